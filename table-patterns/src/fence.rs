@@ -29,7 +29,7 @@ pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 /// and a random number follow.
 const CLOSING: &str = "closing";
 
-/// The word before the number that identifies a pass. Older releases ignore it, and record positions without it.
+/// The word before the number that identifies a pass. Older releases ignore it, and record positions without it. A run that continues such a pass adds it.
 const PASS: &str = " pass-";
 
 /// Returns the text that records a new pass at its start. `number` is a random number.
@@ -68,74 +68,83 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Decides whether a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the schema's list of
     /// pending parts, and `start` is the start position of the pass. If no older programs exist, the pass may always begin.
+    ///
+    /// If another program stores a different schema at the same time, changes nothing: this program must read that schema first.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,
         (note, start): (&str, &str),
         has_older: bool,
     ) -> Result<Fence> {
-        if has_older {
-            self.fence(layout, note, start).await
-        } else {
-            self.skip_fence(layout, note, start).await
+        let begun = layout.progress.get(note).filter(|position| is_pass(position));
+        if let Some(position) = begun.filter(|position| pass_of(position).is_some()) {
+            return Ok(Fence::Passed(position.clone()));
         }
+        let start = new_pass(start, self.retry.runtime().random());
+        if begun.is_some() {
+            let layout = self.update_if_seen(layout, |layout| identify(layout, note, &start)).await?;
+            return Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(AGAIN)));
+        }
+        if has_older {
+            return self.fence(layout, note, &start).await;
+        }
+        let layout = self.update_if_seen(layout, |layout| skip(layout, note, &start)).await?;
+        Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(AGAIN)))
     }
 
-    /// Makes the decision of [`pass_fence`](Self::pass_fence) in the case that older programs may write.
-    async fn fence(&self, layout: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
-        let closing = match layout.progress.get(note) {
-            Some(position) if !position.starts_with(CLOSING) => return Ok(Fence::Passed(position.clone())),
-            Some(closing) => closing.clone(),
-            None => {
-                let seen = self.table.sightings().await?;
-                let Some(first) = layout.waiting.get(note) else {
-                    self.table.update_schema_record(|layout| wait(layout, note, seen.now)).await?;
-                    return Ok(Fence::Waits(LAST_REQUESTS));
-                };
-                if let Some(rest) = rest(seen.now, *first).max(rest_of_sighting(&seen)) {
-                    return Ok(Fence::Waits(rest));
-                }
-                // Concurrent runs may read the same time. Without the random number, one run could end the refusal that another run began.
-                let closing = format!("{CLOSING} {} {:016x}", seen.now, self.retry.runtime().random());
-                let is_seen = |now: &SchemaRecord| now.schema == layout.schema;
-                let close = |now: &mut SchemaRecord| {
-                    if is_seen(now) {
-                        close(now, note, &closing);
-                    }
-                };
-                if !is_seen(&self.table.update_schema_record(close).await?) {
-                    return Ok(Fence::Waits(AGAIN));
-                }
-                closing
+    /// Makes the decision of [`pass_fence`](Self::pass_fence) for a pass that has not begun, in the case that older programs may write.
+    async fn fence(&self, seen: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
+        let closing = if let Some(closing) = seen.progress.get(note) {
+            closing.clone()
+        } else {
+            let sightings = self.table.sightings().await?;
+            let Some(first) = seen.waiting.get(note) else {
+                let is_seen = self.update_if_seen(seen, |layout| wait(layout, note, sightings.now)).await?;
+                return Ok(Fence::Waits(is_seen.map_or(AGAIN, |_| LAST_REQUESTS)));
+            };
+            if let Some(rest) = rest(sightings.now, *first).max(rest_of_sighting(&sightings)) {
+                return Ok(Fence::Waits(rest));
             }
+            // Concurrent runs may read the same time. Without the random number, one run could end the refusal that another run began.
+            let closing = format!("{CLOSING} {} {:016x}", sightings.now, self.retry.runtime().random());
+            if self.update_if_seen(seen, |layout| close(layout, note, &closing)).await?.is_none() {
+                return Ok(Fence::Waits(AGAIN));
+            }
+            closing
         };
         // IMPORTANT: older programs are refused from here on. A program that was admitted earlier has recorded a sighting, which this call reads.
         let left = rest_of_sighting(&self.table.sightings().await?);
-        let next = left.is_none().then(|| new_pass(start, self.retry.runtime().random()));
-        let next = next.as_deref();
-        let layout = self.table.update_schema_record(|layout| settle(layout, note, &closing, next)).await?;
-        Ok(match layout.progress.get(note) {
-            Some(position) if !position.starts_with(CLOSING) => Fence::Passed(position.clone()),
-            _ => Fence::Waits(left.unwrap_or(AGAIN)),
-        })
+        let next = left.is_none().then_some(start);
+        let layout = self.update_if_seen(seen, |layout| settle(layout, note, &closing, next)).await?;
+        Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(left.unwrap_or(AGAIN))))
     }
 
-    /// Begins or continues the pass over the rows without waiting for older programs. If another program stores a different schema at the same time, this
-    /// program must read that schema first.
-    async fn skip_fence(&self, seen: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
-        let start = &new_pass(start, self.retry.runtime().random());
+    /// Changes the stored schema's record and returns it. Returns `None`, and changes nothing, if it no longer contains the schema that this program has seen.
+    async fn update_if_seen(
+        &self,
+        seen: &SchemaRecord,
+        change: impl Fn(&mut SchemaRecord),
+    ) -> Result<Option<SchemaRecord>> {
         let is_seen = |layout: &SchemaRecord| layout.schema == seen.schema;
-        let skip = |layout: &mut SchemaRecord| {
+        let change = |layout: &mut SchemaRecord| {
             if is_seen(layout) {
-                skip(layout, note, start);
+                change(layout);
             }
         };
-        let layout = self.table.update_schema_record(skip).await?;
-        if !is_seen(&layout) {
-            return Ok(Fence::Waits(AGAIN));
-        }
-        Ok(Fence::Passed(layout.progress.get(note).unwrap_or(start).clone()))
+        let layout = self.table.update_schema_record(change).await?;
+        Ok(Some(layout).filter(is_seen))
     }
+}
+
+/// Returns `true` if a recorded text is the position of a pass, and not the time of a refusal.
+fn is_pass(recorded: &str) -> bool {
+    !recorded.starts_with(CLOSING)
+}
+
+/// Returns the decision to begin or continue the recorded pass, if it has an identity.
+fn passed(layout: Option<&SchemaRecord>, note: &str) -> Option<Fence> {
+    let position = layout?.progress.get(note)?;
+    pass_of(position).map(|_| Fence::Passed(position.clone()))
 }
 
 /// Returns `true` if a part is pending, but not with the pass that `begun` records, because another schema requires the work again or the pass was restarted.
@@ -150,10 +159,7 @@ pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, begun: &str, positi
         return;
     }
     if let Some(known) = layout.progress.get_mut(note) {
-        *known = match pass_of(begun) {
-            Some(pass) => format!("{position}{PASS}{pass}"),
-            None => position.to_owned(),
-        };
+        *known = format!("{position}{PASS}{}", pass_of(begun).unwrap_or_default());
     }
 }
 
@@ -172,7 +178,7 @@ pub(crate) fn restart(layout: &mut SchemaRecord, note: &str, start: &str) {
     if !layout.pending.iter().any(|pending| pending == note) {
         layout.pending.push(note.to_owned());
         layout.progress.insert(note.to_owned(), start.to_owned());
-    } else if let Some(position) = layout.progress.get_mut(note).filter(|known| !known.starts_with(CLOSING)) {
+    } else if let Some(position) = layout.progress.get_mut(note).filter(|known| is_pass(known)) {
         start.clone_into(position);
     }
 }
@@ -206,8 +212,18 @@ fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&s
 fn skip(layout: &mut SchemaRecord, note: &str, start: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         let position = layout.progress.entry(note.to_owned()).or_insert_with(|| start.to_owned());
-        if position.starts_with(CLOSING) {
+        if !is_pass(position) {
             start.clone_into(position);
         }
+        identify(layout, note, start);
+    }
+}
+
+/// Adds the identity in `start` to a pass without one, which an older release began.
+fn identify(layout: &mut SchemaRecord, note: &str, start: &str) {
+    let unknown = layout.progress.get_mut(note).filter(|known| is_pass(known) && pass_of(known).is_none());
+    if let (Some(position), Some(pass)) = (unknown, pass_of(start)) {
+        position.push_str(PASS);
+        position.push_str(pass);
     }
 }

@@ -92,19 +92,6 @@ pub(crate) struct EntityChange<'a, E> {
     pub(crate) watch: &'a SchemaWatch,
 }
 
-impl<E> EntityChange<'_, E> {
-    /// Returns the properties of the entity after the change, as far as they are known. After a merge into an entity whose properties have not been read, only
-    /// the merged properties are known.
-    pub(crate) fn after(&self) -> Result<Option<Row>> {
-        Ok(match (self.kind, self.stored) {
-            (OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row), Some(stored)) => {
-                Some(row::merge(stored.view(), row.view())?)
-            }
-            (kind, _) => kind.row().cloned(),
-        })
-    }
-}
-
 /// The context of a write, which contributors may record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteContext {

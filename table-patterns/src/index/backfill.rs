@@ -121,14 +121,15 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { per_second: Some(entities), ..self }
     }
 
-    /// Sets the number of entities per page; by default 1,000. The position is recorded after each page.
+    /// Sets the number of entities per page, from 1 to 1,000; by default 1,000. The position is recorded after each page.
     /// A transaction contains entities of one page only.
     pub fn page(self, entities: usize) -> Self {
         Self { page: Some(entities), ..self }
     }
 
     /// Declares that no program with an older schema is running or has requests in flight: for example, because a single process uses the store, or
-    /// because the older programs were stopped. The backfill then begins immediately, and older programs are refused.
+    /// because the older programs were stopped. The backfill then begins immediately, and older programs are refused. Only if another program changes the
+    /// stored schema at the same time does the run return a report with [`retry_after`](IndexReport::retry_after).
     pub fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
@@ -144,10 +145,12 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     /// # Errors
     /// - `UniqueViolation` after the last page if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4) if a list is too
     ///   small for its entities. The index then stays *building*.
+    /// - A permanent error of an index row or of another entity, such as a list in a blob that cannot be read. The index stays *building*, and the next run
+    ///   starts from the beginning.
     /// - `IndexNotReady` if the stored schema does not contain the index.
-    /// - `SchemaMismatch` if the stored schema declares the index differently, or if another release declares it differently, or a program
-    ///   restarts the backfill, during the run.
-    /// - Any error from the store: run the backfill again to continue.
+    /// - `SchemaMismatch` if the stored schema declares the index differently, or if another program restarts the backfill during the run, by storing a
+    ///   schema that declares the index differently or with [`rebuild`](Entities::rebuild).
+    /// - Any other error from the store: run the backfill again to continue.
     ///
     /// An entity that cannot be read, or whose value no key of the index can contain, is a
     /// [finding](FindingKind::BadEntity) and does not stop the backfill, because no query of the index could find it.
@@ -163,7 +166,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             return Ok(report);
         }
         if !is_declared_by::<E>(&layout, self.index.name) {
-            return Err(self.superseded());
+            return Err(Error::of(IndexFault::DeclaredDifferently(self.index.name.to_owned())));
         }
         let start = words(Phase::Rows, &Position::default());
         let begun = match self.table.pass_fence(&layout, (&note, &start), self.has_older).await? {

@@ -9,7 +9,7 @@ use table_core::schema::{IndexKind, IndexSchema};
 use table_core::{ErrorCode, Result};
 
 use crate::entities::read_as;
-use crate::index::whole::with_values;
+use crate::index::whole::{StoredValues, with_values};
 use crate::outbox::keys::guard_key;
 
 /// A change that one entity causes in an index: to a copy of the entity, or to a list.
@@ -78,23 +78,22 @@ pub enum ChangeKind {
 /// Any error from [`IndexOf::entry`]: `KeyEncoding` if an index key cannot contain a
 /// value, `PropertyValueTooLarge` if an index key is too long (KEY-8).
 pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
-    stored_changes((old, None), (new, None))
+    stored_changes((old, [None; 2]), (new, [None; 2]))
 }
 
-/// Returns the index changes, like [`changes`]. If the entity's rows are passed in, copies contain the values of these rows.
+/// Returns the index changes, like [`changes`]. Copies contain the stored values, as far as they are known.
 ///
 /// # Errors
 /// Any error from [`changes`].
 pub(crate) fn stored_changes<E: Entity>(
-    (old, stored): (Option<&E>, Option<&Row>),
-    (new, written): (Option<&E>, Option<&Row>),
+    (old, stored): (Option<&E>, StoredValues<'_>),
+    (new, written): (Option<&E>, StoredValues<'_>),
 ) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for index in E::INDEXES {
         let schema = index.schema();
-        let valued = |entry: Option<IndexEntry>, row: Option<&Row>| match (entry, row) {
-            (Some(entry), Some(row)) => with_values::<E>(schema, entry, row.view()).map(Some),
-            (entry, _) => Ok(entry),
+        let valued = |entry: Option<IndexEntry>, values| {
+            entry.map(|entry| with_values::<E>(schema, entry, values)).transpose()
         };
         let before = valued(old.map(|old| stored_entry(index, old)).transpose()?.flatten(), stored)?;
         let after = with_room(schema, new.map(|new| index.entry(new)).transpose()?.flatten())?;

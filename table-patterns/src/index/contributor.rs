@@ -12,7 +12,7 @@ use table_core::key::EntityKey;
 use table_core::limits::Limits;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::row::entity_bytes;
+use table_core::row::{Row, entity_bytes};
 use table_core::runtime::Runtime;
 use table_core::schema::{IndexKind, IndexSchema};
 use table_core::selection::index_that_hides;
@@ -57,9 +57,10 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
             return Ok(());
         }
         let mut remote: Vec<RemoteChange> = Vec::new();
-        let after = change.after()?;
-        let (before, after) = ((change.old, change.stored), (change.new, after.as_ref()));
-        for one in stored_changes(before, after)? {
+        let stored = change.stored.map(Row::view);
+        let is_merge = matches!(change.kind, OperationKind::Merge(..) | OperationKind::InsertOrMerge(_));
+        let after = [change.kind.row().map(Row::view), stored.filter(|_| is_merge)];
+        for one in stored_changes((change.old, [stored, None]), (change.new, after))? {
             if one.index.is_same_partition() {
                 self.add_row::<E>(one, (change.key, change.pace, change.watch), out);
             } else {

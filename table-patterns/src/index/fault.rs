@@ -57,9 +57,12 @@ pub(crate) enum IndexFault {
     #[fault(IndexNotReady)]
     NotStored(String),
     #[error(
-        "another release declares index `{0}` differently, or the index was rebuilt since this run began; run the backfill of the release whose schema is \
-         stored"
+        "the stored schema declares index `{0}` differently; run the backfill in the release whose schema is stored, or store the schema of this program \
+         with `create_if_missing`, or with `accept_schema` if another schema was accepted after it"
     )]
+    #[fault(SchemaMismatch)]
+    DeclaredDifferently(String),
+    #[error("another run began a new pass over the rows of index `{0}`; run the backfill again")]
     #[fault(SchemaMismatch)]
     OtherPass(String),
     #[error("`{entity}` has no index `{name}`; its indexes are: {names}")]

@@ -235,9 +235,9 @@ struct Recorded {
     /// The position of the entry's key among the keys of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
-    /// The hash of the entry's properties in the order of their names. Older releases record `Hash`, which depends on the order of the struct's fields. Each
-    /// release ignores the other kind of hash.
-    #[serde(rename = "Sorted", default, skip_serializing_if = "Option::is_none")]
+    /// The hash of the entry's stored values in the order of their names, with one NaN and one zero. Older releases record `Hash`, which depends on the order
+    /// of the struct's fields, or `Sorted`, which depends on the program's encoding. Each release ignores the other kinds of hashes.
+    #[serde(rename = "Stored", default, skip_serializing_if = "Option::is_none")]
     hash: Option<u64>,
 }
 

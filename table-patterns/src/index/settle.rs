@@ -140,7 +140,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
         }
         // The record of the change contains the hash of the stored values, without properties that only a newer release knows.
         let entry = match (entry, &stored) {
-            (Some(entry), Some(stored)) => Some(with_values::<E>(self.index.schema(), entry, stored.view())?),
+            (Some(entry), Some(stored)) => {
+                Some(with_values::<E>(self.index.schema(), entry, [Some(stored.view()), None])?)
+            }
             (entry, _) => entry,
         };
         let now = entry

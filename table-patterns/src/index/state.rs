@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use table_core::entity::Entity;
-use table_core::schema::{IndexSchema, StoredSchema};
+use table_core::schema::{IndexSchema, StoredSchema, compare_schemas};
 use table_core::store::TableStore;
 use table_core::table::{SchemaRecord, Table};
 use table_core::{Error, Result};
@@ -71,10 +71,14 @@ pub(crate) fn is_stored(layout: &SchemaRecord, index: &str) -> bool {
     layout.schema.indexes.iter().any(|stored| stored.name == index)
 }
 
-/// Returns `true` if the stored schema declares an index as the entity type `E` does. Only then may a program of `E` build the index.
+/// Returns `true` if programs with the stored schema and those of the entity type `E` store the same rows for an index: neither schema requires a backfill
+/// of the index after the other. Only then may a program of `E` build the index.
 pub(crate) fn is_declared_by<E: Entity>(layout: &SchemaRecord, index: &str) -> bool {
-    let declared = StoredSchema::of(E::SCHEMA).indexes;
-    layout.schema.indexes.iter().any(|stored| stored.name == index && declared.contains(stored))
+    let (declared, note) = (StoredSchema::of(E::SCHEMA), note(index));
+    let requires = |old: &StoredSchema, new: &StoredSchema| {
+        compare_schemas(old, new).changes.iter().any(|change| change.pending.as_ref() == Some(&note))
+    };
+    is_stored(layout, index) && !requires(&layout.schema, &declared) && !requires(&declared, &layout.schema)
 }
 
 /// For each index of an entity type, `true` if the handle knows that the index is ready. A value stays `true` until the states are read again. While it is

@@ -77,7 +77,7 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) index: &'static IndexOf<E>,
     pub(crate) repair: bool,
     pub(crate) top: Option<usize>,
-    /// The first error that left a readable entity without an index entry.
+    /// The first error that left a readable entity without an index entry, or an index row unchecked.
     pub(crate) blocked: OnceLock<Error>,
 }
 
@@ -162,6 +162,23 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             Ok(done) => Ok(Ok(done)),
             Err(error) if Failure::of(&error) == Failure::Lasting => Ok(Err(self.bad(phase, key, &error))),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Awaits the check of one item. A permanent error of the store, or of another row, is a finding, and leaves the index incomplete.
+    async fn guarded<T>(
+        &self,
+        (phase, key): (Phase, &EntityKey),
+        check: impl Future<Output = Result<T>>,
+    ) -> Result<Result<T, Finding>> {
+        match caught_in("the code of the entity type", check).await {
+            Err(error) if Failure::of(&error) == Failure::Lasting => {
+                let bad = self.bad(phase, key, &error);
+                // IMPORTANT: the index may lack an entity that a query could look for, or have an entry that belongs to no entity.
+                let _ = self.blocked.set(error);
+                Ok(Err(bad))
+            }
+            done => done.map(Ok),
         }
     }
 

@@ -3,6 +3,7 @@
 mod apart;
 mod backfill;
 mod backfill_faults;
+mod backfill_fence;
 mod backfill_releases;
 mod bad_rows;
 mod concurrent;

@@ -10,8 +10,8 @@ use table_core::{Result, ValueRef};
 use crate::entities::Entities;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns a stored entity's index entry with the [stored values](with_values). A copy of the whole entity also gets the properties that only programs
-    /// built from a newer release know.
+    /// Returns a stored entity's index entry, which has the [stored values](with_values). A copy of the whole entity also gets the properties that only
+    /// programs built from a newer release know.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program must not write; any error from the store.
@@ -21,32 +21,38 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         entry: IndexEntry,
         stored: Option<&Row>,
     ) -> Result<IndexEntry> {
-        let Some(stored) = stored.filter(|_| index.kind == IndexKind::Copies) else { return Ok(entry) };
-        let entry = with_values::<E>(index, entry, stored.view())?;
-        if index.include.is_some() {
-            return Ok(entry);
-        }
+        let is_whole = index.kind == IndexKind::Copies && index.include.is_none();
+        let Some(stored) = stored.filter(|_| is_whole) else { return Ok(entry) };
         // IMPORTANT: the schema is read after the entity, because the newer release may have added the properties that the entity contains.
         let newer = self.table.newer_properties(self.retry.runtime().now()).await?;
         Ok(IndexEntry { row: with_newer(entry.row, stored.view(), &newer)?, ..entry })
     }
 }
 
+/// The known stored values of an entity, in the order in which they are looked up: those of a write, and for a merge also those of the row before it.
+pub(crate) type StoredValues<'a> = [Option<RowView<'a>>; 2];
+
 /// Returns a copy with the values that its entity's row contains, instead of those that this program encodes. Two programs, or two instances of one map, can
 /// encode a property differently, so copies are written and compared by stored values.
 pub(crate) fn with_values<E: Entity>(
     index: &IndexSchema,
     entry: IndexEntry,
-    entity: RowView<'_>,
+    values: StoredValues<'_>,
 ) -> Result<IndexEntry> {
     if index.kind != IndexKind::Copies {
         return Ok(entry);
     }
     // Almost always, the copy already contains the stored values.
-    let (mut stored, mut differs, mut hint) = (RowWriter::new(), false, 0);
+    let (mut stored, mut differs, mut hints) = (RowWriter::new(), false, [0; 2]);
     for property in entry.row.view().properties() {
         let property = property?;
-        let found = entity.find(property.name, &mut hint)?.filter(|found| *found != property.value);
+        let mut found = None;
+        for (row, hint) in values.iter().flatten().zip(&mut hints) {
+            if found.is_none() {
+                found = row.find(property.name, hint)?;
+            }
+        }
+        let found = found.filter(|found| *found != property.value);
         // Parts of the entity's key are properties of the copy alone.
         let is_declared = || E::SCHEMA.properties.iter().any(|declared| declared.name == property.name);
         if let Some(value) = found.filter(|_| is_declared()) {

@@ -6,6 +6,7 @@ use table_core::entity::Entity;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind, RowState};
+use table_core::row::Row;
 use table_core::store::TableStore;
 use table_core::{Error, Result, Table};
 
@@ -50,20 +51,20 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self
     }
 
-    /// Adds an entity's write.
+    /// Adds an entity's write. `old` includes all stored properties, if they have been read.
     pub(crate) fn write<E: Entity + Send + Sync>(
         &mut self,
         verb: &'static str,
         key: EntityKey,
         kind: OperationKind,
-        old: Option<&E>,
+        old: Option<(&E, Option<&Row>)>,
         new: Option<&E>,
     ) -> Result<&mut Self> {
         self.check_place::<E>(&key)?;
         let act = Act { entity: E::SCHEMA.entity, verb: Some(verb) };
         let handle = self.handle::<E>();
         let by = || -> Arc<dyn Completes> { Arc::<Entities<E, S, O>>::clone(&handle) };
-        let plan = handle.plan_by(by, &self.context, (key, kind), old.map(|old| (old, None)), new);
+        let plan = handle.plan_by(by, &self.context, (key, kind), old, new);
         let plan = plan.map_err(|error| error.with_table(self.table.as_str()))?;
         self.push(plan, act)?;
         // The write keeps the properties that a newer schema adds, so it does not count as a write that removes unknown properties.

@@ -44,7 +44,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         } else {
             OperationKind::Merge(after.clone(), if_match)
         };
-        self.write("replace", key.clone(), kind, Some(old), Some(new))?;
+        // Index rows contain the stored values, which the unit knows if it has read this version of the entity.
+        let stored = self.reads.row(&key.row_key, etag);
+        self.write("replace", key.clone(), kind, Some((old, stored.as_ref())), Some(new))?;
         if reads {
             let row_key = key.row_key.clone();
             self.rewrites.push(Rewrite { row_key, etag: etag.clone(), before, after });

@@ -9,6 +9,7 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::query::{EntityRef, Select};
+use table_core::row::Row;
 use table_core::selection::{PointKey, Primary};
 use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
@@ -40,6 +41,12 @@ impl Reads {
     pub(super) fn versions(&self) -> HashMap<RowKey, Option<ETag>> {
         let version = |found: &Option<StoredRow>| found.as_ref().map(|found| found.etag.clone());
         self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()
+    }
+
+    /// Returns a row that was read in the given version.
+    pub(super) fn row(&self, row_key: &RowKey, etag: &ETag) -> Option<Row> {
+        let found = self.rows.get(row_key)?.as_ref().filter(|found| found.etag == *etag);
+        found.map(|found| found.row.clone())
     }
 
     /// Returns the rows that existed when they were read.

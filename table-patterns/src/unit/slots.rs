@@ -126,7 +126,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             } else {
                 OperationKind::Merge(only, if_match)
             };
-            self.write("change of slots", key.clone(), kind, Some(&old), Some(&new))?;
+            self.write("change of slots", key.clone(), kind, Some((&old, Some(&found.row))), Some(&new))?;
             after
         } else {
             let row = with_slots(entity, slots)?;

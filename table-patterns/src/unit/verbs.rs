@@ -107,7 +107,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     pub fn delete<'a, R: WasRead<'a, Entity: Send + Sync>>(&mut self, old: R) -> Result<&mut Self> {
         let old = old.into_versioned();
         let kind = OperationKind::Delete(IfMatch::ETag(old.etag().clone()));
-        self.write("delete", old.key_of()?, kind, Some(old.value()), None)
+        self.write("delete", old.key_of()?, kind, Some((old.value(), None)), None)
     }
 
     /// Adds the condition that an entity exists. On a store without

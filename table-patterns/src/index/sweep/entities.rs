@@ -21,8 +21,7 @@ use crate::index::list::ListForm;
 use crate::index::remote::RemoteChange;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
-use crate::index::whole::has_same;
-use crate::panicked::caught_in;
+use crate::index::whole::{has_same, with_values};
 use crate::requests::CONCURRENCY;
 
 /// Damage found at the key of an entity's index entry.
@@ -88,7 +87,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             let mut findings = Vec::new();
             for position in positions {
                 let Some(item) = items.get(position) else { continue };
-                let finding = self.guarded(&item.key, self.entity(&item.key)).await?;
+                let finding = self.guarded((Phase::Entities, &item.key), self.entity(&item.key)).await?;
                 let finding = finding.unwrap_or_else(Some);
                 findings.extend(finding.map(|finding| (position, finding)));
             }
@@ -97,23 +96,6 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let findings: Vec<Vec<(usize, Finding)>> =
             stream::iter(chains).buffer_unordered(CONCURRENCY).try_collect().await?;
         Ok(findings.into_iter().flatten().collect())
-    }
-
-    /// Awaits the check of one entity. A permanent error of the store, or of another row, is a finding, and leaves the index incomplete.
-    async fn guarded<T>(
-        &self,
-        key: &EntityKey,
-        check: impl Future<Output = Result<T>>,
-    ) -> Result<Result<T, Finding>> {
-        match caught_in("the code of the entity type", check).await {
-            Err(error) if Failure::of(&error) == Failure::Lasting => {
-                let bad = self.bad(Phase::Entities, key, &error);
-                // IMPORTANT: the index may lack an entity that a query could look for.
-                let _ = self.blocked.set(error);
-                Ok(Err(bad))
-            }
-            done => done.map(Ok),
-        }
     }
 
     /// Returns an entity's index entry; `None` if the entity has none. If the entity cannot be read, or no key of the index can contain its value, returns
@@ -129,7 +111,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Returns the damage to an entity's index entry, based on the entity as it was read with the page.
     async fn look(&self, item: &Item) -> Result<Result<Option<Wrong>, Finding>> {
         match self.entry(&item.key, &item.found.row).await? {
-            Ok(Some(entry)) => self.guarded(&item.key, self.judge(entry, &item.found.row, &item.key)).await,
+            Ok(Some(entry)) => {
+                self.guarded((Phase::Entities, &item.key), self.judge(entry, &item.found.row, &item.key))
+                    .await
+            }
             Ok(None) => Ok(Ok(None)),
             Err(bad) => Ok(Err(bad)),
         }
@@ -158,7 +143,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(Some(finding));
             }
             match self.make_good(found.etag, key, wrong).await {
-                // The write was conditional on the version that was judged, so the entry is not judged again.
+                // The write was conditional on the version that was judged, or read the entity itself, so the entry is not judged again.
                 Ok(()) => return Ok(Some(Finding { repaired: true, ..finding })),
                 Err(error) if error.code() == ErrorCode::UniqueViolation => {
                     return Ok(Some(Finding { kind: FindingKind::Duplicate, ..finding }));
@@ -179,6 +164,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
 
     /// Returns the damage at the key of an entity's index entry; `None` if the entry is correct.
     async fn judge(&self, entry: IndexEntry, stored: &Row, owner: &EntityKey) -> Result<Option<Wrong>> {
+        let entry = with_values::<E>(self.schema(), entry, [Some(stored.view()), None])?;
         let entry = self.table.whole_entry(self.schema(), entry, Some(stored)).await?;
         let wrong = |kind, entry, is_free| Ok(Some(Wrong { kind, entry, is_free }));
         let table = self.table.table_of(self.schema())?;

@@ -9,13 +9,22 @@ use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
-use crate::entities::{RACE, StepRecorder};
-use crate::index::changes::owner_of;
+use crate::entities::{RACE, StepRecorder, read_as};
+use crate::index::changes::{owner_of, stored_entry};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::remote::RemoteChange;
 use crate::index::sweep::{Item, Phase, Sweep};
 use crate::requests::{self, CONCURRENCY};
+
+/// The findings in one index row.
+#[derive(Default)]
+struct Checked {
+    /// The entries that belong to no entity or cannot be read. A repair removes them.
+    astray: Vec<Finding>,
+    /// The entries that a repair keeps, because their entities cannot be decoded.
+    kept: Vec<Finding>,
+}
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Checks index rows concurrently, and returns the findings in order.
@@ -24,7 +33,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             match items.get(position) {
                 Some(Item { key, found }) => {
                     let row = self.row(table, key, found.clone());
-                    let findings = self.checked((Phase::Rows, key), row).await?;
+                    let findings = self.guarded((Phase::Rows, key), row).await?;
                     Ok(findings.unwrap_or_else(|bad| vec![bad]))
                 }
                 None => Ok(Vec::new()),
@@ -41,7 +50,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
         };
         loop {
-            let Some(astray) = self.astray(key, &found.row).await? else { return Ok(Vec::new()) };
+            let Checked { astray, mut kept } = self.check(key, &found.row).await?;
+            if astray.is_empty() {
+                return Ok(kept);
+            }
             // IMPORTANT: the row was read before its owners. An owner that was added since then has written the row and changed its version.
             let again = self.store().get(table, key, &Select::All).await?;
             let Some(again) = again else { return Ok(Vec::new()) };
@@ -51,12 +63,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 continue;
             }
             if !self.repair {
-                return Ok(astray);
+                kept.extend(astray);
+                return Ok(kept);
             }
             match self.remove(table, key, &found, &astray).await {
                 Ok(()) => {
-                    let repaired = |finding| Finding { repaired: true, ..finding };
-                    return Ok(astray.into_iter().map(repaired).collect());
+                    kept.extend(astray.into_iter().map(|finding| Finding { repaired: true, ..finding }));
+                    return Ok(kept);
                 }
                 Err(error) if error.is_conflict() => race.retry(error).await.map_err(at)?,
                 Err(error) => return Err(error),
@@ -68,34 +81,49 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Returns a finding for each entry in a row that belongs to no entity or cannot be read; `None` if all entries are correct.
-    async fn astray(&self, key: &EntityKey, row: &Row) -> Result<Option<Vec<Finding>>> {
+    /// Checks each entry in a row. An entry whose entity cannot be decoded remains in the row.
+    async fn check(&self, key: &EntityKey, row: &Row) -> Result<Checked> {
         let schema = self.schema();
-        let mut astray = Vec::new();
+        let mut checked = Checked::default();
         let unreadable = || self.finding(FindingKind::Unreadable, key, None);
         if schema.kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, schema);
             let Some(members) = self.members(&form, key, row).await? else {
-                return Ok(Some(vec![unreadable()]));
+                checked.astray.push(unreadable());
+                return Ok(checked);
             };
-            astray.extend((0..members.strays()).map(|_| unreadable()));
+            checked.astray.extend((0..members.strays()).map(|_| unreadable()));
             for owner in members.owners() {
-                if !self.table.has_entry(self.index, owner, key).await? {
-                    astray.push(self.finding(FindingKind::Dangling, key, Some(owner)));
-                }
+                self.check_owner(owner, key, &mut checked).await?;
             }
             let limits = &self.store().capabilities().limits;
-            if astray.is_empty() && form.is_outdated(key, &members, limits) {
-                astray.push(self.finding(FindingKind::Stale, key, None));
+            if checked.astray.is_empty() && form.is_outdated(key, &members, limits) {
+                checked.astray.push(self.finding(FindingKind::Stale, key, None));
             }
         } else {
             match owner_of::<E>(schema, key, row) {
-                None => astray.push(unreadable()),
-                Some(owner) if self.table.has_entry(self.index, &owner, key).await? => {}
-                Some(owner) => astray.push(self.finding(FindingKind::Dangling, key, Some(&owner))),
+                None => checked.astray.push(unreadable()),
+                Some(owner) => self.check_owner(&owner, key, &mut checked).await?,
             }
         }
-        Ok((!astray.is_empty()).then_some(astray))
+        Ok(checked)
+    }
+
+    /// Adds a finding if the index entry of an entity is not at `key`, or if the entity cannot be decoded.
+    async fn check_owner(&self, owner: &EntityKey, key: &EntityKey, checked: &mut Checked) -> Result<()> {
+        // IMPORTANT: only a decoding error is a finding. An error of the read leaves the index incomplete.
+        let found = self.store().get(self.table.table.name()?, owner, &Select::All).await?;
+        let has_entry = async {
+            let Some(found) = found else { return Ok(false) };
+            let entity: E = read_as(owner, &found.row).map_err(|error| self.table.here(error, owner))?;
+            Ok(stored_entry(self.index, &entity)?.is_some_and(|entry| entry.key == *key))
+        };
+        match self.checked((Phase::Rows, key), has_entry).await? {
+            Ok(true) => {}
+            Ok(false) => checked.astray.push(self.finding(FindingKind::Dangling, key, Some(owner))),
+            Err(bad) => checked.kept.push(bad),
+        }
+        Ok(())
     }
 
     async fn remove(

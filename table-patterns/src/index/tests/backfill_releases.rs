@@ -9,7 +9,7 @@ use table_core::{Entity, ErrorCode, Result, TableStore, TableStoreExt};
 use super::kit::Records;
 use crate::EntityStore;
 use crate::entities::{Entities, NoOutbox};
-use crate::faults::{Fault, FaultyStore};
+use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::IndexState;
 
 /// Declares a release of the program, as a module.
@@ -155,7 +155,7 @@ macro_rules! redeclares {
                 // The older program runs its backfill again, and must not complete that of the other release.
                 let again = backfill::<$first::PersonByAge, _>(&store.entities::<$first::Person>()).await;
                 assert_eq!(state(&people).await?, IndexState::Building, "{again:?}");
-                assert!(again.is_err());
+                assert!(again.unwrap_err().to_string().contains("create_if_missing"));
                 backfill::<$then::PersonByAge, _>(&people).await?;
                 for department in DEPARTMENTS {
                     let found = people.query($then::Person::by_age(department, AGE)).collect().await?;
@@ -209,15 +209,18 @@ fn a_backfill_that_was_restarted_begins_again() {
                 }
             });
             let first = backfill::<one::PersonByAge, _>(&people).await;
-            let count = store.calls().len();
+            let calls = store.calls();
+            let count = calls.len();
             store.heal();
-            // The first run may read the restarted pass, and then continues that pass.
+            // Before its first page, the run may read the restarted pass, and then continues that pass.
+            let begins = calls.iter().position(|call| *call == Call::Query);
             if first.is_err() {
                 assert_eq!(state(&people).await?, IndexState::Building, "request {number}");
                 let report = people.backfill::<one::PersonByAge>().assume_no_older_programs().run().await?;
                 assert_eq!(report.scanned, 6, "all rows and entities after request {number}");
             }
-            assert!(first.is_err() || number < 4 || number >= count, "request {number} of {count}");
+            let may_continue = begins.is_none_or(|begins| number < begins) || number >= count;
+            assert!(first.is_err() || may_continue, "request {number} of {count}");
             Ok::<_, table_core::Error>(count)
         });
         if count.unwrap() <= number {
@@ -225,4 +228,53 @@ fn a_backfill_that_was_restarted_begins_again() {
             break;
         }
     }
+}
+
+mod renamed {
+    #[derive(Clone, Debug, PartialEq, table_core::Entity)]
+    #[entity(table = "People", schema_name = "Person", crate = table_core)]
+    #[partition_key("s_", department)]
+    #[row_key("no_", number)]
+    #[index(ByAge, row_key("age_", age, "_", number))]
+    pub(super) struct Person {
+        pub(super) department: String,
+        #[digits(4)]
+        pub(super) number: u16,
+        pub(super) age: u16,
+        pub(super) mail: String,
+        pub(super) phone: Option<String>,
+    }
+}
+
+/// Tests that a release completes the index of another release if both declare the same rows, although a field of the key has another name.
+#[test]
+fn a_backfill_completes_the_index_of_a_release_with_the_same_rows() {
+    block_on(async {
+        let store = Engine::in_memory();
+        let people = opened::<one::Person, _>(&store).await?;
+        people.rebuild::<one::PersonByAge>().await?;
+        let later = opened::<renamed::Person, _>(&store).await?;
+        assert_eq!(state(&later).await?, IndexState::Building);
+        backfill::<one::PersonByAge, _>(&people).await?;
+        assert_eq!(state(&later).await?, IndexState::Ready);
+        Ok::<_, table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// Tests that a release does not complete an index whose copies contain fewer properties than its own, although the other release requires no backfill after it.
+#[test]
+fn a_backfill_with_a_property_does_not_complete_the_index_without_it() {
+    block_on(async {
+        let store = Engine::in_memory();
+        let people = opened::<wider::Person, _>(&store).await?;
+        people.rebuild::<wider::PersonByAge>().await?;
+        let later = opened::<narrow::Person, _>(&store).await?;
+        later.rebuild::<narrow::PersonByAge>().await?;
+        let error = backfill::<wider::PersonByAge, _>(&people).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::SchemaMismatch);
+        assert_eq!(state(&later).await?, IndexState::Building);
+        Ok::<_, table_core::Error>(())
+    })
+    .unwrap();
 }

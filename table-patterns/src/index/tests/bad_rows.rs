@@ -14,7 +14,7 @@ use table_core::table::TableStoreExt;
 use table_core::transaction::Transaction;
 use table_core::{ErrorCode, ValueRef};
 
-use super::kit::Records;
+use super::kit::{Records, Staff, StaffByLastName, ada};
 use crate::EntityStore;
 use crate::entities::Entities;
 use crate::faults::{Call, Fault, FaultyStore};
@@ -104,6 +104,54 @@ fn pat_intra_7_rows_that_cannot_be_indexed_are_named_and_stop_no_backfill() {
     assert_eq!(states, [("ByName", IndexState::Ready), ("Names", IndexState::Ready)]);
     let bob = block_on(members.get(Member::by_name("S", "Bob"))).unwrap();
     assert_eq!(bob.map(|bob| bob.id), Some(4));
+}
+
+/// Tests that the index row of an entity that cannot be decoded is a finding, is kept, and does not keep the index from being ready.
+#[test]
+fn the_index_row_of_a_garbled_entity_stops_no_backfill() {
+    let (engine, members) = members();
+    block_on(members.backfill::<MemberByName>().assume_no_older_programs().run()).unwrap();
+    write(&engine, "e_000004", |row| row.property("Name", ValueRef::Int64(5)));
+    block_on(members.rebuild::<MemberByName>()).unwrap();
+    for _ in 0..2 {
+        let built = block_on(members.backfill::<MemberByName>().assume_no_older_programs().run()).unwrap();
+        assert_eq!(found(&built, FindingKind::Unreadable), ["name_Bob"]);
+        assert_eq!(block_on(members.states()).unwrap()[0].1, IndexState::Ready);
+        block_on(members.rebuild::<MemberByName>()).unwrap();
+    }
+}
+
+/// Tests that a member of a list whose entity cannot be decoded remains in the list, and a backfill still removes a member whose entity was deleted.
+#[test]
+fn a_garbled_member_of_a_list_keeps_no_dangling_member() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let people = engine.entities::<Staff>().create_if_missing().await?;
+        for id in 1..=3 {
+            people.insert(&Staff { id, email: None, ..ada() }).await?;
+        }
+        let row_key = |id: u32| RowKey::new(format!("empid_{id:06}"));
+        let mut others = Transaction::new(PartitionKey::new("Sales")?, engine.capabilities().limits)?;
+        let mut garbled = RowWriter::new();
+        garbled.property("LastName", ValueRef::Int64(5));
+        others
+            .push(Operation { row_key: row_key(1)?, kind: OperationKind::InsertOrMerge(garbled.finish()) })?;
+        others.push(Operation { row_key: row_key(2)?, kind: OperationKind::Delete(IfMatch::Any) })?;
+        engine.submit(&TableName::new("Company")?, others).await?;
+        people.rebuild::<StaffByLastName>().await?;
+        let built = people.backfill::<StaffByLastName>().assume_no_older_programs().run().await?;
+        assert_eq!(found(&built, FindingKind::Unreadable), ["lastname_Lovelace"]);
+        assert_eq!((found(&built, FindingKind::Dangling), built.repaired), (vec!["lastname_Lovelace"], 1));
+        let again = people.check().run().await?;
+        assert!(!found(&again, FindingKind::Dangling).contains(&"lastname_Lovelace"), "{again:?}");
+        let keys = people.keys_of(Staff::by_last_name("Sales", "Lovelace")).await?;
+        assert_eq!(
+            keys,
+            [EntityKey::new("Sales", "empid_000001")?, EntityKey::new("Sales", "empid_000003")?]
+        );
+        Ok::<_, table_core::Error>(())
+    })
+    .unwrap();
 }
 
 /// Tests that only an entity itself can be the reason why a backfill omits the entity. A permanent error of any other read leaves the index *building*.

@@ -85,28 +85,38 @@ fn pat_ix_4_a_list_too_large_for_an_entity_moves_to_a_blob_or_fails() {
     .unwrap();
 }
 
+/// Tests that a backfill that cannot read a blob does not make the index ready, even if all members of the list have been deleted by another tool.
 #[test]
 fn a_backfill_without_blobs_leaves_the_index_building() {
-    block_on(async {
-        let scene = scene(0).await?;
-        scene.people.insert(&jones(1)).await?;
-        scene.people.rebuild::<EmployeeByLastName>().await?;
-        let without = scene.store.engine.entities_with_outbox::<Employee, _>(Records::default());
-        let without = without.create_if_missing().await?;
-        for page in [1, 1_000] {
-            let backfill = without.backfill::<EmployeeByLastName>().assume_no_older_programs().page(page);
-            let error = backfill.run().await.unwrap_err();
-            assert_eq!(error.rule(), Some("PAT-IX-4"), "{error}");
-            assert!(error.to_string().contains("with_list_blobs"), "{error}");
-            assert_eq!(without.states().await?[0], ("ByLastName", IndexState::Building));
-        }
-        scene.people.backfill::<EmployeeByLastName>().assume_no_older_programs().run().await?;
-        let keys = scene.people.keys_of(Employee::by_last_name("Sales", "Jones")).await?;
-        assert_eq!(keys.len(), 1);
-        assert_eq!(without.states().await?[0], ("ByLastName", IndexState::Ready));
-        Ok::<(), table_core::Error>(())
-    })
-    .unwrap();
+    for is_deleted in [false, true] {
+        block_on(async {
+            let scene = scene(0).await?;
+            scene.people.insert(&jones(1)).await?;
+            scene.people.rebuild::<EmployeeByLastName>().await?;
+            let engine = &scene.store.engine;
+            if is_deleted {
+                let EntityKey { partition_key, row_key } = jones(1).key_of()?;
+                let mut delete = Transaction::new(partition_key, engine.capabilities().limits)?;
+                delete.push(Operation { row_key, kind: OperationKind::Delete(IfMatch::Any) })?;
+                engine.submit(&TableName::new(Employee::SCHEMA.table)?, delete).await?;
+            }
+            let without = engine.entities_with_outbox::<Employee, _>(Records::default());
+            let without = without.create_if_missing().await?;
+            for page in [1, 1_000] {
+                let backfill = without.backfill::<EmployeeByLastName>().assume_no_older_programs().page(page);
+                let error = backfill.run().await.unwrap_err();
+                assert_eq!(error.rule(), Some("PAT-IX-4"), "{error}");
+                assert!(error.to_string().contains("with_list_blobs"), "{error}");
+                assert_eq!(without.states().await?[0], ("ByLastName", IndexState::Building));
+            }
+            scene.people.backfill::<EmployeeByLastName>().assume_no_older_programs().run().await?;
+            let keys = scene.people.keys_of(Employee::by_last_name("Sales", "Jones")).await?;
+            assert_eq!(keys.len(), usize::from(!is_deleted));
+            assert_eq!(without.states().await?[0], ("ByLastName", IndexState::Ready));
+            Ok::<(), table_core::Error>(())
+        })
+        .unwrap();
+    }
 }
 
 #[test]

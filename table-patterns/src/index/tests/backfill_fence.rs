@@ -1,0 +1,189 @@
+//! Tests that a backfill does not take over the pass that another release has begun, whether it waits for older programs or not.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::embedded::{Clock, Engine};
+use table_core::name::TableName;
+use table_core::runtime::ticks_of;
+use table_core::{Entity, ErrorCode, Result, TableStore, TableStoreExt};
+
+use crate::EntityStore;
+use crate::entities::{Entities, NoOutbox};
+use crate::faults::{Call, Fault, FaultyStore};
+use crate::index::IndexState;
+use crate::index::backfill::words;
+use crate::index::sweep::Phase;
+use crate::position::Position;
+
+mod before {
+    #[derive(Clone, Debug, table_core::Entity)]
+    #[entity(table = "People", schema_name = "Person", crate = table_core)]
+    #[partition_key(department)]
+    #[row_key("no_", id)]
+    pub(super) struct Person {
+        pub(super) department: String,
+        #[digits(4)]
+        pub(super) id: u16,
+        pub(super) age: u16,
+    }
+}
+
+/// Declares a release whose index has the given literal in its keys. A backfill reads the schema again for copies of whole entities, but not for these.
+macro_rules! release {
+    ($release:ident: $literal:literal) => {
+        mod $release {
+            #[derive(Clone, Debug, table_core::Entity)]
+            #[entity(table = "People", schema_name = "Person", crate = table_core)]
+            #[partition_key(department)]
+            #[row_key("no_", id)]
+            #[index(ByAge, row_key($literal, age, "_", id), include())]
+            pub(super) struct Person {
+                pub(super) department: String,
+                #[digits(4)]
+                pub(super) id: u16,
+                pub(super) age: u16,
+            }
+        }
+    };
+}
+
+release!(first: "age_");
+release!(second: "years_");
+
+/// Opens the table with the schema of a release.
+async fn opened<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
+    store: &S,
+) -> Result<Entities<E, S, NoOutbox>> {
+    store.create_table_if_missing(&TableName::new(E::SCHEMA.table)?).await?;
+    store.table::<E>().accept_schema("another release").await?;
+    store.entities::<E>().create_if_missing().await
+}
+
+/// Begins a pass as a release of the library that records no identity of the pass.
+async fn begin_without_identity<E: Entity, S: TableStore>(people: &Entities<E, S, NoOutbox>) -> Result<()> {
+    let start = words(Phase::Rows, &Position::default());
+    let begin = |layout: &mut table_core::table::SchemaRecord| {
+        layout.progress.insert("index ByAge".to_owned(), start.clone());
+    };
+    people.table().update_schema_record(begin).await.map(drop)
+}
+
+/// Opens the table with the second release, and begins its pass.
+async fn begin_second(engine: Engine, has_identity: bool) -> Result<()> {
+    let store = FaultyStore::new(engine);
+    let people = opened::<second::Person, _>(&store).await?;
+    if !has_identity {
+        return begin_without_identity(&people).await;
+    }
+    store.script(|call, _| match call {
+        Call::Query => Fault::Before(ErrorCode::ServerBusy),
+        _ => Fault::None,
+    });
+    let run = people.backfill::<second::PersonByAge>().assume_no_older_programs().run().await;
+    assert!(run.is_err(), "{run:?}");
+    Ok(())
+}
+
+/// Runs the backfill of the first release, during which the second release begins its own, before each request in turn. If `is_indexed` is `true`, the index
+/// of the first release is complete, so its backfill writes nothing, and the schema of the second release does not refuse it.
+fn races(has_older: bool, has_identity: bool, is_indexed: bool) {
+    for number in 0.. {
+        let count = block_on(async {
+            let time = Arc::new(AtomicU64::new(ticks_of(Duration::from_secs(1_000_000))));
+            let now = Arc::clone(&time);
+            let clock = Clock::new(move || now.fetch_add(1, Ordering::SeqCst));
+            let engine = Engine::builder().clock(clock).in_memory();
+            let old = engine.table::<before::Person>().create_if_missing().await?;
+            let ids = 0..3;
+            for id in ids.clone().filter(|_| !is_indexed) {
+                old.insert(&before::Person { department: "Sales".into(), id, age: 36 }).await?;
+            }
+            let store = FaultyStore::new(engine.clone());
+            let people = opened::<first::Person, _>(&store).await?;
+            for id in ids.filter(|_| is_indexed) {
+                people.insert(&first::Person { department: "Sales".into(), id, age: 36 }).await?;
+            }
+            store.heal();
+            if has_older {
+                let waits = people.backfill::<first::PersonByAge>().run().await?;
+                assert!(waits.retry_after.is_some());
+                time.fetch_add(ticks_of(Duration::from_secs(7_300)), Ordering::SeqCst);
+            } else if !has_identity {
+                begin_without_identity(&people).await?;
+            }
+            let other = engine.clone();
+            store.script(move |_, at| {
+                let other = other.clone();
+                if at == number {
+                    Fault::Meanwhile(Box::new(move || block_on(begin_second(other, has_identity)).unwrap()))
+                } else {
+                    Fault::None
+                }
+            });
+            let backfill = people.backfill::<first::PersonByAge>().page(1);
+            let backfill = if has_older { backfill } else { backfill.assume_no_older_programs() };
+            let run = backfill.run().await;
+            let count = store.calls().len();
+            store.heal();
+            if number < count {
+                let later = engine.entities::<second::Person>();
+                assert_eq!(later.states().await?[0].1, IndexState::Building, "request {number}: {run:?}");
+            }
+            Ok::<_, table_core::Error>(count)
+        });
+        if count.unwrap() <= number {
+            assert!(number > 5, "raced only {number} times");
+            break;
+        }
+    }
+}
+
+/// Tests that the first run of a backfill does not record when it ran with the schema that another release stores at the same time. The other release must
+/// wait for older programs from its own first run.
+#[test]
+fn a_first_run_starts_no_wait_of_another_release() {
+    for number in 0.. {
+        let count = block_on(async {
+            let engine = Engine::in_memory();
+            engine.table::<before::Person>().create_if_missing().await?;
+            let store = FaultyStore::new(engine.clone());
+            let people = store.entities::<first::Person>().create_if_missing().await?;
+            let other = engine.clone();
+            store.script(move |_, at| {
+                let other = other.clone();
+                if at == number {
+                    Fault::Meanwhile(Box::new(move || {
+                        drop(block_on(opened::<second::Person, _>(&other)).unwrap());
+                    }))
+                } else {
+                    Fault::None
+                }
+            });
+            let run = people.backfill::<first::PersonByAge>().run().await;
+            let count = store.calls().len();
+            store.heal();
+            let layout = engine.table::<second::Person>().update_schema_record(|_| ()).await?;
+            let is_waiting = layout.waiting.contains_key("index ByAge");
+            assert_eq!(is_waiting, number >= count, "request {number} of {count}: {run:?}");
+            Ok::<_, table_core::Error>(count)
+        });
+        if count.unwrap() <= number {
+            assert!(number > 2, "raced only {number} times");
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_backfill_does_not_take_over_the_pass_of_another_release() {
+    for has_older in [false, true] {
+        for has_identity in [false, true] {
+            for is_indexed in [false, true] {
+                races(has_older, has_identity, is_indexed);
+            }
+        }
+    }
+}
