@@ -136,6 +136,7 @@ mod part;
 mod places;
 mod poison;
 mod projection;
+mod quiet;
 mod rebuild;
 mod record;
 mod recount;

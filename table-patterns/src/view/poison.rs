@@ -166,6 +166,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
+/// Returns the key of the poison row for a partition whose feed cannot be read.
+pub(super) fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
+    EntityKey::new(partition_key.as_str(), FEED_PREFIX)
+}
+
 /// Returns the key of the poison row for a partition in which the view has missed changes.
 pub(super) fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{FEED_PREFIX}gap"))
