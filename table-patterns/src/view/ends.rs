@@ -79,22 +79,24 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Moves the view's cursors forward to the recorded ends.
+    /// Moves the view's cursors forward to the recorded ends. Reports a gap in each partition whose feed does not contain the recorded end: the table was
+    /// restored, or deleted and created again, during the rebuild.
     pub(super) async fn follow_from(&self, ends: &Ends) -> Result<()> {
         let table = self.source.name()?;
         let partitions = self.feed().partitions(table).await?;
         let moves = partitions.into_iter().filter_map(|partition_key| {
-            let end = ends.0.get(partition_key.as_str())?;
+            let end = ends.0.get(partition_key.as_str()).filter(|end| **end != Cursor::default())?;
             Some(async move {
                 loop {
                     let (cursor, etag) = self.stored_position(&partition_key).await?;
-                    // A cursor in another feed shows that the table was deleted and created again during the rebuild. Such a cursor is later than the
-                    // recorded end.
-                    if cursor != Cursor::default() && !cursor.is_of(end) {
-                        let now = self.feed().end(table, &partition_key).await?;
-                        if !now.is_of(end) {
-                            return Ok(());
-                        }
+                    let head = match self.feed().head(table, &partition_key).await {
+                        // A follower sets this partition aside.
+                        Err(error) if Failure::of(&error) == Failure::Lasting => return Ok(()),
+                        head => head?,
+                    };
+                    if !head.is_some_and(|(head, _)| head.has(end)) {
+                        // The entities that the rebuild read earlier may no longer be in the table.
+                        return self.set_aside(&gap_in(&partition_key)?, &Error::of(ViewFault::Gap)).await;
                     }
                     // If another process has just moved the cursor, the cursor is read again.
                     if cursor.is_at(end) || self.move_cursor(&partition_key, end, etag).await? {
