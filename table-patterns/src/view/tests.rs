@@ -12,6 +12,7 @@ mod lost;
 mod model;
 mod moves;
 mod rebuild;
+mod records;
 mod recounts;
 mod restored;
 mod shared;
