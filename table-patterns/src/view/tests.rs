@@ -11,6 +11,7 @@ mod lookalikes;
 mod lost;
 mod model;
 mod moves;
+mod partitions;
 mod rebuild;
 mod records;
 mod recounts;
