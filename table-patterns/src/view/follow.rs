@@ -103,8 +103,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     break;
                 }
                 Err(error) if Failure::of(&error) == Failure::Lasting => {
-                    all.failed +=
-                        usize::from(self.fail(&feed_of(&listed.partition_key)?, &error, &mut aside).await?);
+                    // A row that another process deletes meanwhile is written again by the next call.
+                    let feed = feed_of(&listed.partition_key)?;
+                    if aside.remove(&feed).is_none() {
+                        self.set_aside(&feed, &error).await?;
+                        all.failed += 1;
+                    }
                 }
                 Err(error) => outage = outage.or(Some(error)),
             }
