@@ -1,10 +1,10 @@
-//! Tests the number of requests for a source with many partitions.
+//! Tests the number of requests, and of concurrent requests, for a source with many partitions.
 
 use pollster::block_on;
 use table_core::TableStoreExt;
 
 use super::kit::{Company, Employee};
-use crate::faults::Call;
+use crate::faults::{Call, Fault};
 use crate::view::RebuildPosition;
 
 /// Returns a company with departments whose changes have not been applied.
@@ -14,6 +14,25 @@ fn company(departments: u32) -> Company {
         company.hire(&format!("d{number:02}"), 1, "Ada", "London", 70);
     }
     company
+}
+
+#[test]
+fn imp_6_a_new_follower_checks_quiet_feeds_concurrently() {
+    let company = company(20);
+    for _ in 0..3 {
+        block_on(company.view.catch_up(100)).unwrap();
+    }
+    let other = company.again();
+    other.store.script(|_, _| Fault::Later);
+    block_on(other.view.catch_up(100)).unwrap();
+    assert_eq!(other.store.most_waiting(), 16);
+    assert!(!other.store.calls().contains(&Call::Submit), "{:?}", other.store.calls());
+    other.store.script(|_, _| Fault::Later);
+    assert_eq!(block_on(other.view.freshness()).unwrap().pending, 0);
+    assert_eq!(other.store.most_waiting(), 16);
+    other.store.heal();
+    block_on(other.view.catch_up(100)).unwrap();
+    assert_eq!(other.store.calls(), [Call::Query], "the feeds are remembered as quiet");
 }
 
 #[test]
