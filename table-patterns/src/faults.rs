@@ -4,8 +4,10 @@ mod blobs;
 
 use std::any::Any;
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use table_core::embedded::Engine;
 use table_core::key::EntityKey;
@@ -53,6 +55,8 @@ pub(crate) enum Fault {
     After(ErrorCode),
     /// A function that acts as another writer runs before the request.
     Meanwhile(Box<dyn FnOnce() + Send>),
+    /// The request waits once, and other requests of the same task can begin.
+    Later,
 }
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
@@ -65,6 +69,10 @@ pub(crate) struct FaultyStore<S> {
     calls: Arc<Mutex<Vec<Call>>>,
     /// The number of rows that queries have returned since the script was set.
     rows: Arc<AtomicUsize>,
+    /// The number of requests that wait.
+    waiting: Arc<AtomicUsize>,
+    /// The maximum number of requests that have waited concurrently.
+    most_waiting: Arc<AtomicUsize>,
     /// The maximum number of rows in a page.
     page: usize,
     /// `true` if the properties of returned rows are sorted by name.
@@ -79,6 +87,8 @@ impl<S: TableStore> FaultyStore<S> {
             script: Arc::new(Mutex::new(script)),
             calls: Arc::default(),
             rows: Arc::default(),
+            waiting: Arc::default(),
+            most_waiting: Arc::default(),
             page: usize::MAX,
             sorts_properties: false,
         }
@@ -121,6 +131,7 @@ impl<S: TableStore> FaultyStore<S> {
     pub(crate) fn script(&self, script: impl FnMut(Call, usize) -> Fault + Send + 'static) {
         self.calls.lock().unwrap().clear();
         self.rows.store(0, Ordering::SeqCst);
+        self.most_waiting.store(0, Ordering::SeqCst);
         *self.script.lock().unwrap() = Box::new(script);
     }
 
@@ -146,6 +157,11 @@ impl<S: TableStore> FaultyStore<S> {
         self.rows.load(Ordering::SeqCst)
     }
 
+    /// Returns the maximum number of requests that have waited concurrently since the script was set.
+    pub(crate) fn most_waiting(&self) -> usize {
+        self.most_waiting.load(Ordering::SeqCst)
+    }
+
     async fn run<T>(&self, call: Call, request: impl Future<Output = Result<T>> + Send) -> Result<T> {
         let number = {
             let mut calls = self.calls.lock().unwrap();
@@ -163,6 +179,21 @@ impl<S: TableStore> FaultyStore<S> {
             }
             Fault::Meanwhile(act) => {
                 act();
+                request.await
+            }
+            Fault::Later => {
+                let waiting = self.waiting.fetch_add(1, Ordering::SeqCst) + 1;
+                self.most_waiting.fetch_max(waiting, Ordering::SeqCst);
+                let mut has_waited = false;
+                poll_fn(|context| {
+                    if std::mem::replace(&mut has_waited, true) {
+                        return Poll::Ready(());
+                    }
+                    context.waker().wake_by_ref();
+                    Poll::Pending
+                })
+                .await;
+                self.waiting.fetch_sub(1, Ordering::SeqCst);
                 request.await
             }
         }

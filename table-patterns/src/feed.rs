@@ -49,7 +49,9 @@
 //! for 97 entities, two rows of entries and the head.
 //!
 //! Restore a table from a backup together with [`FEEDS`], or with a [`Migration`](crate::migrate::Migration), which registers its partitions. Otherwise,
-//! followers may consider a restored feed quiet, and ignore its changes.
+//! followers may consider a restored feed quiet, and ignore its changes. A backup or copy of a store in use must read [`FEEDS`] after the other tables, as
+//! `tables backup` does: it then lists every partition whose entries were read. Restart the followers of views after a restore, because they remember the quiet
+//! feeds.
 //!
 //! # Declared feeds
 //! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without

@@ -44,10 +44,10 @@
 //! |---|---|
 //! | read | 1, and 1 more every ten seconds for the view's state |
 //! | write to a source that declares `#[entity(feed)]` | 2 more operations: the feed's entries and its head |
-//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; in the first call of a process, 2 gets for each partition; for each partition with changes, some requests for the head, the entries and the cursor; then for each changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
+//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; in the first call of a process, 2 gets for each partition, 16 of them at once; for each partition with changes, some requests for the head, the entries and the cursor; then for each changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
 //! | an entity that moved to another partition of the view | 2 gets in addition to those above, and 1 get in each of the two partitions; entities that moved between the same two partitions share transactions, one in each for up to 100 |
 //! | all entities that changed together | for each partition of the view, 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
-//! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 3 gets and 1 write per partition with a feed |
+//! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 4 gets and 1 write per partition with a feed |
 //!
 //! # Bounds
 //! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows that the change removes and the
@@ -65,6 +65,10 @@
 //!   and created again or restored from a backup, or if the view's cursor in the feed is damaged. Later changes are applied. A
 //!   [`rebuild`](ViewTable::rebuild) repairs the partition. If a partition's feed was quiet when its table was deleted, the partition is not read again
 //!   before its next change, and its rows remain in the view until then.
+//! - If the source is restored from a backup during a rebuild, rebuild the view again. In the first 1,000 partitions with a feed, the rebuild reports the
+//!   restore, unless as many changes have been made since as were lost.
+//! - While followers of an earlier release run, do not rebuild the view, or rebuild it again after they have stopped: they keep the amounts of only one
+//!   recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the view that is furthest behind.
 //! - The table belongs to the view. Its schema has a single row type. Source entities are distinguished from other rows in the same table by the format of
 //!   their keys. Rows and changes with other keys, such as the parts of a wide entity, are ignored.
@@ -136,6 +140,7 @@ mod part;
 mod places;
 mod poison;
 mod projection;
+mod quiet;
 mod rebuild;
 mod record;
 mod recount;

@@ -32,6 +32,8 @@ pub mod merged;
 #[cfg(feature = "object-store")]
 mod object_tests;
 pub mod opened;
+#[cfg(test)]
+mod order_tests;
 pub mod repository;
 pub mod restore;
 pub mod retention;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use table_core::query::{KeyRange, Rows, Select, TextRange};
 use table_core::schema::StoredSchema;
+use table_core::table::{FEEDS, LAYOUTS, OUTBOXES};
 use table_core::{Continuation, DynTableStore, Page, Query, TableName, TableStore};
 
 use crate::failure::{Failure, Result};
@@ -238,7 +239,8 @@ pub async fn is_empty(store: &DynTableStore, table: &TableName) -> Result<bool> 
     }
 }
 
-/// Returns all tables of a store, including the tables that contain schemas, feeds and outboxes.
+/// Returns all tables of a store, in the order in which they must be read: first the table that contains schemas, last the tables that register outboxes and
+/// feeds.
 ///
 /// # Errors
 /// Any error from the store.
@@ -249,9 +251,24 @@ pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
         names.extend(page.names);
         from = page.next;
         if from.is_none() {
+            names.sort_by_key(|name| (is_read_last(name.as_str()), !is_read_first(name.as_str())));
             return Ok(names);
         }
     }
+}
+
+/// Returns `true` if a table must be read after all other tables: it registers outboxes or feeds. Programs register a partition before they write its first
+/// row, so a copy then contains the registrations of all its rows.
+#[must_use]
+pub fn is_read_last(table: &str) -> bool {
+    [OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table))
+}
+
+/// Returns `true` if a table must be read before all other tables: it contains the schemas. An index backfill may finish while the rows are being read, and
+/// the copy would then contain a ready index without all its rows.
+#[must_use]
+pub fn is_read_first(table: &str) -> bool {
+    LAYOUTS.eq_ignore_ascii_case(table)
 }
 
 /// Returns a `Select` for the given property names. An empty list selects all properties.

@@ -189,15 +189,6 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn egt_2_a_transaction_has_room_for_97_entities_and_their_entries() {
-        let records = |count: usize| vec![Record::plain(RowKey::new("e").unwrap(), "set"); count];
-        assert_eq!(rows(&records(80)).len(), 1);
-        for (count, total) in [(80, 82), (97, 100), (98, 101)] {
-            assert_eq!(count + operations(&records(count)), total);
-        }
-    }
-
     proptest! {
         #[test]
         fn rows_hold_all_records_in_order_within_their_bounds(sizes in prop::collection::vec(0..65_536_usize, 0..200)) {

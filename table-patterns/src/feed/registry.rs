@@ -136,14 +136,15 @@ impl<S: TableStore> Feed<S> {
 
     /// Marks a feed as quiet at its end. `listed` must have been read before `head`.
     /// Does nothing if a writer or another follower committed first, or if the partition is listed permanently.
+    /// Returns the new version of the registry row if both marks were written.
     pub(crate) async fn mark_quiet(
         &self,
         table: &TableName,
         listed: &Listed,
         (head, etag): (Head, ETag),
-    ) -> Result<()> {
+    ) -> Result<Option<ETag>> {
         if head.kept {
-            return Ok(());
+            return Ok(None);
         }
         // IMPORTANT: the head is replaced even if it already has the mark.
         // A writer that read it, and is about to list the partition, is then refused.
@@ -153,8 +154,12 @@ impl<S: TableStore> Feed<S> {
             let row = listing(table, Some(&head.end()));
             let kind = OperationKind::Replace(row, IfMatch::ETag(listed.etag.clone()));
             let transaction = alone(&listed.key, kind, self.store.capabilities().limits)?;
-            converge::is_won(self.store.submit(&TableName::new(FEEDS)?, transaction).await)?;
+            match self.store.submit(&TableName::new(FEEDS)?, transaction).await {
+                Ok(committed) => return Ok(committed.into_iter().next().flatten()),
+                Err(error) if error.is_conflict() => {}
+                Err(error) => return Err(error),
+            }
         }
-        Ok(())
+        Ok(None)
     }
 }

@@ -120,6 +120,24 @@ fn skipped(before: u64, entries: &[FeedEntry], after: &Cursor, trimmed: usize) -
 }
 
 #[test]
+fn egt_2_a_transaction_has_room_for_97_entities_and_their_entries() {
+    for count in [80, 97, 98] {
+        let world = World::new(100);
+        let (feed, mut transaction) = (world.feed(0), world.transaction());
+        let keys: Vec<_> = (0..count).map(|number| RowKey::new(format!("e{number:02}")).unwrap()).collect();
+        for row_key in keys.iter().cloned() {
+            let kind = OperationKind::Insert(RowWriter::new().finish());
+            transaction.push(Operation { row_key, kind }).unwrap();
+        }
+        let change = |source| FeedChange { source, kind: "set", payload: b"" };
+        let changes: Vec<_> = keys.iter().map(change).collect();
+        let outcome = block_on(feed.submit(&world.table, transaction, &changes));
+        let refused = outcome.err().map(|error| error.rule());
+        assert_eq!(refused, (count > 97).then_some(Some("EGT-2")), "{count} entities");
+    }
+}
+
+#[test]
 fn pat_ec_8_a_cursor_of_a_recreated_table_reads_the_new_feed_from_the_start() {
     let world = World::new(1_000);
     let feed = world.feed(0);

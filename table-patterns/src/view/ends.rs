@@ -17,7 +17,7 @@ use crate::view::poison::gap_in;
 use crate::view::table::ViewTable;
 
 /// The maximum number of recorded ends. It keeps the position of a rebuild small enough to be stored. In further partitions, a follower (a process that
-/// applies changes) continues from the old cursors. This takes longer but has the same result, because [`ViewTable::ends`] replaces unusable cursors.
+/// applies changes) continues from the old cursors. This takes longer but has the same result, because [`ViewTable::read_ends`] replaces unusable cursors.
 const MOST: usize = 1_000;
 
 /// The ends of the feeds, by source partition.
@@ -25,19 +25,32 @@ const MOST: usize = 1_000;
 pub(super) struct Ends(BTreeMap<String, Cursor>);
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads the ends of all partitions' feeds, except feeds that cannot be read. If the view has missed changes in a partition, reports the gap, and replaces
+    /// Adds the ends of at most `most` partitions' feeds to `ends`, except feeds that cannot be read. The partitions are those after `from`, in the order of
+    /// their keys. Returns the last of them if more partitions follow. If the view has missed changes in a partition, reports the gap, and replaces
     /// the view's cursor with the end, because the feed cannot be followed from the old cursor. If a feed is marked as quiet in the registry, but
     /// not in its head, lists the partition without the mark.
     ///
     /// # Errors
     /// `IndexNotReady` if older programs may write without the feed. Neither the rebuild nor the feed would contain their changes.
-    pub(super) async fn ends(&self) -> Result<Ends> {
+    pub(super) async fn read_ends(
+        &self,
+        ends: &mut Ends,
+        from: Option<&str>,
+        most: usize,
+    ) -> Result<Option<String>> {
         if feed::is_announced(&self.source).await? {
             let fault = ViewFault::AnnouncedFeed(V::Source::SCHEMA.entity);
             return Err(Error::of(fault).with_table(self.source.name()?.as_str()));
         }
-        let partitions = self.feed().listed(self.source.name()?).await?;
-        let ends = partitions.into_iter().map(|listed| async move {
+        let mut partitions = self.feed().listed(self.source.name()?).await?;
+        partitions.retain(|listed| from.is_none_or(|from| listed.partition_key.as_str() > from));
+        partitions.sort_by(|left, right| left.partition_key.cmp(&right.partition_key));
+        let is_last = partitions.len() <= most;
+        if !is_last {
+            partitions.truncate(most);
+        }
+        let last = partitions.last().map(|listed| listed.partition_key.as_str().to_owned());
+        let read = partitions.into_iter().map(|listed| async move {
             let end = self.usable_end(&listed).await;
             let Listed { partition_key, .. } = listed;
             match end {
@@ -46,8 +59,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 end => Ok::<_, Error>(Some((partition_key.into_string(), end?))),
             }
         });
-        let ends: Vec<_> = requests::in_order(ends, CONCURRENCY).await?;
-        Ok(Ends(ends.into_iter().flatten().take(MOST).collect()))
+        let read: Vec<_> = requests::in_order(read, CONCURRENCY).await?;
+        let left = MOST.saturating_sub(ends.0.len());
+        ends.0.extend(read.into_iter().flatten().take(left));
+        Ok(last.filter(|_| !is_last))
     }
 
     /// Returns the end of a partition's feed. First replaces a cursor at which the view has missed changes, and removes a quiet mark that the head does not
@@ -79,22 +94,24 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Moves the view's cursors forward to the recorded ends.
+    /// Moves the view's cursors forward to the recorded ends. Reports a gap in each partition whose feed does not contain the recorded end: the table was
+    /// restored, or deleted and created again, during the rebuild.
     pub(super) async fn follow_from(&self, ends: &Ends) -> Result<()> {
         let table = self.source.name()?;
         let partitions = self.feed().partitions(table).await?;
         let moves = partitions.into_iter().filter_map(|partition_key| {
-            let end = ends.0.get(partition_key.as_str())?;
+            let end = ends.0.get(partition_key.as_str()).filter(|end| **end != Cursor::default())?;
             Some(async move {
                 loop {
                     let (cursor, etag) = self.stored_position(&partition_key).await?;
-                    // A cursor in another feed shows that the table was deleted and created again during the rebuild. Such a cursor is later than the
-                    // recorded end.
-                    if cursor != Cursor::default() && !cursor.is_of(end) {
-                        let now = self.feed().end(table, &partition_key).await?;
-                        if !now.is_of(end) {
-                            return Ok(());
-                        }
+                    let head = match self.feed().head(table, &partition_key).await {
+                        // A follower sets this partition aside.
+                        Err(error) if Failure::of(&error) == Failure::Lasting => return Ok(()),
+                        head => head?,
+                    };
+                    if !head.is_some_and(|(head, _)| head.has(end)) {
+                        // The entities that the rebuild read earlier may no longer be in the table.
+                        return self.set_aside(&gap_in(&partition_key)?, &Error::of(ViewFault::Gap)).await;
                     }
                     // If another process has just moved the cursor, the cursor is read again.
                     if cursor.is_at(end) || self.move_cursor(&partition_key, end, etag).await? {

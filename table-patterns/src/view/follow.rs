@@ -11,13 +11,13 @@ use table_core::{Error, Result};
 
 use crate::converge::upsert;
 use crate::failure::Failure;
-use crate::feed::{Cursor, FEED_PREFIX, FeedEntry, Listed};
+use crate::feed::{Cursor, FeedEntry, Listed};
 use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::fault::ViewFault;
 use crate::view::following::Found;
 use crate::view::lease::Lease;
-use crate::view::poison::{Aside, gap_in};
+use crate::view::poison::{Aside, feed_of, gap_in};
 use crate::view::record;
 use crate::view::table::ViewTable;
 
@@ -61,7 +61,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         partitions.rotate_left(turn);
         partitions.retain(|listed| {
             let known = self.memory.following.get(&listed.partition_key);
-            !listed.is_read_at(&known.cursor)
+            known.quiet.as_ref() != Some(&listed.etag)
         });
         if partitions.is_empty() {
             return Ok(CaughtUp::default());
@@ -84,6 +84,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         lease: &mut Option<Lease>,
     ) -> Result<CaughtUp> {
         let (mut all, mut aside, mut outage) = (CaughtUp::default(), self.aside().await?, None);
+        let partitions = self.active(partitions, &aside).await?;
         for (at, listed) in partitions.iter().enumerate() {
             let left = most.saturating_sub(all.changes);
             if left == 0 {
@@ -102,8 +103,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     break;
                 }
                 Err(error) if Failure::of(&error) == Failure::Lasting => {
-                    all.failed +=
-                        usize::from(self.fail(&feed_of(&listed.partition_key)?, &error, &mut aside).await?);
+                    // A row that another process deletes meanwhile is written again by the next call.
+                    let feed = feed_of(&listed.partition_key)?;
+                    if aside.remove(&feed).is_none() {
+                        self.set_aside(&feed, &error).await?;
+                        all.failed += 1;
+                    }
                 }
                 Err(error) => outage = outage.or(Some(error)),
             }
@@ -157,13 +162,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             take_out(aside, &feed_of(partition_key)?, self).await?;
             return Ok(Some(caught));
         };
-        // IMPORTANT: the mark in the registry is not sufficient, because the registry and the head may be restored from different moments of a backup.
-        if cursor == head.end() && head.is_quiet() && listed.is_some_and(|listed| listed.is_read_at(&cursor))
-        {
-            take_out(aside, &feed_of(partition_key)?, self).await?;
-            self.memory.following.set(partition_key, Found { cursor, ..Found::default() });
-            return Ok(Some(CaughtUp::default()));
-        }
         if cursor != head.end() {
             let is_held = lease.is_some();
             *lease = match lease.take() {
@@ -207,7 +205,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         take_out(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
-        let mut found = Found { cursor: reached, was_active: is_active, announced: known.announced };
+        let mut found = Found { quiet: None, was_active: is_active, announced: known.announced };
         // The next change to a feed removes its quiet mark. If two consecutive calls find changes, another change is likely to follow soon, so the feed is
         // not marked.
         if let Some(listed) = listed.filter(|_| !is_behind && (!is_active || !known.was_active)) {
@@ -215,7 +213,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 found.announce(&listed.etag);
             }
             if !found.awaits_commit() {
-                self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
+                found.quiet = self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
             }
         }
         self.memory.following.set(partition_key, found);
@@ -300,11 +298,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let key = record::cursor_key(partition_key)?;
         self.submit(&key.partition_key, vec![(key.row_key, upsert(record::write_position(to)?, etag))]).await
     }
-}
-
-/// Returns the key of the poison row for a partition whose feed cannot be read.
-fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
-    EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
 /// Deletes the row that sets an entity aside, because the entity has been applied. Does not delete a row that was written after the start of the call.

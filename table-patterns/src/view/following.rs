@@ -8,9 +8,7 @@ use table_core::etag::ETag;
 use table_core::key::PartitionKey;
 use uuid::Uuid;
 
-use crate::feed::Cursor;
-
-/// The maximum number of partitions whose cursors a follower remembers.
+/// The maximum number of partitions that a follower remembers.
 const REMEMBERED: usize = 100_000;
 
 /// The number of calls after a writer's announcement of a commit during which a follower does not mark the feed as quiet. A
@@ -58,7 +56,9 @@ impl Default for Following {
 /// The result of the last call for one partition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
-    pub(super) cursor: Cursor,
+    /// The version of the partition's registry row for which the row and the head were both seen marked as quiet, at the view's cursor; `None` if the head
+    /// must be read. A restore gives the row another version.
+    pub(super) quiet: Option<ETag>,
     /// `true` if the last call found changes in the partition's feed.
     pub(super) was_active: bool,
     /// The version of the partition's registry row in which a writer has announced a commit, and the number of calls that have seen this

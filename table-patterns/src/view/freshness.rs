@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use table_core::Result;
+use table_core::key::PartitionKey;
 use table_core::store::TableStore;
 
 use crate::failure::Failure;
+use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::table::ViewTable;
 
@@ -35,23 +37,31 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// Any error from the store.
     pub async fn freshness(&self) -> Result<Freshness> {
+        let partitions = self.feed.partitions(self.source.name()?).await?;
+        let lags = partitions.iter().map(|partition_key| self.freshness_of(partition_key));
+        let lags = requests::in_order(lags, CONCURRENCY).await?.into_iter();
+        Ok(lags.fold(Freshness::default(), |all, one| Freshness {
+            pending: all.pending.saturating_add(one.pending),
+            oldest: all.oldest.into_iter().chain(one.oldest).min(),
+        }))
+    }
+
+    /// Measures how far the view lags behind one partition of its source.
+    async fn freshness_of(&self, partition_key: &PartitionKey) -> Result<Freshness> {
         let table = self.source.name()?;
-        let mut freshness = Freshness::default();
-        for partition_key in &self.feed.partitions(table).await? {
-            let cursor = self.position(partition_key).await?;
-            let head = match self.feed.head(table, partition_key).await {
-                Err(error) if Failure::of(&error) == Failure::Lasting => continue,
-                head => head?,
-            };
-            let Some((head, _)) = head else { continue };
-            let pending = head.end().number().saturating_sub(head.passed(&cursor));
-            if pending > 0 {
-                let (first, _) = self.feed.entries((table, partition_key), &head, &cursor, 1).await?;
-                let oldest = first.first().map(|entry| entry.timestamp);
-                freshness.oldest = freshness.oldest.into_iter().chain(oldest).min();
-            }
-            freshness.pending = freshness.pending.saturating_add(pending);
-        }
-        Ok(freshness)
+        let cursor = self.position(partition_key).await?;
+        let head = match self.feed.head(table, partition_key).await {
+            Err(error) if Failure::of(&error) == Failure::Lasting => None,
+            head => head?,
+        };
+        let Some((head, _)) = head else { return Ok(Freshness::default()) };
+        let pending = head.end().number().saturating_sub(head.passed(&cursor));
+        let oldest = if pending > 0 {
+            let (first, _) = self.feed.entries((table, partition_key), &head, &cursor, 1).await?;
+            first.first().map(|entry| entry.timestamp)
+        } else {
+            None
+        };
+        Ok(Freshness { pending, oldest })
     }
 }

@@ -60,7 +60,8 @@ pub(super) type Gaps = BTreeMap<String, String>;
 pub(super) type Aside = HashMap<EntityKey, AsideRow>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities that are set aside. For each of them, the view contains the rows from before the failure, or no rows.
+    /// Returns the entities that are set aside. For each of them, the view contains the rows from before the failure, or no rows. The list may contain
+    /// entities that another process has applied since, if it did so while the failure was being recorded; [`retry_poison`](Self::retry_poison) removes them.
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].
@@ -164,6 +165,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let delete = (row_key, OperationKind::Delete(IfMatch::ETag(etag)));
         self.submit(&partition_key, vec![delete]).await.map(drop)
     }
+}
+
+/// Returns the key of the poison row for a partition whose feed cannot be read.
+pub(super) fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
+    EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
 /// Returns the key of the poison row for a partition in which the view has missed changes.

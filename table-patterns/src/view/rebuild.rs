@@ -69,6 +69,9 @@ pub struct RebuildPosition {
     /// The ends of the feeds when the rebuild started.
     #[serde(default)]
     ends: Ends,
+    /// The last partition whose feed's end was read; `None` if all ends were read.
+    #[serde(default)]
+    listed: Option<String>,
     /// The gaps (partitions with missed changes) that were reported before the rebuild, which repairs them.
     #[serde(default)]
     gaps: Gaps,
@@ -152,7 +155,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(self.position.progress)
     }
 
-    /// Processes one page. Returns `false` when the rebuild is complete.
+    /// Processes one page: first of the partitions with a feed, then of rows. Returns `false` when the rebuild is complete.
     ///
     /// # Errors
     /// - `IndexNotReady` (IMP-6) if older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
@@ -160,10 +163,17 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// - Any error from [`ViewTable::apply`] or the store. The position is unchanged, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
+        let is_new = position == RebuildPosition::default();
         if !self.is_begun {
             self.stand(&mut position).await?;
-            self.position = position.clone();
-            self.is_begun = true;
+        }
+        if is_new || position.listed.is_some() {
+            self.read_ends(&mut position).await?;
+        }
+        self.is_begun = true;
+        self.position = position.clone();
+        if position.listed.is_some() {
+            return Ok(true);
         }
         let next = match position.phase {
             Phase::Sources => {
@@ -244,14 +254,24 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let id = standing.id.simple().to_string();
         if *position == RebuildPosition::default() {
             position.view = Some(id.clone());
-            // IMPORTANT: the ends and the gaps are read before the first row, so they precede every change that the rebuild could miss.
-            position.ends = self.view.ends().await?;
-            position.gaps = self.view.gaps().await?;
         }
         if position.view.as_ref() != Some(&id) {
             return Err(Error::of(ViewFault::OtherView).with_table(V::Row::SCHEMA.table));
         }
         Ok((standing, etag))
+    }
+
+    /// Reads the ends of the next page of feeds and, after the last page, the gaps.
+    ///
+    /// IMPORTANT: both are read before the first row, so they precede every change that the rebuild could miss.
+    async fn read_ends(&self, position: &mut RebuildPosition) -> Result<()> {
+        let from = position.listed.take();
+        position.listed =
+            self.view.read_ends(&mut position.ends, from.as_deref(), self.page.clamp(1, 1_000)).await?;
+        if position.listed.is_none() {
+            position.gaps = self.view.gaps().await?;
+        }
+        Ok(())
     }
 
     /// Applies entities to the view, and sets aside those that cannot be applied. Returns the number of entities set aside.

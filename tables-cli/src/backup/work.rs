@@ -12,6 +12,7 @@ use crate::backup::repository::{Repository, WORKING};
 use crate::backup::sealed;
 use crate::backup::storage::Storage;
 use crate::failure::Result;
+use crate::rows::{is_read_first, is_read_last};
 use crate::transfer::checksum::Checksum;
 
 /// The state of an unfinished generation.
@@ -80,7 +81,11 @@ impl Work {
     ) -> Result<Self> {
         let storage = repository.storage().clone();
         let base = base.map(|base| base.id.clone());
-        let found = sealed::read::<State>(&*storage, WORKING)?.filter(|state| state.base == base);
+        let mut found = sealed::read::<State>(&*storage, WORKING)?.filter(|state| state.base == base);
+        if let Some(state) = &mut found {
+            // IMPORTANT: these tables are read again, because tables may have been created since.
+            state.tables.retain(|table| !is_read_last(&table.name));
+        }
         let is_resumed = found.is_some();
         let state = match found {
             Some(state) => state,
@@ -126,8 +131,13 @@ impl Work {
 
     /// Returns the first table, at index `from` or later, whose rows may have been read at different times.
     pub(super) fn unsettled(&self, from: usize) -> Option<(usize, TableRows)> {
-        let tables = self.state.tables.iter().cloned().enumerate().skip(from);
-        tables.into_iter().find(|(_, table)| table.consistency == Consistency::Pages)
+        let tables = &self.state.tables;
+        let is_settled = |table: &TableRows| table.consistency != Consistency::Pages;
+        // IMPORTANT: a table that must be read first is not read again after another table was settled.
+        let is_late = tables.iter().any(is_settled);
+        let is_left = |table: &TableRows| is_settled(table) || is_late && is_read_first(&table.name);
+        let found = tables.iter().enumerate().skip(from).find(|(_, table)| !is_left(table));
+        found.map(|(at, table)| (at, table.clone()))
     }
 
     /// Replaces the rows of the table at index `at` with a newer version.

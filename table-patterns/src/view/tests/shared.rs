@@ -21,7 +21,7 @@ use table_core::{Entity, ErrorCode, Result, ValueRef};
 
 use crate::Entities;
 use crate::EntityStore;
-use crate::faults::FaultyStore;
+use crate::faults::{Call, FaultyStore};
 use crate::view::{CaughtUp, Projection, View, ViewState, ViewTable};
 use crate::work::Runtime;
 
@@ -205,7 +205,7 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
 #[test]
 fn imp_6_a_feed_that_cannot_be_read_stops_no_other_partition() {
     let world = World::new();
-    let (view, _) = world.follower::<ByDepartment>();
+    let (view, store) = world.follower::<ByDepartment>();
     block_on(view.rebuild().run()).unwrap();
     for department in ["A", "B"] {
         world.hire(department, 1, 30);
@@ -223,6 +223,11 @@ fn imp_6_a_feed_that_cannot_be_read_stops_no_other_partition() {
     // No entity has been set aside, so a retry has no entity to apply.
     assert_eq!(block_on(view.retry_poison()).unwrap(), 0);
     assert_eq!(block_on(view.poison()).unwrap().len(), 1);
+    // The other feed becomes quiet. A call then writes nothing.
+    block_on(view.catch_up(100)).unwrap();
+    store.heal();
+    block_on(view.catch_up(100)).unwrap();
+    assert!(!store.calls().contains(&Call::Submit), "{:?}", store.calls());
 }
 
 #[test]

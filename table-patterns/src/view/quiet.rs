@@ -1,0 +1,48 @@
+//! Finds the partitions whose feeds are quiet. A follower skips them.
+
+use table_core::Result;
+use table_core::store::TableStore;
+
+use crate::feed::Listed;
+use crate::requests::{self, CONCURRENCY};
+use crate::view::View;
+use crate::view::following::Found;
+use crate::view::poison::{Aside, feed_of};
+use crate::view::table::ViewTable;
+
+impl<V: View, S: TableStore> ViewTable<V, S> {
+    /// Returns the partitions whose feeds may contain changes that the view has not read, and the partitions in `aside`. Remembers the other partitions as
+    /// quiet.
+    pub(super) async fn active(&self, partitions: &[Listed], aside: &Aside) -> Result<Vec<Listed>> {
+        let checks = partitions.iter().map(|listed| async move {
+            if aside.contains_key(&feed_of(&listed.partition_key)?) {
+                return Ok(true);
+            }
+            // After an error, the follower reads the partition again, and handles the error.
+            let is_quiet = self.is_quiet(listed).await.unwrap_or(false);
+            if is_quiet {
+                let quiet = Some(listed.etag.clone());
+                self.memory.following.set(&listed.partition_key, Found { quiet, ..Found::default() });
+            }
+            Ok(!is_quiet)
+        });
+        let are_active = requests::in_order(checks, CONCURRENCY).await?;
+        let active = partitions.iter().zip(are_active).filter(|(_, is_active)| *is_active);
+        Ok(active.map(|(listed, _)| listed.clone()).collect())
+    }
+
+    /// Returns `true` if the view has read a feed to its end, and both the registry and the head mark the feed as quiet.
+    ///
+    /// IMPORTANT: one mark is not sufficient, because the registry and the head may be restored from different moments of a backup.
+    async fn is_quiet(&self, listed: &Listed) -> Result<bool> {
+        if !listed.is_quiet() {
+            return Ok(false);
+        }
+        let cursor = self.position(&listed.partition_key).await?;
+        if !listed.is_read_at(&cursor) {
+            return Ok(false);
+        }
+        let head = self.feed.head(self.source.name()?, &listed.partition_key).await?;
+        Ok(head.is_some_and(|(head, _)| head.is_quiet() && head.end() == cursor))
+    }
+}
