@@ -177,6 +177,7 @@ pub struct Pages<'a> {
     request: Box<Query>,
     from: Option<Continuation>,
     is_over: bool,
+    is_optional: bool,
 }
 
 impl<'a> Pages<'a> {
@@ -184,7 +185,14 @@ impl<'a> Pages<'a> {
     #[must_use]
     pub fn new(store: &'a DynTableStore, table: &'a TableName, selected: impl Into<Selected>) -> Self {
         let selected = Box::new(selected.into());
-        Self { store, table, request: Box::new(selected.request()), selected, from: None, is_over: false }
+        let request = Box::new(selected.request());
+        Self { store, table, request, selected, from: None, is_over: false, is_optional: false }
+    }
+
+    /// Makes the reader return no rows if the table does not exist.
+    #[must_use]
+    pub fn if_exists(self) -> Self {
+        Self { is_optional: true, ..self }
     }
 
     /// Makes the reader start at a continuation token, or at the first page if `from` is `None`.
@@ -201,7 +209,13 @@ impl<'a> Pages<'a> {
         if self.is_over {
             return Ok(None);
         }
-        let page = self.store.query(self.table, &self.request, self.from.as_ref()).await?;
+        let page = match self.store.query(self.table, &self.request, self.from.as_ref()).await {
+            Err(error) if self.is_optional && self.from.is_none() && error.is_table_not_found() => {
+                self.is_over = true;
+                return Ok(None);
+            }
+            page => page?,
+        };
         self.from.clone_from(&page.continuation);
         self.is_over = page.continuation.is_none();
         Ok(Some(Page { rows: self.selected.of_page(page.rows)?, ..page }))
@@ -226,16 +240,13 @@ impl<'a> Pages<'a> {
 /// Any error from the store.
 pub async fn is_empty(store: &DynTableStore, table: &TableName) -> Result<bool> {
     let first = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
-    let mut pages = Pages::new(store, table, first);
-    loop {
-        match pages.next().await {
-            Ok(Some(page)) if page.rows.is_empty() => {}
-            Ok(Some(_)) => return Ok(false),
-            Ok(None) => return Ok(true),
-            Err(Failure::Store(error)) if error.is_table_not_found() => return Ok(true),
-            Err(error) => return Err(error),
+    let mut pages = Pages::new(store, table, first).if_exists();
+    while let Some(page) = pages.next().await? {
+        if !page.rows.is_empty() {
+            return Ok(false);
         }
     }
+    Ok(true)
 }
 
 /// Returns all tables of a store, including the tables that contain schemas, feeds and outboxes.
