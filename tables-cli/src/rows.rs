@@ -133,12 +133,9 @@ impl Selected {
 
     /// Returns the query that requests a page. If an entity type is selected, it also requests the properties that identify the type.
     fn request(&self) -> Query {
-        let select = match (&self.entities, &self.query.select) {
-            (Some(_), Select::Names(names)) => {
-                let own = TypeSelection::PROPERTIES.map(std::borrow::Cow::Borrowed);
-                Select::names(names.iter().cloned().chain(own))
-            }
-            (_, select) => select.clone(),
+        let select = match &self.entities {
+            Some(_) => TypeSelection::request(&self.query.select),
+            None => self.query.select.clone(),
         };
         Query { select, ..self.query.clone() }
     }
@@ -146,13 +143,7 @@ impl Selected {
     /// Returns the rows of a page that are selected, with the selected properties.
     fn of_page(&self, rows: Rows) -> Result<Rows> {
         let Some(entities) = &self.entities else { return Ok(rows) };
-        let mut selected = Rows::default();
-        for row in rows.iter() {
-            if entities.contains(row)? {
-                selected.push_selected(row, &self.query.select)?;
-            }
-        }
-        Ok(selected)
+        Ok(entities.of_page(&rows, &self.query.select)?)
     }
 }
 
