@@ -4,8 +4,9 @@ mod counted;
 
 use table_core::query::{EntityRef, Select};
 use table_core::{
-    Continuation, DynTableStore, EntityKey, FromEntity, Query, TableEntity, TableName, TableStore,
+    Continuation, DynTableStore, EntityKey, FromEntity, Page, Query, TableEntity, TableName, TableStore,
 };
+use table_inspect::TypeSelection;
 
 use crate::failure::Result;
 
@@ -51,6 +52,25 @@ pub(crate) struct Cost {
     pub(crate) rows: u64,
 }
 
+/// Reads one page of a query result with one request. Omits the rows that `entities` does not select. Also returns the number of rows that the store read.
+pub(crate) async fn request(
+    store: &impl TableStore,
+    table: &TableName,
+    query: &Query,
+    entities: Option<&TypeSelection>,
+    from: Option<&Continuation>,
+) -> Result<(Page, u64)> {
+    let Some(entities) = entities else {
+        let page = store.query(table, query, from).await?;
+        let read = page.rows_read.unwrap_or(page.rows.len() as u64);
+        return Ok((page, read));
+    };
+    let complete = Query { select: TypeSelection::request(&query.select), ..query.clone() };
+    let page = store.query(table, &complete, from).await?;
+    let read = page.rows_read.unwrap_or(page.rows.len() as u64);
+    Ok((Page { rows: entities.of_page(&page.rows, &query.select)?, ..page }, read))
+}
+
 impl Reader {
     pub(crate) fn new(store: &DynTableStore) -> Self {
         Self { store: Counted::new(store.clone()) }
@@ -82,9 +102,20 @@ impl Reader {
         query: &Query,
         from: Option<&Continuation>,
     ) -> Result<Found> {
-        let page = self.store.query(table, query, from).await?;
+        self.page_of(table, query, None, from).await
+    }
+
+    /// Reads one page of a query result with one request. Omits the rows that `entities` does not select.
+    pub(crate) async fn page_of(
+        &self,
+        table: &TableName,
+        query: &Query,
+        entities: Option<&TypeSelection>,
+        from: Option<&Continuation>,
+    ) -> Result<Found> {
+        let (page, read) = request(&self.store, table, query, entities, from).await?;
         let rows = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<Vec<_>>>()?;
-        Ok(Found { rows, next: page.continuation, read: page.rows_read.unwrap_or(page.rows.len() as u64) })
+        Ok(Found { rows, next: page.continuation, read })
     }
 
     /// Reads the first rows of a query result: at most `query.top` rows, or all rows if `top` is not set. Follows short and empty pages, but stops after

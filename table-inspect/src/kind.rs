@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use table_core::query::{KeyRange, TextRange};
+use table_core::limits::SELECT_NAMES;
+use table_core::query::{KeyRange, Select, TextRange};
 use table_core::schema::{ENTITY_TYPE, Source, StoredIndex, StoredPiece, StoredSchema};
 use table_core::{EntityKey, TableEntity, Value};
 
@@ -114,6 +115,32 @@ impl<'a> Kinds<'a> {
             return Kind::Reserved(rest.split('_').next().unwrap_or_default());
         }
         self.kinds.iter().find(|kind| explains(kind, row)).copied().unwrap_or(Kind::Unknown)
+    }
+
+    /// Returns a selection of the properties in `shown` and of the property that [`of`](Self::of) reads. Returns `shown` if no kind has an `EntityType`, or if
+    /// a query cannot select another property.
+    ///
+    /// ```
+    /// use table_core::query::Select;
+    /// use table_core::schema::StoredSchema;
+    /// use table_inspect::kind::Kinds;
+    ///
+    /// let cat: StoredSchema =
+    ///     "schema 1\nentity Cat\ntable Pets\nkind Cat\nPartitionKey \"p\"\nRowKey name text 0..512 ordered legal\n".parse()?;
+    /// let schemas = [("pets".to_owned(), cat)];
+    /// let select = Kinds::new("Pets", &schemas).select(&Select::names(["Age"]));
+    /// assert!(select.contains("EntityType") && select.contains("Age"));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn select(&self, shown: &Select) -> Select {
+        let has_type = |kind: &Kind<'_>| matches!(kind, Kind::Entity(StoredSchema { kind: Some(_), .. }));
+        match shown {
+            Select::Names(names) if names.len() < SELECT_NAMES && self.kinds.iter().any(has_type) => {
+                Select::names(names.iter().cloned().chain([ENTITY_TYPE.into()]))
+            }
+            _ => shown.clone(),
+        }
     }
 }
 

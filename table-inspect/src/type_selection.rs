@@ -1,7 +1,7 @@
 //! Selects the entities of one type in a table by conditions on their key parts.
 
 use table_core::ValueRef;
-use table_core::query::{EntityRef, KeyRange};
+use table_core::query::{EntityRef, KeyRange, Rows, Select};
 use table_core::schema::{ENTITY_TYPE, StoredPiece, StoredSchema};
 
 use crate::derived::WidePart;
@@ -89,6 +89,32 @@ impl TypeSelection {
 
     /// The properties that [`contains`](Self::contains) reads from a row.
     pub const PROPERTIES: [&'static str; 2] = [ENTITY_TYPE, WidePart::WRITE_ID];
+
+    /// Returns a selection of the properties `shown` and of the [`PROPERTIES`](Self::PROPERTIES), which [`of_page`](Self::of_page) needs.
+    #[must_use]
+    pub fn request(shown: &Select) -> Select {
+        match shown {
+            Select::All => Select::All,
+            Select::Names(names) => {
+                Select::names(names.iter().cloned().chain(Self::PROPERTIES.map(std::borrow::Cow::Borrowed)))
+            }
+        }
+    }
+
+    /// Returns the rows of a page that are selected, with the properties in `shown`. The page must have been requested with the properties that
+    /// [`request`](Self::request) returns.
+    ///
+    /// # Errors
+    /// `Corrupted` if a row cannot be read.
+    pub fn of_page(&self, rows: &Rows, shown: &Select) -> Result<Rows> {
+        let mut selected = Rows::default();
+        for row in rows.iter() {
+            if self.contains(row)? {
+                selected.push_selected(row, shown)?;
+            }
+        }
+        Ok(selected)
+    }
 
     /// Returns `true` if a row is selected. `row` must contain those of the [`PROPERTIES`](Self::PROPERTIES) that it has in the store.
     ///

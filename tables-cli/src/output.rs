@@ -6,11 +6,12 @@ use std::io::Write;
 
 use serde_json::json;
 use table_core::TableEntity;
-use table_core::schema::StoredSchema;
+use table_core::query::Select;
 
 use crate::failure::{Failure, Result};
 pub use grid::Grid;
 use table_inspect::csv::{Columns, CsvWriter};
+use table_inspect::kind::Kinds;
 
 /// The format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -34,16 +35,23 @@ const CSV_ROWS: usize = 10_000;
 pub struct Entities<'a> {
     format: Format,
     out: &'a mut dyn Write,
-    schemas: &'a [StoredSchema],
+    /// The kinds of rows in the table, or `None` if a table shows the stored keys.
+    kinds: Option<Kinds<'a>>,
+    shown: Select,
     grid: Grid,
     held: Vec<TableEntity>,
-    raw: bool,
 }
 
 impl<'a> Entities<'a> {
-    /// Creates a writer. If `raw` is `true`, a table shows the stored keys instead of their parts.
-    pub fn new(format: Format, out: &'a mut dyn Write, schemas: &'a [StoredSchema], raw: bool) -> Self {
-        Self { format, out, schemas, grid: Grid::default(), held: Vec::new(), raw }
+    /// Creates a writer. Without `kinds`, a table shows the stored keys instead of their parts.
+    pub fn new(format: Format, out: &'a mut dyn Write, kinds: Option<Kinds<'a>>) -> Self {
+        Self { format, out, kinds, shown: Select::All, grid: Grid::default(), held: Vec::new() }
+    }
+
+    /// Makes a table show only these properties. Other formats contain all properties of the entities.
+    #[must_use]
+    pub fn showing(self, shown: Select) -> Self {
+        Self { shown, ..self }
     }
 
     /// Writes one entity, or buffers it until the columns are known.
@@ -58,7 +66,7 @@ impl<'a> Entities<'a> {
                 self.out.write_all(b"\n").map_err(Failure::file("-"))
             }
             Format::Table => {
-                self.grid.push(&entity, if self.raw { &[] } else { self.schemas });
+                self.grid.push(&entity, self.kinds.as_ref(), &self.shown);
                 if self.grid.len() < GRID_ROWS {
                     return Ok(());
                 }

@@ -134,12 +134,9 @@ impl Selected {
 
     /// Returns the query that requests a page. If an entity type is selected, it also requests the properties that identify the type.
     fn request(&self) -> Query {
-        let select = match (&self.entities, &self.query.select) {
-            (Some(_), Select::Names(names)) => {
-                let own = TypeSelection::PROPERTIES.map(std::borrow::Cow::Borrowed);
-                Select::names(names.iter().cloned().chain(own))
-            }
-            (_, select) => select.clone(),
+        let select = match &self.entities {
+            Some(_) => TypeSelection::request(&self.query.select),
+            None => self.query.select.clone(),
         };
         Query { select, ..self.query.clone() }
     }
@@ -147,13 +144,7 @@ impl Selected {
     /// Returns the rows of a page that are selected, with the selected properties.
     fn of_page(&self, rows: Rows) -> Result<Rows> {
         let Some(entities) = &self.entities else { return Ok(rows) };
-        let mut selected = Rows::default();
-        for row in rows.iter() {
-            if entities.contains(row)? {
-                selected.push_selected(row, &self.query.select)?;
-            }
-        }
-        Ok(selected)
+        Ok(entities.of_page(&rows, &self.query.select)?)
     }
 }
 
@@ -178,6 +169,7 @@ pub struct Pages<'a> {
     request: Box<Query>,
     from: Option<Continuation>,
     is_over: bool,
+    is_optional: bool,
 }
 
 impl<'a> Pages<'a> {
@@ -185,7 +177,14 @@ impl<'a> Pages<'a> {
     #[must_use]
     pub fn new(store: &'a DynTableStore, table: &'a TableName, selected: impl Into<Selected>) -> Self {
         let selected = Box::new(selected.into());
-        Self { store, table, request: Box::new(selected.request()), selected, from: None, is_over: false }
+        let request = Box::new(selected.request());
+        Self { store, table, request, selected, from: None, is_over: false, is_optional: false }
+    }
+
+    /// Makes the reader return no rows if the table does not exist.
+    #[must_use]
+    pub fn if_exists(self) -> Self {
+        Self { is_optional: true, ..self }
     }
 
     /// Makes the reader start at a continuation token, or at the first page if `from` is `None`.
@@ -202,7 +201,13 @@ impl<'a> Pages<'a> {
         if self.is_over {
             return Ok(None);
         }
-        let page = self.store.query(self.table, &self.request, self.from.as_ref()).await?;
+        let page = match self.store.query(self.table, &self.request, self.from.as_ref()).await {
+            Err(error) if self.is_optional && self.from.is_none() && error.is_table_not_found() => {
+                self.is_over = true;
+                return Ok(None);
+            }
+            page => page?,
+        };
         self.from.clone_from(&page.continuation);
         self.is_over = page.continuation.is_none();
         Ok(Some(Page { rows: self.selected.of_page(page.rows)?, ..page }))
@@ -227,16 +232,13 @@ impl<'a> Pages<'a> {
 /// Any error from the store.
 pub async fn is_empty(store: &DynTableStore, table: &TableName) -> Result<bool> {
     let first = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
-    let mut pages = Pages::new(store, table, first);
-    loop {
-        match pages.next().await {
-            Ok(Some(page)) if page.rows.is_empty() => {}
-            Ok(Some(_)) => return Ok(false),
-            Ok(None) => return Ok(true),
-            Err(Failure::Store(error)) if error.is_table_not_found() => return Ok(true),
-            Err(error) => return Err(error),
+    let mut pages = Pages::new(store, table, first).if_exists();
+    while let Some(page) = pages.next().await? {
+        if !page.rows.is_empty() {
+            return Ok(false);
         }
     }
+    Ok(true)
 }
 
 /// Returns all tables of a store, in the order in which they must be read: first the table that contains schemas, last the tables that register outboxes and

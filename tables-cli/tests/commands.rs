@@ -227,6 +227,24 @@ fn a_copy_is_verified_and_a_sync_writes_only_what_differs() {
 }
 
 #[test]
+fn a_dry_run_counts_the_differences_of_tables_that_the_target_lacks() {
+    let folder = company();
+    let at = folder.path();
+    shown(at, "put Orders Sales 1 N=1 --store DB");
+    shown(at, "put Zones Sales 1 N=1 --store DB");
+    shown(at, "put Zones Sales 2 N=2 --store DIR/other");
+    for table in ["Orders ", ""] {
+        let would = shown(at, &format!("sync {table}--store DB --to DIR/other --dry-run"));
+        let done: String =
+            would.lines().map(|line| line.trim_start_matches("would change ").to_owned() + "\n").collect();
+        assert!(would.contains("would change Orders: 1 added, 0 changed, 0 deleted\n"), "{would}");
+        if table.is_empty() {
+            assert_eq!(shown(at, "sync --store DB --to DIR/other"), done);
+        }
+    }
+}
+
+#[test]
 fn keys_are_rewritten_by_a_pattern() {
     let folder = company();
     let at = folder.path();

@@ -5,7 +5,7 @@
 mod common;
 
 use clap::CommandFactory;
-use common::{refused, shown};
+use common::{refused, shown, tables};
 use tables_cli::Exit::{Refused, Store, Usage};
 use tables_cli::{Exit, Tables};
 
@@ -47,6 +47,7 @@ const REFUSALS: &[(&str, Exit, &str)] = &[
     ("import Company DIR/none.csv --store DB", Store, "DIR/none.csv: No such file"),
     ("import Company DIR/in.jsonl --rate 0 --store DB", Usage, "0 is not in 1.."),
     ("import Company - --state DIR/s --store DB", Usage, "use `--mode replace` and a file"),
+    ("copy Nowhere --store DB --to DIR/to", Store, "TableNotFound"),
     ("copy Company --store DB --to DB", Usage, "a table cannot be copied onto itself"),
     ("copy --store DB --to DIR/to --rename Other", Usage, "<TABLE>"),
     ("copy Company --store DB --to DIR/to --row-key {Age", Usage, "has an unclosed brace"),
@@ -76,6 +77,9 @@ fn invalid_commands_are_refused_with_exit_code_and_reason() {
     for (line, exit, message) in REFUSALS {
         let (found, text) = refused(at, line);
         assert!(found == *exit && text.contains(message), "{line}: {found:?} {text}");
+        // A refused command creates no table.
+        assert_eq!(tables(at, "ls --store DB").1.lines().count(), 2, "{line}");
+        assert_eq!(tables(at, "ls --store DIR/to").1, "", "{line}");
     }
     assert_eq!(shown(at, "count Company --checksum --store DB"), checksum);
 }

@@ -256,3 +256,61 @@ fn an_entity_type_selects_its_rows_and_no_others() {
     assert_eq!(shown(at, "delete Log --entity Note --yes --store DB"), "deleted 2 rows\n");
     assert_eq!(shown(at, "count Log --store DB -o csv"), "rows\n2\n");
 }
+
+/// Returns the cells of the first row in a table for human readers, each with the name of its column.
+fn cells(text: &str) -> Vec<(&str, &str)> {
+    let mut lines = text.lines().map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()));
+    lines.next().unwrap().zip(lines.next().unwrap()).collect()
+}
+
+#[test]
+fn a_table_shows_the_key_parts_of_a_rows_own_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = "text 0..512 ordered legal";
+    let free =
+        format!("schema 1\nentity Anyone\ntable Mixed\nPartitionKey team {text}\nRowKey name {text}\n");
+    let room = format!(
+        "schema 1\nentity Room\ntable Mixed\nPartitionKey team {text}\nRowKey \"room_\"\nRowKey number digits(3) 3 ordered [0-9]\n"
+    );
+    let hall = room
+        .replace("entity Room\ntable Mixed\n", "entity Hall\ntable Mixed\nkind Hall\n")
+        .replace("number", "hall");
+    block_on(async {
+        let engine = Engine::open(at.join("db")).unwrap();
+        let schemas = engine.untyped(table_core::table::LAYOUTS).unwrap().create_if_missing().await.unwrap();
+        for (entity, text) in [("Anyone", &free), ("Hall", &hall), ("Room", &room)] {
+            schemas
+                .insert(&TableEntity::new("mixed", entity).unwrap().with("Schema", text.as_str()))
+                .await
+                .unwrap();
+        }
+        let table = engine.untyped("Mixed").unwrap().create_if_missing().await.unwrap();
+        for row in [
+            TableEntity::new("a", "Ada").unwrap(),
+            TableEntity::new("b", "room_007").unwrap(),
+            TableEntity::new("c", "room_008").unwrap().with("EntityType", "Hall"),
+            TableEntity::new("e", "Ada").unwrap().with("team", "stored"),
+        ] {
+            table.insert(&row.with("N", 1)).await.unwrap();
+        }
+        engine.close().await.unwrap();
+    });
+    shown(at, "put Mixed d '\u{FFFC}sequence_x' N=1 --store DB");
+    let n = ("N", "1");
+    for (selection, expected) in [
+        ("--partition a", vec![("team", "a"), ("name", "Ada"), n]),
+        ("--partition b", vec![("team", "b"), ("number", "7"), n]),
+        ("--entity Room", vec![("team", "b"), ("number", "7"), n]),
+        ("--partition c --select N", vec![("team", "c"), ("hall", "8"), n]),
+        ("--partition d", vec![("PartitionKey", "d"), ("RowKey", "\u{FFFC}sequence_x"), n]),
+        ("--partition e", vec![("team", "e"), ("name", "Ada"), n, ("team", "stored")]),
+    ] {
+        let text = shown(at, &format!("query Mixed {selection} --store DB"));
+        let mut found = cells(&text);
+        let mut expected = expected;
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{selection}: {text}");
+    }
+}

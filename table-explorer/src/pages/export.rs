@@ -7,12 +7,14 @@ use futures_util::stream;
 use http::Response;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use table_core::query::Select;
-use table_core::{Continuation, DynTableStore, FromEntity, Query, TableEntity, TableName, TableStore};
+use table_core::{Continuation, DynTableStore, FromEntity, Query, TableEntity, TableName};
+use table_inspect::TypeSelection;
 use table_inspect::csv::{Columns, CsvWriter};
 
 use crate::failure::Result;
 use crate::pages::Context;
 use crate::pages::form_query::{self, FormQuery};
+use crate::reader;
 use crate::response::{self, Body};
 
 /// The number of rows per request.
@@ -21,17 +23,25 @@ const PAGE: usize = 1_000;
 /// Responds with a file. For a CSV file without selected columns, the result is first read completely to find the column names.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = FormQuery::new(context, table, &form_query::selection(context, table))?;
-    let query = Query { top: Some(PAGE), ..built.query };
+    let (query, entities) = (Query { top: Some(PAGE), ..built.query }, built.entities);
     let is_csv = context.request.query("as") == Some("csv");
     let (store, table) = (context.state.source.tables.clone(), table.clone());
     let form = match (is_csv, &query.select) {
         (false, _) => Form::Lines,
         (true, Select::Names(names)) => Form::Csv(Columns::new(names.iter().map(AsRef::<str>::as_ref))),
-        (true, Select::All) => Form::Csv(columns(&store, &table, &query).await?),
+        (true, Select::All) => Form::Csv(columns(&store, &table, &query, entities.as_ref()).await?),
     };
     let (media_type, extension) = form.kind();
-    let begin =
-        Stream { store, table: table.clone(), query, form, from: None, is_begun: false, is_over: false };
+    let begin = Stream {
+        store,
+        table: table.clone(),
+        query,
+        entities,
+        form,
+        from: None,
+        is_begun: false,
+        is_over: false,
+    };
     let mut response = response::stream(media_type, chunks(begin));
     if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{table}.{extension}\"")) {
         response.headers_mut().insert(CONTENT_DISPOSITION, value);
@@ -40,10 +50,15 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
 }
 
 /// Returns the columns of a query result. Reads the entire result, because the header of a CSV file must also contain properties that occur only in later rows.
-async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Result<Columns> {
+async fn columns(
+    store: &DynTableStore,
+    table: &TableName,
+    query: &Query,
+    entities: Option<&TypeSelection>,
+) -> Result<Columns> {
     let (mut columns, mut from) = (Columns::default(), None);
     loop {
-        let page = store.query(table, query, from.as_ref()).await?;
+        let (page, _) = reader::request(store, table, query, entities, from.as_ref()).await?;
         for entity in page.rows.iter() {
             columns.add(&TableEntity::from_entity(entity)?);
         }
@@ -97,6 +112,7 @@ struct Stream {
     store: DynTableStore,
     table: TableName,
     query: Query,
+    entities: Option<TypeSelection>,
     form: Form,
     from: Option<Continuation>,
     is_begun: bool,
@@ -109,7 +125,14 @@ impl Stream {
         if self.is_over {
             return Ok(None);
         }
-        let page = self.store.query(&self.table, &self.query, self.from.as_ref()).await?;
+        let (page, _) = reader::request(
+            &self.store,
+            &self.table,
+            &self.query,
+            self.entities.as_ref(),
+            self.from.as_ref(),
+        )
+        .await?;
         self.is_over = page.continuation.is_none();
         self.from = page.continuation;
         let rows = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<Vec<_>>>()?;

@@ -3,6 +3,7 @@
 use table_core::query::{KeyRange, Select};
 use table_core::schema::{ENTITY_TYPE, StoredSchema};
 use table_core::{EdmType, Filter, Query, TableName};
+use table_inspect::TypeSelection;
 use table_inspect::keys::{self, PartRequest};
 use table_inspect::value;
 
@@ -17,6 +18,8 @@ pub(crate) struct FormQuery<'a> {
     pub(crate) schema: Option<&'a StoredSchema>,
     /// The conditions on key parts.
     pub(crate) parts: Vec<PartRequest>,
+    /// The entities that satisfy the conditions on key parts, or `None` if there are no such conditions. The query may also return other rows.
+    pub(crate) entities: Option<TypeSelection>,
 }
 
 impl<'a> FormQuery<'a> {
@@ -37,8 +40,16 @@ impl<'a> FormQuery<'a> {
             });
         }
         let mut query = filter.map_or_else(|| Query::new(KeyRange::ALL), Query::from_filter);
-        if let Some(schema) = schema.filter(|_| !parts.is_empty()) {
-            let keys = keys::key_range(schema, &parts)?;
+        let entities = match schema.filter(|_| !parts.is_empty()) {
+            Some(schema) => Some(TypeSelection::new(
+                table.as_str(),
+                &context.known.schemas,
+                Some(&schema.entity),
+                &parts,
+            )?),
+            None => None,
+        };
+        if let Some(keys) = entities.as_ref().map(TypeSelection::keys) {
             query.keys.partition_key.intersect(&keys.partition_key);
             query.keys.row_key.intersect(&keys.row_key);
         }
@@ -56,7 +67,7 @@ impl<'a> FormQuery<'a> {
             query.select = Select::names(names);
         }
         query.top = Some(selection.top);
-        Ok(Self { query, schema, parts })
+        Ok(Self { query, schema, parts, entities })
     }
 }
 

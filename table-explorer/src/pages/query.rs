@@ -3,10 +3,9 @@
 mod form;
 
 use maud::{Markup, html};
-use table_core::limits::SELECT_NAMES;
-use table_core::query::{Plan, QueryClass, Requests, Select};
-use table_core::schema::ENTITY_TYPE;
+use table_core::query::{Plan, QueryClass, Requests};
 use table_core::{Continuation, Query, TableName};
+use table_inspect::kind::Kinds;
 
 use crate::failure::{Failure, Result};
 use crate::frame::Frame;
@@ -111,20 +110,6 @@ fn requests(plan: &Plan) -> Markup {
     }
 }
 
-/// Returns the query with the property that determines the kind of a row added to the selected columns. The grid does not show this property.
-fn with_kinds(context: &Context<'_>, table: &TableName, query: &Query) -> Query {
-    let mut query = query.clone();
-    let has_kinds = context.known.of(table).any(|schema| schema.kind.is_some());
-    if let Select::Names(names) = &query.select
-        && has_kinds
-        && names.len() < SELECT_NAMES
-        && !query.select.contains(ENTITY_TYPE)
-    {
-        query.select = Select::names(names.iter().cloned().chain([ENTITY_TYPE.into()]));
-    }
-    query
-}
-
 /// Runs the query with one request. A scan of the whole table with a filter runs only after the user confirms it with another click.
 async fn run(
     context: &Context<'_>,
@@ -143,7 +128,10 @@ async fn run(
         });
     }
     let from: Option<Continuation> = context.request.query("from").map(str::parse).transpose()?;
-    let page = context.reader.page(table, &with_kinds(context, table, &built.query), from.as_ref()).await?;
+    // The grid does not show the property that determines the kind of a row.
+    let select = Kinds::new(table.as_str(), &context.known.schemas).select(&built.query.select);
+    let query = Query { select, ..built.query.clone() };
+    let page = context.reader.page_of(table, &query, built.entities.as_ref(), from.as_ref()).await?;
     let rows = Keyed::all(table.as_str(), &page.rows, &context.known.schemas);
     let next = page.next.as_ref().map(ToString::to_string);
     let address = |from: Option<&str>| {

@@ -12,6 +12,7 @@ use crate::output::{Entities, Format};
 use crate::rows::Pages;
 use crate::store::Purpose;
 use table_inspect::keys;
+use table_inspect::kind::Kinds;
 
 /// Options of `describe`.
 #[derive(clap::Args, Debug)]
@@ -44,7 +45,9 @@ impl Describe {
         }
         let query = Query { top: Some(self.sample.clamp(1, 1_000)), ..Query::new(KeyRange::ALL) };
         let mut pages = Pages::new(&store.tables, &name, query);
-        let mut entities = Entities::new(context.output, out, &schemas, false);
+        let all = keys::all_schemas(&store.tables).await?;
+        let kinds = Kinds::new(name.as_str(), &all);
+        let mut entities = Entities::new(context.output, out, Some(kinds));
         let mut left = self.sample;
         while left > 0 {
             let Some(page) = pages.next().await? else { break };

@@ -7,6 +7,7 @@ use crate::failure::{Exit, Result};
 use crate::output::Entities;
 use crate::store::Purpose;
 use table_inspect::keys;
+use table_inspect::kind::Kinds;
 
 /// Options of `get`.
 #[derive(clap::Args, Debug)]
@@ -29,8 +30,9 @@ impl Get {
         let name = table(&self.table)?;
         let key = key(&self.partition_key, &self.row_key)?;
         let Some(entity) = keys::read(&store.tables, &name, &key).await? else { return Ok(Exit::Nothing) };
-        let schemas = keys::schemas(&store.tables, &name).await?;
-        let mut entities = Entities::new(context.output, out, &schemas, self.raw);
+        let schemas = keys::all_schemas(&store.tables).await?;
+        let kinds = (!self.raw).then(|| Kinds::new(name.as_str(), &schemas));
+        let mut entities = Entities::new(context.output, out, kinds);
         entities.push(entity)?;
         entities.finish()?;
         Ok(Exit::Done)

@@ -8,10 +8,11 @@ use table_core::{DynTableStore, FromEntity, TableEntity, TableName};
 
 use crate::commands::{Context, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::output::Entities;
+use crate::output::{Entities, Format};
 use crate::rows::{self, Pages, Selected, Selection};
 use crate::store::Purpose;
 use table_inspect::keys;
+use table_inspect::kind::Kinds;
 
 /// Options of `query`.
 #[derive(clap::Args, Debug)]
@@ -61,8 +62,14 @@ impl Query {
         if self.newest.is_some() {
             refuse_oldest_first(&store.tables, &name, &selected, &schemas).await?;
         }
+        let all = keys::all_schemas(&store.tables).await?;
+        let kinds = (context.output == Format::Table && !self.raw).then(|| Kinds::new(name.as_str(), &all));
+        let shown = selected.query.select.clone();
+        if let Some(kinds) = &kinds {
+            selected.query.select = kinds.select(&shown);
+        }
         let mut pages = Pages::new(&store.tables, &name, selected);
-        let mut entities = Entities::new(context.output, out, &schemas, self.raw);
+        let mut entities = Entities::new(context.output, out, kinds).showing(shown);
         let mut found = 0;
         while found < most {
             let Some(page) = pages.next().await? else { break };

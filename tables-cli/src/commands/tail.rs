@@ -4,7 +4,6 @@ use std::io::Write;
 use std::time::Duration;
 
 use table_core::TableEntity;
-use table_core::schema::StoredSchema;
 
 use crate::commands::{Context, table};
 use crate::failure::{Exit, Failure, Result};
@@ -13,6 +12,7 @@ use crate::rows::Selection;
 use crate::store::Purpose;
 use crate::tail::{Tail, feed_range};
 use table_inspect::keys;
+use table_inspect::kind::Kinds;
 
 /// Options of `tail`.
 #[derive(clap::Args, Debug)]
@@ -61,9 +61,12 @@ impl TailTable {
         }
         let schemas = keys::schemas(&store.tables, &name).await?;
         let in_range = selected.schemas(&schemas);
-        let (mut tail, rows) = Tail::begin(store.tables, name, selected, self.lines, &in_range).await?;
+        let (mut tail, rows) =
+            Tail::begin(store.tables.clone(), name.clone(), selected, self.lines, &in_range).await?;
         let is_empty = rows.is_empty();
-        show(context.output, out, &schemas, rows)?;
+        let all = keys::all_schemas(&store.tables).await?;
+        let kinds = Kinds::new(name.as_str(), &all);
+        show(context.output, out, &kinds, rows)?;
         if !self.follow {
             return Ok(if is_empty { Exit::Nothing } else { Exit::Done });
         }
@@ -74,7 +77,7 @@ impl TailTable {
                 // If the platform does not support signals, the process runs until it is killed.
                 Ok(()) = tokio::signal::ctrl_c() => return Ok(Exit::Done),
             }
-            show(context.output, out, &schemas, tail.poll().await?)?;
+            show(context.output, out, &kinds, tail.poll().await?)?;
         }
     }
 }
@@ -82,13 +85,13 @@ impl TailTable {
 fn show(
     format: Format,
     out: &mut (dyn Write + Send),
-    schemas: &[StoredSchema],
+    kinds: &Kinds<'_>,
     rows: Vec<TableEntity>,
 ) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
-    let mut entities = Entities::new(format, out, schemas, false);
+    let mut entities = Entities::new(format, out, Some(kinds.clone()));
     rows.into_iter().try_for_each(|row| entities.push(row))?;
     entities.finish()?;
     out.flush().map_err(Failure::file("-"))

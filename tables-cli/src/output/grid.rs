@@ -4,9 +4,9 @@ use std::fmt;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use table_core::TableEntity;
-use table_core::schema::StoredSchema;
+use table_core::query::Select;
 
-use table_inspect::keys;
+use table_inspect::kind::{self, Kind, Kinds};
 use table_inspect::value;
 
 /// The maximum number of characters of a value that a cell shows.
@@ -15,8 +15,25 @@ const CELL: usize = 60;
 /// Entities formatted as table rows. The columns are in the order in which they first occur.
 #[derive(Debug, Default)]
 pub struct Grid {
-    columns: Vec<String>,
-    rows: Vec<Vec<(String, String)>>,
+    columns: Vec<Column>,
+    rows: Vec<Vec<(Column, String)>>,
+}
+
+/// A column. A key part and a property with the same name have separate columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Column {
+    /// A key, or a part of a key.
+    Key(String),
+    /// A property.
+    Property(String),
+}
+
+impl Column {
+    fn name(&self) -> &str {
+        match self {
+            Self::Key(name) | Self::Property(name) => name,
+        }
+    }
 }
 
 impl Grid {
@@ -32,20 +49,25 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// Adds an entity. If the entity's key matches a schema, the parts of the key are shown. Otherwise, the raw key is shown.
-    pub fn push(&mut self, entity: &TableEntity, schemas: &[StoredSchema]) {
-        let parts = schemas.iter().find_map(|schema| keys::decode(schema, entity.key()));
-        let mut cells: Vec<(String, String)> = match parts {
-            Some(parts) => parts.into_iter().map(|part| (part.name, part.value)).collect(),
-            None => vec![
-                ("PartitionKey".to_owned(), entity.key().partition_key.as_str().to_owned()),
-                ("RowKey".to_owned(), entity.key().row_key.as_str().to_owned()),
-            ],
+    /// Adds an entity with the properties in `shown`. The parts of its key are shown if a schema declares its kind. Otherwise, or without `kinds`, the raw key is
+    /// shown.
+    pub fn push(&mut self, entity: &TableEntity, kinds: Option<&Kinds<'_>>, shown: &Select) {
+        let key = entity.key();
+        let kind = kinds.map_or(Kind::Unknown, |kinds| kinds.of(entity));
+        let mut cells: Vec<(Column, String)> = match kind::segments(&kind, key) {
+            Some(_) => {
+                let parts = kind::parts(&kind, key).into_iter();
+                parts.map(|part| (Column::Key(part.name), part.value)).collect()
+            }
+            None => [("PartitionKey", key.partition_key.as_str()), ("RowKey", key.row_key.as_str())]
+                .map(|(name, text)| (Column::Key(name.to_owned()), text.to_owned()))
+                .to_vec(),
         };
-        cells.extend(entity.iter().map(|(name, value)| (name.to_owned(), value::show(value))));
-        for (name, _) in &cells {
-            if !self.columns.contains(name) {
-                self.columns.push(name.clone());
+        let properties = entity.iter().filter(|(name, _)| shown.contains(name));
+        cells.extend(properties.map(|(name, value)| (Column::Property(name.to_owned()), value::show(value))));
+        for (column, _) in &cells {
+            if !self.columns.contains(column) {
+                self.columns.push(column.clone());
             }
         }
         self.rows.push(cells);
@@ -54,9 +76,9 @@ impl Grid {
 
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.columns.iter().map(String::as_str).collect();
-        let cell = |row: &Vec<(String, String)>, column: &String| {
-            row.iter().find(|(name, _)| name == column).map(|(_, value)| short(value)).unwrap_or_default()
+        let names: Vec<&str> = self.columns.iter().map(Column::name).collect();
+        let cell = |row: &Vec<(Column, String)>, column: &Column| {
+            row.iter().find(|(of, _)| of == column).map(|(_, value)| short(value)).unwrap_or_default()
         };
         let rows: Vec<Vec<String>> = self
             .rows
@@ -107,7 +129,7 @@ mod tests {
     fn an_empty_first_cell_does_not_move_the_other_cells() {
         let mut grid = Grid::default();
         for (partition, row) in [("Sales", "1"), ("", "2"), (" a", "3")] {
-            grid.push(&TableEntity::new(partition, row).unwrap().with("Age", 36), &[]);
+            grid.push(&TableEntity::new(partition, row).unwrap().with("Age", 36), None, &Select::All);
         }
         let text = grid.to_string();
         let lines: Vec<_> = text.lines().collect();
@@ -117,13 +139,19 @@ mod tests {
 
     #[test]
     fn keys_that_a_schema_explains_are_shown_by_their_parts() {
-        let schema: StoredSchema =
+        let schema: table_core::schema::StoredSchema =
             "schema 1\nentity Employee\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
             RowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\n"
                 .parse()
                 .unwrap();
         let mut grid = Grid::default();
-        grid.push(&TableEntity::new("Sales", "empid_000223").unwrap().with("Age", 36), &[schema]);
+        let schemas = [("company".to_owned(), schema)];
+        let kinds = Kinds::new("Company", &schemas);
+        grid.push(
+            &TableEntity::new("Sales", "empid_000223").unwrap().with("Age", 36),
+            Some(&kinds),
+            &Select::All,
+        );
         insta::assert_snapshot!(grid, @r"
         department  id   Age
         Sales       223  36
@@ -135,7 +163,7 @@ mod tests {
         let mut grid = Grid::default();
         let entity =
             TableEntity::new("p", "r").unwrap().with("A", "\u{1b}[31mred").with("B", "x".repeat(100));
-        grid.push(&entity, &[]);
+        grid.push(&entity, None, &Select::All);
         let text = grid.to_string();
         assert!(!text.contains('\u{1b}') && text.contains("(+50)"), "{text}");
     }

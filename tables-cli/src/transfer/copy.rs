@@ -50,7 +50,6 @@ impl Copying<'_> {
         if state.state().is_done {
             return Ok(state.state().records);
         }
-        store.create_table_if_missing(new).await?;
         let done = state.state().records;
         let from = state.state().continuation.as_deref().map(str::parse).transpose()?;
         let mut pages = Pages::new(self.source.0, self.source.1, self.selected.clone()).behind(from);
@@ -61,7 +60,14 @@ impl Copying<'_> {
         // The ends of the pages that have been read but not yet written completely.
         let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
         let (mut read, bar) = (done, progress::rows("copied"));
-        while let Some(page) = pages.next().await? {
+        let mut is_created = false;
+        loop {
+            let next = pages.next().await?;
+            // The first read has returned an error if the source lacks the table.
+            if !std::mem::replace(&mut is_created, true) {
+                store.create_table_if_missing(new).await?;
+            }
+            let Some(page) = next else { break };
             for entity in page.rows.iter() {
                 read += 1;
                 let entity = (self.rewrite)(TableEntity::from_entity(entity)?)?;

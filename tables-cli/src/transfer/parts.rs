@@ -194,14 +194,11 @@ async fn is_any(
     rows: impl Into<Selected>,
     condition: impl Fn(&EntityRef<'_>) -> bool,
 ) -> Result<bool> {
-    let mut pages = Pages::new(store, table, rows);
-    loop {
-        match pages.next().await {
-            Ok(Some(page)) if page.rows.iter().any(|row| condition(&row)) => return Ok(true),
-            Ok(Some(_)) => {}
-            Ok(None) => return Ok(false),
-            Err(Failure::Store(error)) if error.is_table_not_found() => return Ok(false),
-            Err(error) => return Err(error),
+    let mut pages = Pages::new(store, table, rows).if_exists();
+    while let Some(page) = pages.next().await? {
+        if page.rows.iter().any(|row| condition(&row)) {
+            return Ok(true);
         }
     }
+    Ok(false)
 }

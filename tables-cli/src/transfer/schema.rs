@@ -9,7 +9,7 @@ use table_core::{
 };
 use table_inspect::keys;
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::rows::Pages;
 use crate::transfer::ordered::{Entities, Paged};
 
@@ -30,10 +30,7 @@ impl SchemaRows {
     pub async fn read(store: &DynTableStore, table: &TableName) -> Result<Self> {
         let registry = TableName::new(LAYOUTS)?;
         let pages = Pages::new(store, &registry, Query::new(KeyRange::partition(table.folded())));
-        match Self::collect(Paged::new(pages)).await {
-            Err(Failure::Store(error)) if error.is_table_not_found() => Ok(Self::default()),
-            found => found,
-        }
+        Self::collect(Paged::new(pages.if_exists())).await
     }
 
     /// Collects the schemas of one table from the rows in [`LAYOUTS`] that store them.

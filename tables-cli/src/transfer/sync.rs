@@ -53,14 +53,19 @@ pub async fn sync(
     name: &TableName,
     options: &SyncOptions,
 ) -> Result<Differences> {
-    if !options.is_dry_run {
-        target.create_table_if_missing(name).await?;
-    }
     let mut writer = Writer::new(target.clone(), name.clone(), Mode::Replace, options.rate);
     let (mut found, bar) = (Differences::default(), progress::rows("changed"));
-    let rows = |store| Ordered::new(Pages::new(store, name, Query::new(KeyRange::ALL)));
-    let mut comparison = Comparison::new(rows(source)?, rows(target)?);
-    while let Some(compared) = comparison.next().await? {
+    let pages = |store| Pages::new(store, name, Query::new(KeyRange::ALL));
+    let mut comparison =
+        Comparison::new(Ordered::new(pages(source))?, Ordered::new(pages(target).if_exists())?);
+    let mut is_created = options.is_dry_run;
+    loop {
+        let next = comparison.next().await?;
+        // The first read has returned an error if the source lacks the table.
+        if !std::mem::replace(&mut is_created, true) {
+            target.create_table_if_missing(name).await?;
+        }
+        let Some(compared) = next else { break };
         let change = match compared {
             Compared::Same(_) => continue,
             Compared::Missing(entity) => {
