@@ -8,6 +8,7 @@ mod behaviour;
 mod bridge;
 mod catalogue;
 mod charges;
+mod consistency;
 mod deviations;
 mod differential;
 mod doubts;
