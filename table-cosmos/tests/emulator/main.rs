@@ -42,6 +42,7 @@ mod served;
 mod spellings;
 mod sweep;
 mod throttle;
+mod too_large;
 mod unrest;
 
 use std::sync::Arc;
