@@ -125,7 +125,9 @@ impl CosmosTables {
         let mapping = self.run(|store| async move { Ok(store.container(&named).await?.mapping) }).await?;
         let plan = Explain::with_fan_out(query, &mapping, &map, self.options().fan_out)?;
         let measured = self.measured(table, &plan.text);
-        Ok(Explain { measured, ..plan })
+        let price = self.options().read_price();
+        let units = (plan.units.0 * price, plan.units.1 * price);
+        Ok(Explain { units, measured, ..plan })
     }
 }
 

@@ -177,7 +177,8 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
         (408, _) => ErrorCode::OperationTimedOut,
         (409, _) => ErrorCode::EntityAlreadyExists,
         (412, _) => ErrorCode::UpdateConditionNotSatisfied,
-        (413, _) => ErrorCode::EntityTooLarge,
+        // The only requests with several operations are batches. A batch can be committed in parts, and the size of a single item is reported separately.
+        (413, _) => ErrorCode::RequestBodyTooLarge,
         (400..=499, _) => ErrorCode::InvalidInput,
         _ => ErrorCode::InternalError,
     }
@@ -194,7 +195,8 @@ pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
         return Error::new(ErrorCode::InternalError, message).with_source(failure);
     }
     let message = format!("{operation} failed with status {status}/{sub}{}: {failure}", help(status, sub));
-    Error::new(code(status, sub), message).with_source(failure)
+    let error = Error::new(code(status, sub), message).with_source(failure);
+    if status == 413 { error.with_rule("EGT-3") } else { error }
 }
 
 /// Returns the advice for a rejection, which is appended to the status in an error message.
@@ -208,6 +210,7 @@ pub(crate) const fn help(status: u16, sub: u16) -> &'static str {
             "; the request units of the container are used up, spread the work or raise the throughput"
         }
         (404, SESSION_BEHIND) => "; no replica has caught up with the session, retry later",
+        (413, _) => "; the request is too large, send it in parts",
         (410, _) => "; the partition is still being split or moved, retry later",
         _ => "",
     }

@@ -40,7 +40,7 @@
 //! | scans | rejected above [`Options::fan_out`] physical partitions |
 //! | `top` | a hint: a page may have fewer rows |
 //! | tables | created, deleted and listed only with an account key |
-//! | consistency | the level of the account |
+//! | consistency | the level of the account: with Session, a read may lack a completed write of another process, unless [`Options::latest_committed_reads`] is enabled, for twice the request units |
 //!
 //! # Merges of physical partitions
 //!

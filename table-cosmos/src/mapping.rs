@@ -59,6 +59,10 @@ const TTL: &str = "ttl";
 /// # Limits
 /// Levels are strings. Properties without a path, such as those of index rows, are stored in the `_tables` member, together with the
 /// identifier of the last write.
+///
+/// # Changes
+/// A later release may add paths: a value that was stored in `_tables` before its property had a path is read until the next write moves it to the path. A
+/// value at a path that a later release removes or changes is no longer read.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(crate) levels: Vec<Path>,

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use azure_data_cosmos::options::{
+    AvailabilityStrategy, OperationOptions, OperationOptionsBuilder, ReadConsistencyStrategy,
+};
 use table_core::retry::Retry;
 use table_core::runtime::{Backoff, Runtime};
 use table_core::{Entity, Result};
@@ -33,6 +36,7 @@ pub struct Options {
     pub(crate) throughput: Option<Throughput>,
     pub(crate) fan_out: u32,
     pub(crate) exact: bool,
+    reads: Option<ReadConsistencyStrategy>,
     pub(crate) refuses_foreign: bool,
     adopts_levels: bool,
     pub(crate) retry: Retry,
@@ -48,6 +52,7 @@ impl Default for Options {
             throughput: None,
             fan_out: FAN_OUT,
             exact: true,
+            reads: None,
             refuses_foreign: false,
             adopts_levels: false,
             retry: Retry::default(),
@@ -173,6 +178,30 @@ impl Options {
         Self { exact: enabled, ..self }
     }
 
+    /// Sets whether every read returns the latest version that the region of the read has committed, whatever the default consistency of the account.
+    /// By default, reads have the level of the account.
+    ///
+    /// With Session consistency, which is the default of accounts, a read of one process may lack a write that another process has completed, even on an account
+    /// with one region. Enable this option on such an account if several processes use a table, for example if workers process an outbox.
+    ///
+    /// Such a read is a quorum read: it costs twice the request units of a read with Session consistency. On accounts with Strong or Bounded Staleness
+    /// consistency, it costs the same as their other reads. Writes and their charges do not change, except for the reads that they send first. The requests are
+    /// not repeated in another region while they wait for a response.
+    ///
+    /// On an account with several regions, enable this option only if `region` is the write region: in any other region, the client's own completed writes may be
+    /// missing from its reads, because these requests contain no session token.
+    ///
+    /// ```
+    /// use table_cosmos::Options;
+    ///
+    /// let options = Options::new().latest_committed_reads(true);
+    /// # let _ = options;
+    /// ```
+    #[must_use]
+    pub fn latest_committed_reads(self, enabled: bool) -> Self {
+        Self { reads: enabled.then_some(ReadConsistencyStrategy::LatestCommitted), ..self }
+    }
+
     /// Sets the retry policy for operations that fail because another writer changed the entity between the read and the write.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
@@ -217,6 +246,21 @@ impl Options {
         let per_item = self.mappings.get(&table).is_some_and(|mapping| mapping.expires());
         let default = if per_item { TimeToLive::PerItem } else { TimeToLive::Off };
         self.expiry.get(&table).copied().unwrap_or(default)
+    }
+
+    /// Returns the options of the Azure SDK that all reads of items use.
+    pub(crate) fn reading(&self) -> OperationOptions {
+        let Some(strategy) = self.reads else { return OperationOptions::default() };
+        // Without a session token, the response from another region may lack writes of this client.
+        OperationOptionsBuilder::new()
+            .with_read_consistency_strategy(strategy)
+            .with_availability_strategy(AvailabilityStrategy::Disabled)
+            .build()
+    }
+
+    /// Returns the request units of a read, relative to one with the level Session.
+    pub(crate) const fn read_price(&self) -> f64 {
+        if self.reads.is_some() { 2.0 } else { 1.0 }
     }
 
     pub(crate) fn runtime(&self) -> &Runtime {

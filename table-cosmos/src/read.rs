@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::feed::ContinuationToken;
-use azure_data_cosmos::options::{FeedOptions, MaxItemCountHint, QueryOptions};
+use azure_data_cosmos::options::{FeedOptions, ItemReadOptions, MaxItemCountHint, QueryOptions};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::StreamExt;
@@ -39,7 +39,8 @@ impl CosmosTables {
         row_key: &str,
     ) -> Result<Option<Found>> {
         let (partition_key, id) = (key::partition_key(levels)?, key::id(row_key));
-        let read = || container.client.read_item(partition_key.clone(), &id, None);
+        let options = ItemReadOptions::default().with_operation_options(self.options().reading());
+        let read = || container.client.read_item(partition_key.clone(), &id, Some(options.clone()));
         match self.options().while_moving(read).await {
             Ok(answer) => {
                 usage::charge(&answer.diagnostics());
@@ -67,9 +68,10 @@ impl CosmosTables {
                 let sql = Sql::of_rows(&container.mapping, levels, several).into_query()?;
                 let scope = Scope::Key(levels.to_vec());
                 let feed = scope.feed()?;
+                let options = QueryOptions::default().with_operation_options(self.options().reading());
                 let read = || async {
-                    let items =
-                        container.client.query_items::<RawItem>(sql.clone(), feed.clone(), None).await?;
+                    let (client, options) = (&container.client, Some(options.clone()));
+                    let items = client.query_items::<RawItem>(sql.clone(), feed.clone(), options).await?;
                     let mut pages = Box::pin(items.into_pages());
                     let mut found = Vec::with_capacity(several.len());
                     while let Some(page) = pages.next().await.transpose()? {
@@ -230,7 +232,9 @@ impl CosmosTables {
             options =
                 options.with_continuation_token(ContinuationToken::from_string(from.partition_key.clone()));
         }
-        let options = QueryOptions::default().with_feed_options(options);
+        let options = QueryOptions::default()
+            .with_feed_options(options)
+            .with_operation_options(self.options().reading());
         let page = || async {
             let iterator = container
                 .client

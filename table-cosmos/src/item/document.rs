@@ -125,18 +125,29 @@ pub(super) fn parse(json: &Json, mapping: &Mapping) -> Result<Item, Foreign> {
             return Err(Foreign::Shape(format!("its `{path}` is not `{text}`")));
         }
     }
+    let unmapped = Unmapped::find(json, mapping)?;
     let mut writer = RowWriter::new();
     // Rows that patterns add, such as index rows, do not have all properties of the entity.
     let is_own = written_by(json, mapping).is_some();
     for Member { name, path, format, is_required } in &mapping.members {
         let invalid = || Foreign::Value(name.clone());
-        match path.find(json).map_err(|NotAnObject| invalid())? {
-            Some(value) => writer.property(name, format.read(value).ok_or_else(invalid)?.as_ref()),
+        let value = match path.find(json).map_err(|NotAnObject| invalid())? {
+            Some(value) => Some(format.read(value).ok_or_else(invalid)?),
+            // A release whose mapping had no path for the property stored it with the unmapped ones.
+            None => unmapped.value(name)?,
+        };
+        match value {
+            Some(value) if value.edm_type() != format.edm_type() => return Err(invalid()),
+            Some(value) => writer.property(name, value.as_ref()),
             None if *is_required && !is_own => return Err(Foreign::Shape(format!("it has no `{path}`"))),
             None => {}
         }
     }
-    read_properties(json, mapping, &mut writer)?;
+    for name in unmapped.names().filter(|name| mapping.member(name).is_none()) {
+        if let Some(value) = unmapped.value(name)? {
+            writer.property(name, value.as_ref());
+        }
+    }
     let row = writer.finish();
     Limits::PORTABLE.check_row(row.view()).map_err(|_| Foreign::Properties)?;
     let row = row.with_timestamp(timestamp(json)?);
@@ -182,22 +193,35 @@ const fn kind(value: Option<&Json>) -> &'static str {
     }
 }
 
-/// Reads the properties that have no path in the mapping. Items written by other programs have none, unless the mapping is the default format.
-fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Result<(), Foreign> {
-    let own = &mapping.own;
-    let properties = match own.properties.find(json) {
-        Ok(Some(properties)) => properties.as_object().ok_or(Foreign::Properties)?,
-        Ok(None) if !mapping.is_standard => return Ok(()),
-        _ => return Err(Foreign::Properties),
-    };
-    let types = own.types.find(json).ok().flatten();
-    for (name, value) in properties {
-        let edm = types.and_then(|types| types.get(name)).map(|edm| edm.as_str().unwrap_or_default());
-        // A mapped property is read only from the path in the mapping.
-        let value = read_value(value, edm).filter(|_| mapping.member(name).is_none());
-        writer.property(name, value.ok_or_else(|| Foreign::Value(name.clone()))?.as_ref());
+/// The properties that a document stores without a path, and their types. Items written by other programs have none, unless the mapping is the default
+/// format.
+#[derive(Clone, Copy)]
+struct Unmapped<'a> {
+    properties: Option<&'a Map<String, Json>>,
+    types: Option<&'a Json>,
+}
+
+impl<'a> Unmapped<'a> {
+    fn find(json: &'a Json, mapping: &Mapping) -> Result<Self, Foreign> {
+        let own = &mapping.own;
+        let properties = match own.properties.find(json) {
+            Ok(Some(properties)) => Some(properties.as_object().ok_or(Foreign::Properties)?),
+            Ok(None) if !mapping.is_standard => None,
+            _ => return Err(Foreign::Properties),
+        };
+        Ok(Self { properties, types: own.types.find(json).ok().flatten() })
     }
-    Ok(())
+
+    fn names(self) -> impl Iterator<Item = &'a str> {
+        self.properties.into_iter().flatten().map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the value of a property, or `None` if the property is absent.
+    fn value(self, name: &str) -> Result<Option<Value>, Foreign> {
+        let Some(json) = self.properties.and_then(|properties| properties.get(name)) else { return Ok(None) };
+        let edm = self.types.and_then(|types| types.get(name)).map(|edm| edm.as_str().unwrap_or_default());
+        read_value(json, edm).map(Some).ok_or_else(|| Foreign::Value(name.to_owned()))
+    }
 }
 
 /// Returns the time of the last write, in ticks.

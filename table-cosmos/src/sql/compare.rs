@@ -33,9 +33,13 @@ impl Sql {
             "Timestamp" => (self.by_timestamp(operator, value), self.by_timestamp(opposite, value)),
             _ => {
                 if let Some(member) = mapping.member(name) {
+                    // A release whose mapping had no path for the property may have stored the item.
+                    let unmapped =
+                        |property: Property| Condition::One(format!("IS_DEFINED({})", property.value));
+                    let unmapped = || Property::new(mapping, name).map_or(Condition::True, unmapped);
                     return (
-                        self.by_member(member, operator, value),
-                        self.by_member_or_none(member, opposite, value),
+                        self.by_member(member, operator, value).or(unmapped()),
+                        self.by_member_or_none(member, opposite, value).or(unmapped()),
                     );
                 }
                 let Some(property) = Property::new(mapping, name) else {

@@ -174,3 +174,27 @@ fn an_item_has_the_time_to_live_of_its_last_write() {
         assert_eq!(stored().await["ttl"], 5, "a refused write changes nothing");
     });
 }
+
+#[test]
+fn wire_6_a_property_that_becomes_the_time_to_live_keeps_its_stored_value() {
+    runtime().block_on(async {
+        let network = Expiring::new(Some(-1));
+        let table = TableName::new("Sessions").unwrap();
+        network.account.create(&table, 1, 1, None).unwrap();
+        let earlier = network.account.open(Options::new()).await.unwrap();
+        let session =
+            |id: &str, expires_in| Session { user: "ada".to_owned(), id: id.to_owned(), expires_in };
+        for (id, expires_in) in [("s1", Some(60)), ("s2", None), ("s3", Some(0))] {
+            earlier.table::<Session>().insert(&session(id, expires_in)).await.unwrap();
+        }
+        let store = network.open(per_item()).await;
+        let sessions = store.table::<Session>();
+        assert_eq!(sessions.get(Session::key("ada", "s1")).await.unwrap().unwrap().expires_in, Some(60));
+        let all = sessions.query(Session::partition("ada")).collect().await.unwrap();
+        let found: Vec<_> = all.iter().map(|session| session.expires_in).collect();
+        assert_eq!(found, [Some(60), None, Some(0)]);
+        sessions.update(Session::key("ada", "s3"), |session| session.expires_in = Some(5)).await.unwrap();
+        let short = sessions.query(Session::partition("ada")).filter(Session::EXPIRES_IN.le(5));
+        assert_eq!(short.collect().await.unwrap().len(), 1);
+    });
+}

@@ -8,6 +8,7 @@ mod behaviour;
 mod bridge;
 mod catalogue;
 mod charges;
+mod consistency;
 mod deviations;
 mod differential;
 mod doubts;
@@ -41,6 +42,7 @@ mod served;
 mod spellings;
 mod sweep;
 mod throttle;
+mod too_large;
 mod unrest;
 
 use std::sync::Arc;

@@ -142,7 +142,11 @@ fn without_empty(json: Json) -> Json {
 }
 
 fn entity(item: &Json) -> Properties {
-    let item = super::super::read(item, &mapping()).unwrap();
+    entity_in(item, &mapping())
+}
+
+fn entity_in(item: &Json, mapping: &Mapping) -> Properties {
+    let item = super::super::read(item, mapping).unwrap();
     assert_eq!((item.levels.as_slice(), item.row_key.as_str()), (&LEVELS.map(str::to_owned)[..], "o-7"));
     let properties = item.row.view().properties();
     properties
@@ -162,9 +166,21 @@ fn is_equal(left: &Properties, right: &Properties) -> bool {
 }
 
 fn write_over(row: &Row, write_id: &str, over: Option<&Json>) -> Json {
+    write_in(&mapping(), row, write_id, over)
+}
+
+fn write_in(mapping: &Mapping, row: &Row, write_id: &str, over: Option<&Json>) -> Json {
     let levels = LEVELS.map(str::to_owned);
     let key = ItemKey { levels: &levels, row_key: "o-7" };
-    stored(write(&mapping(), key, row.view(), write_id, over).unwrap())
+    stored(write(mapping, key, row.view(), write_id, over).unwrap())
+}
+
+/// Returns the mapping of a release that has a path for each property whose bit is set in `mapped`.
+fn part(mapped: u16) -> Mapping {
+    let mut mapping = mapping();
+    let mut bits = (0..).map(|bit| mapped >> bit & 1 == 1);
+    mapping.members.retain(|_| bits.next().unwrap_or_default());
+    mapping
 }
 
 proptest! {
@@ -201,6 +217,36 @@ proptest! {
             prop_assert!(is_equal(&entity(&item), &model), "{item}: {model:?}");
             prop_assert_eq!(rest(&item), kept);
             prop_assert_eq!(written_by(&item, &mapping()), Some(write_id.as_str()));
+        }
+    }
+
+    /// Tests a sequence of releases. Each release may add paths to the mapping, and reads the items that earlier releases wrote.
+    #[test]
+    fn wire_6_a_property_that_gets_a_path_keeps_its_stored_value(
+        turns in prop::collection::vec((any::<[u16; 3]>(), change()), 1..5),
+        last in 0..1_u16 << MAPPED.len(),
+    ) {
+        let (mut mapped, mut model, mut item) = (0, Properties::new(), None::<Json>);
+        for ([first, second, third], change) in turns {
+            mapped |= first & second & third;
+            let mapping = part(mapped);
+            let row = match change {
+                Change::Replace(properties) => {
+                    model = properties;
+                    row(&model)
+                }
+                Change::Merge(properties) => {
+                    let old = item.as_ref().map(|item| super::super::read(item, &mapping).unwrap().row);
+                    let old = old.unwrap_or_else(|| row(&Properties::new()));
+                    model.extend(properties.clone());
+                    merge(old.view(), row(&properties).view()).unwrap()
+                }
+            };
+            let written = write_in(&mapping, &row, "w", item.as_ref());
+            for further in [mapped, mapped | last, u16::MAX] {
+                prop_assert!(is_equal(&entity_in(&written, &part(further)), &model), "{written}: {model:?}");
+            }
+            item = Some(written);
         }
     }
 
@@ -253,6 +299,8 @@ fn wire_6_what_does_not_fit_the_mapping_is_told() {
         item
     };
     assert_eq!(entity(&item(json!({}))).len(), 1);
+    let both = entity(&item(json!({"_tables": {"p": {"Count": 8}}})));
+    assert_eq!(both["Count"], Value::Int32(7), "the member at the path has precedence");
     for (change, what) in [
         (json!({"type": "invoice"}), "its `/type` is not `order`"),
         (json!({"type": null}), "its `/type` is not `order`"),
@@ -262,7 +310,8 @@ fn wire_6_what_does_not_fit_the_mapping_is_told() {
         (json!({"n": "seven"}), "`Count`"),
         (json!({"numbers": [1]}), "`Large`"),
         (json!({"ttl": 0}), "`ExpiresIn`"),
-        (json!({"_tables": {"p": {"Count": 1}}}), "`Count`"),
+        (json!({"n": null, "_tables": {"p": {"Count": "seven"}}}), "`Count`"),
+        (json!({"n": null, "_tables": {"p": {"Count": 7}, "t": {"Count": "Int64"}}}), "`Count`"),
         (json!({"_tables": {"p": [1]}}), "`p` is missing"),
     ] {
         let item = item(change);

@@ -73,6 +73,15 @@ fn mapping() -> Mapping {
         .property("Bytes", "/bytes", Format::Base64)
 }
 
+/// Returns the mapping of an earlier release, which has no paths for the other properties.
+fn earlier() -> Mapping {
+    Mapping::new(["/tenant"]).property("Text", "/deep/text", Format::Text).property(
+        "Int32",
+        "/int",
+        Format::Int32,
+    )
+}
+
 fn property(row: &mut RowWriter, name: &str, random: &mut StdRng) {
     let small = random.random_range(-2..3_i32);
     let part = random.random_range(0..3_u64);
@@ -146,6 +155,7 @@ fn fil_10_to_18_and_wire_6_filters_of_mapped_properties_have_the_engines_answers
             let table = TableName::new("Things").unwrap();
             let store = account.open(Options::new().mapping("Things", mapping()).unwrap()).await.unwrap();
             store.create_table(&table).await.unwrap();
+            let release = account.open(Options::new().mapping("Things", earlier()).unwrap()).await.unwrap();
             engine.create_table(&table).await.unwrap();
             for number in 0..ROWS {
                 let row = row(&mut random);
@@ -157,7 +167,8 @@ fn fil_10_to_18_and_wire_6_filters_of_mapped_properties_have_the_engines_answers
                     .push(Operation { row_key: RowKey::new(format!("{number:03}")).unwrap(), kind })
                     .unwrap();
                 engine.submit(&table, insert.clone()).await.unwrap();
-                store.submit(&table, insert).await.unwrap();
+                let writer = if number % 3 == 0 { &release } else { &store };
+                writer.submit(&table, insert).await.unwrap();
             }
             for _ in 0..QUERIES {
                 let text = filter(&mut random, 2);
