@@ -30,7 +30,7 @@ pub(crate) struct Paging {
     pub(crate) filter: Option<Filter>,
     /// The properties that the query requests.
     pub(crate) select: Select,
-    /// The maximum number of entities in a page.
+    /// The maximum number of entities in a page. A page size of 0 is an error that the first request returns.
     pub(crate) top: Option<usize>,
     /// The maximum number of entities in total.
     pub(crate) limit: Option<usize>,
@@ -72,6 +72,9 @@ impl Paging {
     /// Returns one query for each range. If the query skips no rows of other types, its page size is at most the limit. Otherwise, the limit does not affect
     /// the page size, because rows of other types might fill a small page.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
+        if self.top == Some(0) {
+            return Err(Error::of(SelectionFault::EmptyPages));
+        }
         let top = match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
                 Some(limit)
@@ -153,7 +156,7 @@ impl<S: TableStore + Clone> PageSource<S> {
         };
         let Some(query) = queries.get(index) else { return Ok(Page::default()) };
         let mut page = request::page(&self.store, table, query, from).await?;
-        if page.continuation.is_none() && query.top != Some(0) {
+        if page.continuation.is_none() {
             page.continuation = queries.get(index + 1).map(|next| Continuation::start(table, next));
         }
         Ok(page)

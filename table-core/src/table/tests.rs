@@ -1,7 +1,8 @@
-//! Tests of the functions of a typed table: keys reserved for patterns.
+//! Tests of the functions of a typed table: keys reserved for patterns, and the sizes of pages.
 
+use futures_util::TryStreamExt;
 use pollster::block_on;
-use table_store::{Error, Result};
+use table_store::{Error, ErrorCode, Result};
 
 use crate::Entity;
 use crate::embedded::Engine;
@@ -104,4 +105,36 @@ fn no_function_reads_or_changes_a_reserved_row() {
     assert_eq!(accepted, []);
     assert_eq!(stored(&notes), before);
     assert_eq!(before.len(), keys.len());
+}
+
+/// Returns a table with 30 notes.
+fn thirty_notes() -> Table<Note, Engine> {
+    let notes = block_on(Engine::in_memory().table::<Note>().create_if_missing()).unwrap();
+    block_on(notes.bulk().insert_all((0..30).map(|id| note(&format!("{id:02}"))))).unwrap();
+    notes
+}
+
+// TOP-2, TOP-3
+#[test]
+fn the_page_size_does_not_change_results() {
+    let notes = thirty_notes();
+    for size in (0..=32).chain([1_000]) {
+        let sized = || notes.query(Note::partition("contoso")).page_size(size);
+        let counts = block_on(async {
+            Ok::<_, Error>([
+                sized().collect().await?.len() as u64,
+                sized().collect_versioned().await?.len() as u64,
+                sized().collect_with(|_| Ok(())).await?.len() as u64,
+                sized().stream().try_collect::<Vec<_>>().await?.len() as u64,
+                sized().count().await?,
+                sized().for_each(|_| {}).await?,
+                u64::from(sized().first().await?.is_some()) * 30,
+                u64::from(!sized().page().await?.items.is_empty()) * 30,
+            ])
+        });
+        match counts {
+            Ok(counts) => assert_eq!(counts, [30; 8], "{size}"),
+            Err(error) => assert_eq!((size, error.code()), (0, ErrorCode::InvalidInput)),
+        }
+    }
 }
