@@ -69,18 +69,22 @@ impl Paging {
         }
     }
 
-    /// Returns one query for each range. If the query skips no rows of other types, its page size is at most the limit. Otherwise, the limit does not affect
-    /// the page size, because rows of other types might fill a small page.
+    /// Returns one query for each range, for reading up to the limit. If the query skips no rows of other types, its page size is at most the limit. Otherwise,
+    /// the limit does not affect the page size, because rows of other types might fill a small page.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
-        if self.top == Some(0) {
-            return Err(Error::of(SelectionFault::EmptyPages));
-        }
-        let top = match (self.top, self.limit) {
+        self.queries_of(match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
                 Some(limit)
             }
             (top, _) => top,
-        };
+        })
+    }
+
+    /// Returns one query for each range, with the given page size.
+    fn queries_of(&self, top: Option<usize>) -> Result<Vec<Query>> {
+        if self.top == Some(0) {
+            return Err(Error::of(SelectionFault::EmptyPages));
+        }
         let query = |keys: &KeyRange| Query {
             keys: keys.clone(),
             filter: self.filter.clone(),
@@ -143,13 +147,13 @@ impl<S: TableStore + Clone> PageSource<S> {
         self.table.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns one page: the first page, or the page after the given continuation.
+    /// Returns one page: the first page, or the page after the given continuation. The limit does not affect it.
     pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
         if let Some(check) = self.check.clone() {
             check.run(self.store.clone()).await?;
         }
         let table = self.table()?;
-        let queries = paging.queries()?;
+        let queries = paging.queries_of(paging.top)?;
         let (index, from) = match from {
             None => (0, None),
             Some(from) => place(table, &queries, from)?,

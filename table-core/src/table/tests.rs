@@ -138,3 +138,23 @@ fn the_page_size_does_not_change_results() {
         }
     }
 }
+
+// TOP-1
+#[test]
+fn a_limit_does_not_change_a_single_page() {
+    let notes = thirty_notes();
+    for size in [None, Some(1), Some(7), Some(40)] {
+        let query = || {
+            let query = notes.query(Note::partition("contoso"));
+            size.map_or(query.clone(), |size| query.page_size(size))
+        };
+        let first = block_on(query().page()).unwrap();
+        for limit in [1, 5, 7, 30, 100] {
+            let limited = block_on(query().limit(limit).page()).unwrap();
+            assert_eq!(limited, first, "{size:?} {limit}");
+            let Some(from) = &first.continuation else { continue };
+            let limited = block_on(query().limit(limit).page_from(from)).unwrap();
+            assert_eq!(limited, block_on(query().page_from(from)).unwrap(), "{size:?} {limit}");
+        }
+    }
+}
