@@ -58,8 +58,10 @@ impl RetryPolicy {
 
     /// Returns the delay before the retry with the given zero-based number. `random` is between 0 and 1.
     pub(crate) fn delay(&self, retry: u32, random: f64) -> Duration {
-        let doubled = 2_u32.checked_pow(retry).and_then(|factor| self.initial_delay.checked_mul(factor));
-        doubled.unwrap_or(self.max_delay).min(self.max_delay).mul_f64(0.8 + 0.4 * random)
+        let factor = 2_u32.saturating_pow(retry);
+        let middle = self.initial_delay.saturating_mul(factor).min(self.max_delay);
+        // A float cannot represent the longest delays. The product is then too long for a `Duration`.
+        Duration::try_from_secs_f64(middle.as_secs_f64() * (0.8 + 0.4 * random)).unwrap_or(Duration::MAX)
     }
 }
 
@@ -79,6 +81,8 @@ pub(crate) fn fraction(random: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -90,6 +94,34 @@ mod tests {
             assert_eq!(policy.delay(retry, 0.0), middle.mul_f64(0.8), "{retry}");
             assert_eq!(policy.delay(retry, 1.0), middle.mul_f64(1.2), "{retry}");
         }
+    }
+
+    proptest! {
+        // RTY-2
+        #[test]
+        fn delays_of_any_policy_are_finite_and_never_shrink(
+            initial in duration(),
+            max in duration(),
+            retry in prop_oneof![0..70_u32, any::<u32>()],
+            random in 0.0..=1.0,
+        ) {
+            let policy = RetryPolicy { initial_delay: initial, max_delay: max, ..RetryPolicy::default() };
+            let delay = policy.delay(retry, random);
+            let most = max.saturating_add(max / 5).saturating_add(max / 1_000_000_000 + Duration::from_nanos(1));
+            prop_assert!(delay <= most, "{delay:?} > {most:?}");
+            prop_assert!(policy.delay(retry.saturating_add(1), random) >= delay);
+            prop_assert!(delay.is_zero() || !initial.is_zero() && !max.is_zero());
+        }
+    }
+
+    /// Returns durations of any length, often the shortest or the longest.
+    fn duration() -> impl Strategy<Value = Duration> {
+        prop_oneof![
+            Just(Duration::ZERO),
+            Just(Duration::MAX),
+            (0..100_000_u64).prop_map(Duration::from_millis),
+            (any::<u64>(), 0..1_000_000_000_u32).prop_map(|(seconds, nanos)| Duration::new(seconds, nanos)),
+        ]
     }
 
     #[test]

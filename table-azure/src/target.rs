@@ -21,7 +21,8 @@ use crate::endpoint::Endpoint;
 pub enum Target {
     /// Azure Table Storage, the reference for all rules.
     Service,
-    /// Cosmos DB for Table, which returns unordered results and allows only shorter keys and smaller batches (COS rules).
+    /// Cosmos DB for Table, which returns unordered results and allows only shorter keys and smaller batches (COS rules). Its table names are case-sensitive:
+    /// two spellings of a name are two tables, although their [`TableName`](table_core::TableName)s are equal (COS-3).
     Cosmos,
     /// Azurite, which behaves like the service except for the deviations in the AZ rules.
     Emulator,

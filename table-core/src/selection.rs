@@ -186,7 +186,8 @@ impl<E, F> Selection<E, Point, F> {
     /// Returns the key of the entity.
     ///
     /// # Errors
-    /// `KeyEncoding` if one of the given values cannot be encoded.
+    /// `KeyEncoding` if one of the given values cannot be encoded; `OutOfRangeInput` if the key is reserved for rows of patterns
+    /// ([`RESERVED`](crate::key::text::RESERVED)).
     pub fn key(&self) -> Result<EntityKey> {
         self.clone().into_key()
     }
@@ -207,7 +208,7 @@ impl<E, F> Selection<E, Point, F> {
                 }
             }
         };
-        EntityKey::new(partition_key, row_key)
+        EntityKey::new(partition_key, row_key)?.of_entity()
     }
 }
 

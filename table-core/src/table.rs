@@ -17,6 +17,8 @@ pub(crate) mod refused;
 mod repository;
 pub(crate) mod request;
 mod scan;
+#[cfg(test)]
+mod tests;
 mod transaction;
 mod update;
 mod write;

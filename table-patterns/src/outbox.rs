@@ -21,8 +21,8 @@
 //! no `Row`. `Row` is the base64 text of the encoded row. A step for a handler is `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a [message](Message) with
 //! its name, its version and its JSON. Steps of this crate's patterns have no version.
 //!
-//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys in their partition. Typed writes refuse them, and typed
-//! reads skip them. Each outbox row is in the partition of its change, so the rows are spread over partitions like the changes, and cause no hot spot.
+//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys in their partition. Typed writes and
+//! point reads refuse them, and typed queries skip them. Each outbox row is in the partition of its change, so the rows are spread over partitions like the changes, and cause no hot spot.
 //!
 //! # Guarantee
 //! The change and its intent are written together or not at all. Every intent is eventually performed at least once: immediately after a message, or after a

@@ -12,6 +12,7 @@ mod property;
 mod quick;
 mod reader;
 mod size;
+mod surrogates;
 mod token;
 mod writer;
 

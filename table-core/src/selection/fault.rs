@@ -14,4 +14,7 @@ pub(crate) enum SelectionFault {
     #[error("a limit of 0 entities reads nothing; give a greater one, or leave the limit out")]
     #[fault(InvalidInput, "TOP-2")]
     NoEntities,
+    #[error("a page size of 0 entities reads nothing; give a greater one, or leave the page size out")]
+    #[fault(InvalidInput, "TOP-3")]
+    EmptyPages,
 }

@@ -30,7 +30,7 @@ pub(crate) struct Paging {
     pub(crate) filter: Option<Filter>,
     /// The properties that the query requests.
     pub(crate) select: Select,
-    /// The maximum number of entities in a page.
+    /// The maximum number of entities in a page. A page size of 0 is an error that the first request returns.
     pub(crate) top: Option<usize>,
     /// The maximum number of entities in total.
     pub(crate) limit: Option<usize>,
@@ -69,15 +69,22 @@ impl Paging {
         }
     }
 
-    /// Returns one query for each range. If the query skips no rows of other types, its page size is at most the limit. Otherwise, the limit does not affect
-    /// the page size, because rows of other types might fill a small page.
+    /// Returns one query for each range, for reading up to the limit. If the query skips no rows of other types, its page size is at most the limit. Otherwise,
+    /// the limit does not affect the page size, because rows of other types might fill a small page.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
-        let top = match (self.top, self.limit) {
+        self.queries_of(match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
                 Some(limit)
             }
             (top, _) => top,
-        };
+        })
+    }
+
+    /// Returns one query for each range, with the given page size.
+    fn queries_of(&self, top: Option<usize>) -> Result<Vec<Query>> {
+        if self.top == Some(0) {
+            return Err(Error::of(SelectionFault::EmptyPages));
+        }
         let query = |keys: &KeyRange| Query {
             keys: keys.clone(),
             filter: self.filter.clone(),
@@ -140,20 +147,20 @@ impl<S: TableStore + Clone> PageSource<S> {
         self.table.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns one page: the first page, or the page after the given continuation.
+    /// Returns one page: the first page, or the page after the given continuation. The limit does not affect it.
     pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
         if let Some(check) = self.check.clone() {
             check.run(self.store.clone()).await?;
         }
         let table = self.table()?;
-        let queries = paging.queries()?;
+        let queries = paging.queries_of(paging.top)?;
         let (index, from) = match from {
             None => (0, None),
             Some(from) => place(table, &queries, from)?,
         };
         let Some(query) = queries.get(index) else { return Ok(Page::default()) };
         let mut page = request::page(&self.store, table, query, from).await?;
-        if page.continuation.is_none() && query.top != Some(0) {
+        if page.continuation.is_none() {
             page.continuation = queries.get(index + 1).map(|next| Continuation::start(table, next));
         }
         Ok(page)

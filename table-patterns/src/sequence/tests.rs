@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use pollster::block_on;
 use proptest::prelude::*;
+use table_core::query::Select;
 use table_core::row::RowWriter;
 use table_core::{
-    Engine, Entity, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, Selection, TableEntity,
-    TableName, TableStore, TableStoreExt, ValueRef,
+    Engine, Entity, EntityKey, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName,
+    TableStore, ValueRef,
 };
 
 use crate::EntityStore;
@@ -82,14 +83,14 @@ fn a_number_that_does_not_fit_leaves_the_unit_unchanged() {
 fn the_layout_of_a_sequence() {
     let (store, tickets) = tickets();
     assert_eq!((insert(&tickets, "a").unwrap(), insert(&tickets, "b").unwrap()), (1, 2));
-    let page = block_on(
-        store.inner().untyped("Desk").unwrap().get(Selection::point("contoso", "\u{FFFC}sequence_ticket")),
-    );
-    let row: TableEntity = page.unwrap().unwrap().into_value();
-    assert_eq!(
-        row.iter().map(|(name, value)| format!("{name}={value:?}")).collect::<Vec<_>>(),
-        ["Next=Int64(3)", "Owner=String(\"Ticket\")"]
-    );
+    let (table, key) =
+        (TableName::new("Desk").unwrap(), EntityKey::new("contoso", "\u{FFFC}sequence_ticket").unwrap());
+    let stored = block_on(store.inner().get(&table, &key, &Select::All)).unwrap().unwrap();
+    let properties = stored.row.view().properties().map(|property| {
+        let property = property.unwrap();
+        format!("{}={:?}", property.name, property.value)
+    });
+    assert_eq!(properties.collect::<Vec<_>>(), ["Next=Int64(3)", "Owner=String(\"Ticket\")"]);
 }
 
 /// An entity of a different type in the tickets' table.

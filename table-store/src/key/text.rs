@@ -57,8 +57,8 @@ pub const fn legal_units(text: &str) -> Option<usize> {
 
 /// The first character of `RowKey`s that are reserved for patterns, such as the rows of an outbox.
 ///
-/// U+FFFC is legal in keys but rarely used, and only U+FFFD to U+FFFF sort after it, so these rows are the last in their partition. Programs cannot write
-/// entities with such a `RowKey`, and a `Table` skips these rows when it reads. A [`TableStore`](crate::TableStore) does not inspect keys and returns them.
+/// U+FFFC is legal in keys but rarely used, and only U+FFFD to U+FFFF sort after it, so these rows are the last in their partition. Every function of a `Table`
+/// that takes an entity or its key refuses such a `RowKey`, and queries of a `Table` skip these rows. A [`TableStore`](crate::TableStore) does not inspect keys and returns them.
 pub const RESERVED: char = '\u{FFFC}';
 
 #[cfg(test)]

@@ -6,9 +6,10 @@ use crate::error::Result;
 use crate::odata::members::Members;
 use crate::odata::quick;
 use crate::odata::reader::{EntityBody, Sender, from_json};
+use crate::odata::surrogates::replace_halves;
 use crate::query::Rows;
 
-/// Reads a page from a service's response to a query (JSON-7).
+/// Reads a page from a service's response to a query (JSON-7). Half a surrogate pair in a string is read as U+FFFD.
 ///
 /// # Errors
 /// Any error from [`read_entity`](crate::odata::read_entity).
@@ -24,14 +25,15 @@ pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
     struct Envelope<T> {
         value: Vec<T>,
     }
-    let page: Envelope<Members<'_>> = from_json(json)?;
+    let json = replace_halves(json);
+    let page: Envelope<Members<'_>> = from_json(&json)?;
     page.value.into_iter().map(|members| members.read(Sender::Service)).collect()
 }
 
 /// Reads a page of entities. Every entity must have a key. Returns [`Rows`], as stores do.
 ///
 /// A page in the format of the service or Azurite needs only a few allocations in total, instead of several for each entity. Pages in other formats
-/// are also read, but more slowly.
+/// are also read, but more slowly. Half a surrogate pair in a string is read as U+FFFD.
 ///
 /// # Errors
 /// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`].

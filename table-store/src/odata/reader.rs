@@ -1,5 +1,7 @@
 //! Reads entities and pages into encoded rows (TYPE-2, TYPE-3, PROP-4 to PROP-6, ENT-3, KEY-1, ENG-12).
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
@@ -8,6 +10,7 @@ use crate::key::EntityKey;
 use crate::name::check_property_name;
 use crate::odata::fault::ODataFault;
 use crate::odata::members::Members;
+use crate::odata::surrogates::replace_halves;
 use crate::odata::token::Token;
 use crate::row::{Names, Row, RowWriter, duplicate_property};
 use crate::value::{EdmType, ValueRef};
@@ -82,7 +85,8 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// Reads one entity. The store checks names, counts and sizes ([`Limits::check_row`](crate::limits::Limits::check_row)).
 ///
 /// A value with a declared type may be a string in any format that the service accepts. `-0` without a fraction is a Double, because only a Double
-/// preserves its sign. A byte order mark before the document is skipped.
+/// preserves its sign. A byte order mark before the document is skipped. In the response of a service, half a surrogate pair is read as U+FFFD; from a client,
+/// it is an error.
 ///
 /// # Errors
 /// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is unknown
@@ -103,7 +107,11 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
-    from_json::<Members<'_>>(json)?.read(sender)
+    let json = match sender {
+        Sender::Service => replace_halves(json),
+        Sender::Client | Sender::ClientByUrl => Cow::Borrowed(json),
+    };
+    from_json::<Members<'_>>(&json)?.read(sender)
 }
 
 pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {

@@ -3,6 +3,7 @@
 mod levels;
 mod quick;
 mod read;
+mod surrogates;
 
 use proptest::prelude::*;
 

@@ -1,0 +1,37 @@
+//! Strings with half a surrogate pair.
+//!
+//! The service stores UTF-16, so a client can cut a string inside a pair. Servers in JavaScript send such a half as an escape, which no Rust string can contain.
+
+use std::borrow::Cow;
+
+/// The hexadecimal digits of U+FFFD, which replaces half a pair. UTF-8 encoders of JavaScript and .NET use the same character.
+const REPLACEMENT: &[u8; 4] = b"FFFD";
+
+/// Replaces each escape of half a surrogate pair in a JSON document by an escape of U+FFFD. Any other document is returned unchanged.
+pub(super) fn replace_halves(json: &[u8]) -> Cow<'_, [u8]> {
+    let mut replaced = Cow::Borrowed(json);
+    let mut at = 0;
+    // In JSON, a backslash occurs only in strings, where it begins an escape.
+    while let Some(next) = json.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
+        at += next;
+        let is_pair =
+            |first| matches!(first, 0xD800..=0xDBFF) && matches!(unit(json, at + 6), Some(0xDC00..=0xDFFF));
+        at += match unit(json, at) {
+            Some(first) if is_pair(first) => 12,
+            Some(0xD800..=0xDFFF) => {
+                if let Some(digits) = replaced.to_mut().get_mut(at + 2..at + 6) {
+                    digits.copy_from_slice(REPLACEMENT);
+                }
+                6
+            }
+            _ => 2,
+        };
+    }
+    replaced
+}
+
+/// Returns the UTF-16 code unit of the escape at a position, such as `\u00e9`, or `None` if the position has no such escape.
+fn unit(json: &[u8], at: usize) -> Option<u16> {
+    let digits = json.get(at..at + 6)?.strip_prefix(br"\u")?;
+    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
