@@ -88,7 +88,7 @@ async fn every_verb(notes: &Table<Note, Engine>, id: &str) -> Vec<(&'static str,
     ]
 }
 
-// PAT-EC-8: the keys of patterns are no keys of the program.
+// PAT-EC-8: the keys of patterns belong to the library, not to the program.
 #[test]
 fn no_function_reads_or_changes_a_reserved_row() {
     let (notes, keys) = with_reserved_rows();
