@@ -72,8 +72,8 @@ refused_codes! {
     /// Required by names of the code for an absent entity.
     HasNotFound, "write `ErrorCode::ResourceNotFound`, or `error.is_not_found()`": NotFound EntityNotFound KeyNotFound ItemNotFound RowNotFound / ResourceNotFound;
     /// Required by names of the code for an entity that exists.
-    HasExists, "write `ErrorCode::EntityAlreadyExists`, or `error.is_already_exists()`": AlreadyExists EntityExists Conflict Duplicate DuplicateKey UniqueViolation
-        / EntityAlreadyExists;
+    HasExists, "write `ErrorCode::EntityAlreadyExists`, or `error.is_already_exists()`": AlreadyExists EntityExists Conflict Duplicate DuplicateKey
+        / EntityAlreadyExists UniqueViolation;
     /// Required by names of the code for a version that is not current.
     HasCondition, "write `ErrorCode::UpdateConditionNotSatisfied`, or `error.is_precondition_failed()`": PreconditionFailed ConditionNotMet
         ConditionalCheckFailed ConditionFailed VersionMismatch ETagMismatch ConcurrencyConflict
