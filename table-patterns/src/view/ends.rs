@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
 use table_core::store::TableStore;
-use table_core::{Error, Result};
+use table_core::{Error, PartitionKey, Result};
 
 use crate::failure::Failure;
 use crate::feed::{self, Cursor, Listed};
@@ -35,21 +35,21 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     pub(super) async fn read_ends(
         &self,
         ends: &mut Ends,
-        from: Option<&str>,
+        from: Option<&PartitionKey>,
         most: usize,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<PartitionKey>> {
         if feed::is_announced(&self.source).await? {
             let fault = ViewFault::AnnouncedFeed(V::Source::SCHEMA.entity);
             return Err(Error::of(fault).with_table(self.source.name()?.as_str()));
         }
         let mut partitions = self.feed().listed(self.source.name()?).await?;
-        partitions.retain(|listed| from.is_none_or(|from| listed.partition_key.as_str() > from));
+        partitions.retain(|listed| from.is_none_or(|from| listed.partition_key > *from));
         partitions.sort_by(|left, right| left.partition_key.cmp(&right.partition_key));
         let is_last = partitions.len() <= most;
         if !is_last {
             partitions.truncate(most);
         }
-        let last = partitions.last().map(|listed| listed.partition_key.as_str().to_owned());
+        let last = partitions.last().map(|listed| listed.partition_key.clone());
         let read = partitions.into_iter().map(|listed| async move {
             let end = self.usable_end(&listed).await;
             let Listed { partition_key, .. } = listed;

@@ -265,9 +265,9 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     ///
     /// IMPORTANT: both are read before the first row, so they precede every change that the rebuild could miss.
     async fn read_ends(&self, position: &mut RebuildPosition) -> Result<()> {
-        let from = position.listed.take();
-        position.listed =
-            self.view.read_ends(&mut position.ends, from.as_deref(), self.page.clamp(1, 1_000)).await?;
+        let from = position.listed.take().map(PartitionKey::new).transpose()?;
+        let last = self.view.read_ends(&mut position.ends, from.as_ref(), self.page.clamp(1, 1_000)).await?;
+        position.listed = last.map(PartitionKey::into_string);
         if position.listed.is_none() {
             position.gaps = self.view.gaps().await?;
         }

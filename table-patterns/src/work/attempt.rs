@@ -128,9 +128,11 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
                 }
                 return Ok(());
             }
-            // If every row still contains this claim, only the response to an earlier try was lost.
+            // If every row contains the extended claim, only the response to an earlier try was lost. A row with the earlier claim was changed by another worker.
+            let until = self.claims.held.until();
             for row in rows.iter_mut() {
-                *row = self.claims.own(row).await?.ok_or_else(|| Error::of(WorkFault::Claimed))?;
+                let own = self.claims.own(row).await?.filter(|own| own.not_before == until);
+                *row = own.ok_or_else(|| Error::of(WorkFault::Claimed))?;
             }
             Ok(())
         })

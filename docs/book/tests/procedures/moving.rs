@@ -156,7 +156,7 @@ async fn an_entity_moves_with_its_index_view_feed_and_outbox() -> Result<()> {
 
     page.step("Before rows arrive, open the entity and its views at the target.");
     let new = Program::start(&account).await?;
-    page.step("copy the tables of its indexes and views, `TablesFeeds` and `TablesOutbox`.");
+    page.step("copy the tables of its indexes and views, and then `TablesFeeds` and `TablesOutbox`.");
     for (table, least) in
         [("Parcels", 1_240), ("Tracking", 1_240), ("Loads", 1_240), ("TablesFeeds", 6), ("TablesOutbox", 7)]
     {
