@@ -58,6 +58,7 @@ fn each_promise_names_its_tests() {
         "table-engine/src",
         "table-patterns/src",
         "table-azure/src",
+        "tables-cli/src",
         "tests/tests",
         "tests/src/suite",
         "docs/book/src",
