@@ -19,7 +19,7 @@ pub(crate) struct Positions {
     pub(crate) front: Front,
     /// The position at which puts continue to search for expired messages, or the first position if they start again at the front.
     pub(crate) search: Front,
-    /// The number of puts since the last search for expired messages.
+    /// The number of puts since the last search for expired messages, or 0 if the next put searches.
     pub(crate) puts: usize,
 }
 

@@ -296,6 +296,12 @@ impl Run {
         block.layout.find(&block.bytes, key)
     }
 
+    /// Returns `true` if the run may have an entry for a key with the given hash. Reads no file: if the filter is not in memory, the result is `true`.
+    pub(super) fn is_possible(&self, hash: u64) -> bool {
+        let Some(Ok(directory)) = self.directory.get() else { return true };
+        filter::may_hold(directory.filter(), hash)
+    }
+
     /// Returns a handle to the copy of this run in the folder of another pool.
     pub(super) fn in_pool(&self, pool: &Arc<Pool>) -> Self {
         let file = RunFile { number: self.number, identity: self.identity, length: self.length };

@@ -37,22 +37,22 @@ impl BaseView {
 
     /// Looks up the row with the given key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
-        self.get_unless(key, |_| false)
+        self.get_unless(key, |_, _| false)
     }
 
     /// Looks up the row with the given key. Returns `None` if an entry for the key may be in one of the skipped parts, which are not read.
     pub(crate) fn get_around(&self, key: &[u8], skipped: &Skipped) -> Result<Option<Row>> {
-        self.get_unless(key, |run| skipped.contains_in(run.number, key))
+        self.get_unless(key, |run, hash| skipped.contains_in(run.number, key) && run.is_possible(hash))
     }
 
-    /// Looks up the row with the given key. Returns `None` if the search reaches a run for which `ends` returns `true`.
-    fn get_unless(&self, key: &[u8], ends: impl Fn(&Run) -> bool) -> Result<Option<Row>> {
+    /// Looks up the row with the given key. Returns `None` if the search reaches a run for which `ends` returns `true`, given the hash of the key.
+    fn get_unless(&self, key: &[u8], ends: impl Fn(&Run, u64) -> bool) -> Result<Option<Row>> {
         let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
             return Ok(None);
         };
         let hash = filter::hash(key);
         for layer in &segment.layers {
-            if ends(&layer.run) {
+            if ends(&layer.run, hash) {
                 return Ok(None);
             }
             match layer.run.get(key, hash)? {

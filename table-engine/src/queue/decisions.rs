@@ -40,15 +40,15 @@ fn after(now: u64, time: Duration) -> u64 {
 /// Adds a message to the queue, and returns its lease.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease> {
     ground.grow()?;
-    ground.positions.puts += 1;
-    if ground.positions.puts >= PUTS {
-        ground.positions.puts = 0;
+    // The first put after an opening searches, so the messages of a program that puts only a few messages each time are removed as well.
+    if ground.positions.puts == 0 {
         let from = ground.positions.search;
         // If the queue cannot be read, its expired messages remain, and the new message is put nevertheless. The next search starts at the front, as after a
         // search that reached the last visible message.
         let end = remove_expired(ground, from, EXPIRED_AT_PUT, EXAMINED_AT_PUT);
         ground.positions.search = end.ok().flatten().unwrap_or_default();
     }
+    ground.positions.puts = (ground.positions.puts + 1) % PUTS;
     let id = rows::new_id(ground.ticks);
     let expires = match message.time_to_live {
         TimeToLive::For(time) => Some(after(ground.now, time)),

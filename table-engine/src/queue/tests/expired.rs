@@ -1,6 +1,8 @@
 //! Tests that expired messages are removed from a queue from which nothing is received.
 
+use super::damaged::rows;
 use super::{Duration, Engine, PutMessage, QueueStore, TimeToLive, block_on, clocked, pass, work};
+use crate::decision::Ground;
 use crate::queue::decisions::EXPIRED;
 
 fn put(engine: &Engine, life: TimeToLive) {
@@ -35,6 +37,24 @@ fn que_7_a_queue_that_is_only_written_has_a_bounded_number_of_rows() {
         }
         assert!(block_on(engine.approximate_count(&work())).unwrap() >= lasting as u64);
     }
+}
+
+#[test]
+fn que_7_a_program_that_puts_one_message_at_each_opening_leaves_few_expired_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let (options, time) = clocked();
+    let open = || options.clone().open(folder.path()).unwrap();
+    block_on(open().create_queue(&work())).unwrap();
+    for _ in 0..40 {
+        let engine = open();
+        put(&engine, short());
+        block_on(engine.close()).unwrap();
+        pass(&time, 2);
+    }
+    let engine = open();
+    let count = |ground: &mut Ground<'_>| Ok(rows(ground).len());
+    let left = block_on(engine.decide(&work(), "count", count)).unwrap();
+    assert!(left <= 4, "{left} rows");
 }
 
 #[test]
