@@ -69,12 +69,18 @@ fn copy(from: &Path, part: &Part) -> tempfile::TempDir {
 /// Damages each part of the base in turn. A message whose rows are both outside the part must be received once, and no deleted message may be received.
 /// After the part has been repaired and the folder has been opened again, the other messages must be received.
 fn check(options: &EngineOptions, time: &AtomicU64, folder: &Path) {
-    let engine = options.clone().open(folder).unwrap();
-    let all = messages(&engine);
-    let state = engine.inner.state().unwrap();
-    let parts = parts(state.base.as_ref().unwrap());
-    drop(state);
-    block_on(engine.close()).unwrap();
+    let (all, parts) = loop {
+        let engine = options.clone().open(folder).unwrap();
+        let all = messages(&engine);
+        let state = engine.inner.state().unwrap();
+        let parts = parts(state.base.as_ref().unwrap());
+        drop(state);
+        block_on(engine.close()).unwrap();
+        // A merge may have replaced the files before the engine was closed.
+        if parts.iter().all(|part| folder.join(&part.file).exists()) {
+            break (all, parts);
+        }
+    };
     assert!(parts.len() > 3, "{}", parts.len());
     for part in parts {
         let damaged = copy(folder, &part);
