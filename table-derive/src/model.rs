@@ -19,7 +19,10 @@ use std::ops::Range;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Fields, FieldsNamed, Ident, LitStr, Path, Type, Visibility};
+use syn::{
+    Data, DeriveInput, Fields, FieldsNamed, GenericArgument, Ident, LitStr, Path, PathArguments, Type,
+    Visibility,
+};
 
 use crate::attr::allow::Allows;
 use crate::attr::container::{self, ContainerAttrs};
@@ -91,6 +94,17 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Entity<'a> {
+    /// Returns `true` if the type of a field is written as `DateTime<Utc>`. The compiler recognises aliases of it.
+    pub(crate) fn is_instant(&self, at: usize) -> bool {
+        let Some(Type::Path(path)) = self.fields.get(at).map(|field| field.ty) else { return false };
+        let Some(last) = path.path.segments.last().filter(|last| last.ident == "DateTime") else {
+            return false;
+        };
+        let PathArguments::AngleBracketed(arguments) = &last.arguments else { return false };
+        let is_utc = |argument: &GenericArgument| matches!(argument, GenericArgument::Type(Type::Path(zone)) if zone.path.segments.last().is_some_and(|last| last.ident == "Utc"));
+        arguments.args.iter().any(is_utc)
+    }
+
     /// Reads a declaration. Reports the reason and returns `None` if it cannot be an entity.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let declared = named_fields(ctxt, input)?;

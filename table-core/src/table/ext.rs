@@ -120,9 +120,8 @@ pub trait TableStoreExt: TableStore + Clone {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
             save_changes() commit() rollback() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)
             get_by_id(_) filter_by(_) get_entity(_, _) upsert_entity(_, _);
-        HasTables: table_client(_) get_table(_) get_table_client(_) get_table_reference(_) open_table(_) table_by_name(_) collection(_) repository()
-            entity() db_set() dataset() create_table(_) create_table_if_not_exists(_) create_table_if_not_exists_async(_) create_table_async(_)
-            get_or_create_table(_);
+        HasTables: get_table_client(_) get_table_reference(_) db_set() create_table(_) create_table_if_not_exists(_) create_table_if_not_exists_async(_)
+            create_table_async(_) get_or_create_table(_);
     }
 }
 

@@ -88,7 +88,7 @@ pub trait ReadsAll<E>: Refused {}
 pub trait Begins<E>: Refused {}
 
 /// Declares methods that users may know from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right
-/// method.
+/// method. The methods take `&mut self`, so rustc prefers a method with the same name that takes `self` or `&self` and belongs to one of the program's traits.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {
@@ -123,7 +123,7 @@ macro_rules! __refused_verbs {
     };
     ($($bound:ident: $($name:ident($($value:tt),*))*;)*) => {$($(
         #[doc(hidden)]
-        pub fn $name<R>(&self $(, $value: impl Sized)*) -> R
+        pub fn $name<R>(&mut self $(, $value: impl Sized)*) -> R
         where
             Self: $crate::__private::$bound<E>,
         {

@@ -1,6 +1,7 @@
 //! Checks the declarations of generic entities.
 
 use quote::ToTokens;
+use syn::{GenericArgument, Ident, PathArguments, Type};
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
@@ -20,6 +21,10 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
     for field in entity.fields.iter().filter(|field| field.attrs.json.is_some()) {
         let Some(parameter) = entity.parameters.named_in(field.ty.to_token_stream()) else { continue };
+        // Another type may not need the bounds, such as an identifier of a value of the parameter.
+        if !consists_of(field.ty, parameter) {
+            continue;
+        }
         let generics = &entity.original.generics;
         let mut declared = generics.type_params().filter(|it| it.ident == *parameter);
         if generics.where_clause.is_none() && declared.any(|it| it.bounds.is_empty()) {
@@ -39,4 +44,20 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
             "each index has a type, which belongs to one entity; write one struct for each concrete type";
         ctxt.error("T014", &index.attr.original, "a generic entity cannot have indexes", help);
     }
+}
+
+/// The types of the standard library that serde writes if it can write their type arguments.
+const CONTAINERS: [&str; 10] =
+    ["Option", "Vec", "Box", "Arc", "Rc", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet"];
+
+/// Returns `true` if a type is the parameter, or a container of the standard library with values of the parameter.
+fn consists_of(ty: &Type, parameter: &Ident) -> bool {
+    let Type::Path(path) = ty else { return false };
+    if path.path.is_ident(parameter) {
+        return true;
+    }
+    let Some(last) = path.path.segments.last() else { return false };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return false };
+    let holds = |argument: &GenericArgument| matches!(argument, GenericArgument::Type(ty) if consists_of(ty, parameter));
+    CONTAINERS.iter().any(|container| last.ident == container) && arguments.args.iter().any(holds)
 }

@@ -50,7 +50,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
 /// Returns the name of a field by which the entities can be distributed: the first field of the `RowKey` that the `PartitionKey` does not contain, or else another
 /// field that may identify an entity.
 fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
-    let is_new = |at: usize| key.parts().all(|part| part.field != at) && !is_any_of(entity, at, &TIMES);
+    let is_new = |at: usize| key.parts().all(|part| part.field != at) && !entity.is_instant(at);
     let of_row = entity.row_key.iter().flat_map(Key::parts).find(|part| is_new(part.field));
     let mut others = entity.fields.iter().enumerate();
     let other =
@@ -60,22 +60,17 @@ fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
     name.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string())
 }
 
-/// The types of times. The compiler recognises aliases of them.
-const TIMES: [&str; 2] = ["DateTime", "NaiveDate"];
-
-/// Returns `true` if the type of a field has one of the names.
-fn is_any_of(entity: &Entity<'_>, at: usize, names: &[&str]) -> bool {
-    let ty = entity.fields.get(at).map(|field| field.ty);
-    let last = match ty {
-        Some(Type::Path(path)) => path.path.segments.last(),
-        _ => None,
-    };
-    last.is_some_and(|last| names.iter().any(|name| last.ident == name))
+/// Returns `true` if the type of a field is `bool`.
+fn is_bool(entity: &Entity<'_>, at: usize) -> bool {
+    entity
+        .fields
+        .get(at)
+        .is_some_and(|field| matches!(field.ty, Type::Path(path) if path.path.is_ident("bool")))
 }
 
-/// Reports a `PartitionKey` that consists of times alone (PAT-ANTI-1). The compiler reports the other cases, such as an alias of a type.
+/// Reports a `PartitionKey` that consists of instants alone (PAT-ANTI-1). The compiler reports the other cases, such as a date or an alias of a type.
 fn time_alone(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
-    let follows = |part: &Part| is_any_of(entity, part.field, &TIMES) && part.codec.follows_time();
+    let follows = |part: &Part| entity.is_instant(part.field) && part.codec.follows_time();
     if key.parts().next().is_none() || !key.parts().all(follows) || entity.allows.may_waive(HOT_PARTITION) {
         return;
     }
@@ -94,7 +89,7 @@ fn time_alone(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
 /// Reports a `PartitionKey` that starts with a `bool` (HPK-9). The compiler reports enums and newtypes.
 fn few_values(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
     let Some(first) = key.first_level().filter(|part| part.codec.gives_back()) else { return };
-    if !is_any_of(entity, first.field, &["bool"]) || entity.allows.may_waive(LOW_CARDINALITY) {
+    if !is_bool(entity, first.field) || entity.allows.may_waive(LOW_CARDINALITY) {
         return;
     }
     let name = &first.name;

@@ -113,14 +113,10 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
 }
 
 /// Reports an instant that one key contains completely and the other key as a coarser unit, such as its day, without `truncate`. The coarser form refuses an
-/// instant that is not at the start of the unit, so almost no entity could be written.
+/// instant that is not at the start of the unit. With `truncate`, the keys of the other instants are the same.
 fn coarse_instant(ctxt: &Ctxt, entity: &Entity<'_>) {
-    let is_instant = |at: usize| {
-        let ty = entity.fields.get(at).map(|field| field.ty);
-        matches!(ty, Some(Type::Path(path)) if path.path.segments.last().is_some_and(|last| last.ident == "DateTime"))
-    };
     let parts = || [&entity.partition_key, &entity.row_key].into_iter().flatten().flat_map(Key::parts);
-    for part in parts().filter(|part| part.codec.is_coarse_time() && is_instant(part.field)) {
+    for part in parts().filter(|part| part.codec.is_coarse_time() && entity.is_instant(part.field)) {
         if parts().any(|other| other.field == part.field && other.codec.is_whole_time()) {
             let name = &part.name;
             let word = part.codec.name();

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{DeriveInput, GenericArgument, Ident, Path, PathArguments, Type};
+use syn::{DeriveInput, GenericArgument, Ident, Path, PathArguments, PathSegment, Type};
 
 use crate::attr::member;
 use crate::ctxt::Ctxt;
@@ -95,14 +95,10 @@ impl<'a> EntityGroup<'a> {
 fn list(ctxt: &Ctxt, ty: &Type) {
     let Type::Path(path) = ty else { return };
     let Some(last) = path.path.segments.last() else { return };
-    let is_one =
-        |ty: &str| ["One<", "Many<"].iter().any(|one| ty.rsplit("::").next().unwrap_or(ty).starts_with(one));
     let (inner, text) = (grammar::type_text_of(&entity(ty)), grammar::type_text(ty));
     let right = match last.ident.to_string().as_str() {
         "Vec" => format!("Many<{inner}>"),
-        "Option" if !is_one(text.trim_start_matches("Option<")) && text.starts_with("Option<") => {
-            format!("Option<One<{inner}>>")
-        }
+        "Option" if argument(last).is_some_and(|value| !is_member(value)) => format!("Option<One<{inner}>>"),
         _ => return,
     };
     let wrong = format!(
@@ -112,12 +108,25 @@ fn list(ctxt: &Ctxt, ty: &Type) {
     ctxt.error("T107", ty, wrong, help);
 }
 
+/// Returns `true` if a type is named `One` or `Many`.
+fn is_member(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "One" || last.ident == "Many")
+}
+
+/// Returns the first type argument of a segment of a path.
+fn argument(segment: &PathSegment) -> Option<&Type> {
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
 /// Returns the innermost type argument of a type: `Employee` for `Option<One<Employee>>`.
 fn entity(ty: &Type) -> TokenStream {
     if let Type::Path(path) = ty
-        && let Some(last) = path.path.segments.last()
-        && let PathArguments::AngleBracketed(arguments) = &last.arguments
-        && let Some(GenericArgument::Type(inner)) = arguments.args.first()
+        && let Some(inner) = path.path.segments.last().and_then(argument)
     {
         return entity(inner);
     }

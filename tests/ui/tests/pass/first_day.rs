@@ -3,11 +3,13 @@
 #![allow(dead_code, reason = "the declarations are only compiled")]
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use table_core::group::Many;
 use table_core::{
     BlockOn, Condition, Engine, Entity, EntityGroup, ErrorCode, IfMatch, Table, TableStoreExt, Value,
+    Versioned,
 };
 use uuid::Uuid;
 
@@ -22,10 +24,53 @@ struct Order {
     placed: DateTime<Utc>,
 }
 
-/// A trait in the user's program with names that a table and a store refuse.
+/// A trait in the user's program with names that a table, a store and a `Versioned` refuse.
 trait Named {
     fn get_one(&self) -> u32;
     fn get_table_client(&self, name: &str) -> usize;
+    fn find_by_id(&self, id: &str) -> usize;
+    fn len(&self) -> usize;
+    fn clear(&self) {}
+}
+
+impl Named for Table<Order, Engine> {
+    fn get_one(&self) -> u32 {
+        2
+    }
+
+    fn get_table_client(&self, name: &str) -> usize {
+        name.len()
+    }
+
+    fn find_by_id(&self, id: &str) -> usize {
+        id.len()
+    }
+
+    fn len(&self) -> usize {
+        3
+    }
+}
+
+/// A trait in the user's program with a name that a `Versioned` refuses.
+trait Unwrap {
+    fn into_inner(self) -> u32;
+}
+
+impl Unwrap for Versioned<Order> {
+    fn into_inner(self) -> u32 {
+        self.number
+    }
+}
+
+/// A store of the user's program behind an `Arc`.
+trait Repositories {
+    fn repository(&self) -> u32;
+}
+
+impl Repositories for Engine {
+    fn repository(&self) -> u32 {
+        4
+    }
 }
 
 impl Named for Engine {
@@ -35,6 +80,14 @@ impl Named for Engine {
 
     fn get_table_client(&self, name: &str) -> usize {
         name.len()
+    }
+
+    fn find_by_id(&self, id: &str) -> usize {
+        id.len()
+    }
+
+    fn len(&self) -> usize {
+        5
     }
 }
 
@@ -52,6 +105,15 @@ async fn reads(table: &Table<Order, Engine>) -> table_core::Result<()> {
     assert_eq!(all().filter(Condition::all(conditions)).collect().await?.len(), 1); // T096
     let found = table.get(Order::key("ada", 42)).await?;
     assert_eq!(found.map(|found| found.into_value().number), Some(42)); // T245
+    let found = table.get(Order::key("ada", 42)).await?;
+    assert_eq!(found.map(Unwrap::into_inner), Some(42));
+    if let Some(found) = table.get(Order::key("ada", 42)).await? {
+        assert_eq!(found.into_inner(), 42);
+    }
+    let shared = Arc::new(table.clone());
+    assert_eq!((table.get_one(), table.find_by_id("ada"), table.len()), (2, 3, 3));
+    assert_eq!((shared.get_one(), shared.find_by_id("ada"), shared.len()), (2, 3, 3));
+    shared.clear();
     Ok(())
 }
 
@@ -79,6 +141,7 @@ async fn writes(table: &Table<Order, Engine>, order: &Order) -> table_core::Resu
 fn each_form_for_a_first_use_compiles_and_runs() -> table_core::Result<()> {
     let store = Engine::in_memory();
     assert_eq!((store.get_one(), store.get_table_client("Orders")), (1, 6));
+    assert_eq!(Arc::new(store.clone()).repository(), 4);
     async {
         let table = store.table::<Order>().create_if_missing().await?; // T215
         let order = Order {

@@ -65,9 +65,18 @@ mod calendar {
 
     #[derive(KeyPart, Clone, Debug, PartialEq)]
     pub struct Arc(pub String);
+
+    #[derive(KeyPart, Clone, Debug, PartialEq)]
+    pub struct DateTime(pub String);
+
+    #[derive(KeyPart, Clone, Debug, PartialEq)]
+    pub struct NaiveDate(pub String);
 }
 
 mod named {
+    use std::marker::PhantomData;
+
+    use serde::{Deserialize, Serialize};
     use table_core::Entity;
 
     use super::calendar::{self, Arc};
@@ -80,7 +89,41 @@ mod named {
         at: calendar::NaiveDateTime,
     }
 
+    #[derive(Entity)]
+    #[partition_key(slot)]
+    #[row_key(day)]
+    pub struct Visit {
+        slot: calendar::DateTime,
+        day: calendar::NaiveDate,
+    }
+
+    /// The identifier of a `T`, which needs no bound on `T`.
+    #[derive(Serialize, Deserialize)]
+    #[serde(bound = "")]
+    pub struct Tag<T> {
+        id: u32,
+        #[serde(skip)]
+        of: PhantomData<T>,
+    }
+
+    #[derive(Entity)]
+    #[partition_key(owner)]
+    #[row_key("note_", number)]
+    pub struct Note<T> {
+        owner: String,
+        number: u32,
+        #[property(json)]
+        links: Vec<Tag<T>>,
+    }
+
     pub fn check() {
+        let visit =
+            Visit { slot: calendar::DateTime("A".to_owned()), day: calendar::NaiveDate("B".to_owned()) };
+        assert_eq!(visit.key_of().unwrap().row_key.as_str(), "B");
+        let links = vec![Tag { id: 7, of: PhantomData }];
+        let note = Note::<String> { owner: "ada".to_owned(), number: 1, links };
+        assert_eq!(note.links[0].id, 7);
+        assert_eq!(note.key_of().unwrap().partition_key.as_str(), "ada");
         let reading = Reading { arc: Arc("A1".to_owned()), at: calendar::NaiveDateTime(7) };
         let key = reading.key_of().unwrap();
         assert_eq!((key.partition_key.as_str(), key.row_key.as_str()), ("A1", "0000000007"));

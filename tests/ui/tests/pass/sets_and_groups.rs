@@ -47,7 +47,7 @@ mod inner {
     #[entity_group(under = EmployeeV2)]
     pub struct Versions {
         pub entity: One<EmployeeV2>,
-        r#old: ::core::option::Option<One<Employee>>,
+        r#old: ::core::option::Option<One<self::Employee>>,
         #[other]
         pub rows: ::std::vec::Vec<TableEntity>,
     }
