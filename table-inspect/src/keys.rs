@@ -45,6 +45,15 @@ pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSch
     stored.into_iter().map(|stored| Ok((stored.table, stored.schema?))).collect()
 }
 
+/// Reads the stored schemas of all tables that this version can read, each with the name of its table in lower case.
+///
+/// # Errors
+/// Any error from the store.
+pub async fn readable_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSchema)>> {
+    let stored = stored_schemas(store).await?;
+    Ok(stored.into_iter().filter_map(|stored| Some((stored.table, stored.schema.ok()?))).collect())
+}
+
 /// A stored schema, which this version may be unable to read.
 #[derive(Debug)]
 pub struct Stored {

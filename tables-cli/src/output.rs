@@ -5,12 +5,14 @@ mod grid;
 use std::io::Write;
 
 use serde_json::json;
-use table_core::TableEntity;
 use table_core::query::Select;
+use table_core::schema::StoredSchema;
+use table_core::{DynTableStore, TableEntity};
 
 use crate::failure::{Failure, Result};
 pub use grid::Grid;
 use table_inspect::csv::{Columns, CsvWriter};
+use table_inspect::keys;
 use table_inspect::kind::Kinds;
 
 /// The format of the output.
@@ -23,6 +25,16 @@ pub enum Format {
     Json,
     /// Comma-separated values with typed columns, as Storage Explorer reads and writes them.
     Csv,
+}
+
+impl Format {
+    /// Returns the schemas that name the key parts of the rows in the output. The formats for programs show the stored keys and need no schema.
+    pub(crate) async fn schemas(self, store: &DynTableStore) -> Result<Vec<(String, StoredSchema)>> {
+        match self {
+            Self::Table => Ok(keys::readable_schemas(store).await?),
+            Self::Json | Self::Csv => Ok(Vec::new()),
+        }
+    }
 }
 
 /// The maximum number of rows that are aligned with each other.

@@ -313,4 +313,23 @@ fn a_table_shows_the_key_parts_of_a_rows_own_kind() {
         expected.sort_unstable();
         assert_eq!(found, expected, "{selection}: {text}");
     }
+    // A newer release stores the schema of another table.
+    block_on(async {
+        let engine = Engine::open(at.join("db")).unwrap();
+        let schemas = engine.untyped(table_core::table::LAYOUTS).unwrap();
+        let newer = TableEntity::new("orders", "Order").unwrap().with("Schema", "schema 99\nentity Order\n");
+        schemas.insert(&newer).await.unwrap();
+        engine.close().await.unwrap();
+    });
+    let of_a = "--partition a --store DB";
+    for command in [
+        "get Mixed a Ada --store DB",
+        "get Mixed a Ada --raw --store DB",
+        &format!("query Mixed {of_a}"),
+        &format!("query Mixed {of_a} --output json"),
+        &format!("tail Mixed {of_a}"),
+        "describe Mixed --store DB",
+    ] {
+        assert!(shown(at, command).contains("Ada"), "{command}");
+    }
 }

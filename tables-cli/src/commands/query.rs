@@ -62,8 +62,9 @@ impl Query {
         if self.newest.is_some() {
             refuse_oldest_first(&store.tables, &name, &selected, &schemas).await?;
         }
-        let all = keys::all_schemas(&store.tables).await?;
-        let kinds = (context.output == Format::Table && !self.raw).then(|| Kinds::new(name.as_str(), &all));
+        let has_parts = context.output == Format::Table && !self.raw;
+        let all = if has_parts { context.output.schemas(&store.tables).await? } else { Vec::new() };
+        let kinds = has_parts.then(|| Kinds::new(name.as_str(), &all));
         let shown = selected.query.select.clone();
         if let Some(kinds) = &kinds {
             selected.query.select = kinds.select(&shown);
