@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use table_core::entity::Entity;
-use table_core::schema::{IndexSchema, StoredSchema, compare_schemas};
+use table_core::schema::{IndexSchema, StoredProperty, StoredSchema, compare_schemas};
 use table_core::store::TableStore;
 use table_core::table::{SchemaRecord, Table};
 use table_core::{Error, Result};
@@ -72,13 +72,19 @@ pub(crate) fn is_stored(layout: &SchemaRecord, index: &str) -> bool {
 }
 
 /// Returns `true` if programs with the stored schema and those of the entity type `E` store the same rows for an index: neither schema requires a backfill
-/// of the index after the other. Only then may a program of `E` build the index.
+/// of the index after the other, and both read the same properties. Only then may a program of `E` build the index.
 pub(crate) fn is_declared_by<E: Entity>(layout: &SchemaRecord, index: &str) -> bool {
     let (declared, note) = (StoredSchema::of(E::SCHEMA), note(index));
     let requires = |old: &StoredSchema, new: &StoredSchema| {
         compare_schemas(old, new).changes.iter().any(|change| change.pending.as_ref() == Some(&note))
     };
-    is_stored(layout, index) && !requires(&layout.schema, &declared) && !requires(&declared, &layout.schema)
+    let is_retyped = |stored: &StoredProperty| {
+        declared.properties.iter().any(|own| own.name == stored.name && own.edm != stored.edm)
+    };
+    is_stored(layout, index)
+        && !requires(&layout.schema, &declared)
+        && !requires(&declared, &layout.schema)
+        && !layout.schema.properties.iter().any(is_retyped)
 }
 
 /// For each index of an entity type, `true` if the handle knows that the index is ready. A value stays `true` until the states are read again. While it is

@@ -278,3 +278,46 @@ fn a_backfill_with_a_property_does_not_complete_the_index_without_it() {
     })
     .unwrap();
 }
+
+/// Declares a release whose copies contain a level with the given type.
+macro_rules! levels {
+    ($release:ident: $level:ty) => {
+        mod $release {
+            #[derive(Clone, Debug, table_core::Entity)]
+            #[entity(table = "Clerks", schema_name = "Clerk", crate = table_core)]
+            #[partition_key("s_", department)]
+            #[row_key("no_", id)]
+            #[index(ByAge, row_key("age_", age, "_", id))]
+            pub(super) struct Clerk {
+                pub(super) department: String,
+                #[digits(4)]
+                pub(super) id: u16,
+                pub(super) age: u16,
+                pub(super) level: $level,
+            }
+        }
+    };
+}
+
+levels!(small: i32);
+levels!(large: i64);
+
+/// Tests that a release does not complete an index with entities that it cannot read, because a property has another type in the stored schema.
+#[test]
+fn a_backfill_does_not_complete_the_index_of_a_release_with_a_widened_property() {
+    block_on(async {
+        let store = Engine::in_memory();
+        let clerks = opened::<small::Clerk, _>(&store).await?;
+        let later = opened::<large::Clerk, _>(&store).await?;
+        let clerk = table_core::TableEntity::new("s_sales", "no_0001")?.with("Age", i32::from(AGE));
+        // A tool that does not know the index writes an entity.
+        store.untyped("Clerks")?.insert(&clerk.with("Level", i64::MAX)).await?;
+        later.rebuild::<large::ClerkByAge>().await?;
+        let error = backfill::<small::ClerkByAge, _>(&clerks).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::SchemaMismatch);
+        backfill::<large::ClerkByAge, _>(&later).await?;
+        assert_eq!(later.query(large::Clerk::by_age("sales", AGE)).collect().await?.len(), 1);
+        Ok::<_, table_core::Error>(())
+    })
+    .unwrap();
+}
