@@ -83,8 +83,12 @@ fn is_of_queue(exchange: &Exchange) -> bool {
     }
     match exchange.path.trim_end_matches('/').split_once('/') {
         None => !exchange.query_is("comp", "list") && !exchange.query_is("restype", "service"),
-        // A request for messages has no `comp`; with it, `messages` is the name of a queue.
-        Some((_, below)) => below.split('/').next() == Some("messages") && exchange.query("comp").is_none(),
+        // A request for messages has no `comp`; with it, `messages` is the name of a queue. So it is if `messages` follows, which is not the id of a message.
+        Some((_, below)) => {
+            let mut parts = below.split('/');
+            let is_of_messages = parts.next() == Some("messages") && parts.next() != Some("messages");
+            is_of_messages && exchange.query("comp").is_none()
+        }
     }
 }
 

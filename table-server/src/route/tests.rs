@@ -83,6 +83,7 @@ async fn acc_2_every_credential_reads_at_the_primary_and_at_both_forms_of_the_se
         (Service::Queues, "work/messages?peekonly=true", vec![all.clone(), of_queue("work")]),
         (Service::Queues, "messages?comp=metadata", vec![all.clone(), of_queue("messages")]),
         (Service::Queues, "messages/?comp=metadata", vec![all.clone(), of_queue("messages")]),
+        (Service::Queues, "messages/messages?peekonly=true", vec![all.clone(), of_queue("messages")]),
         (Service::Queues, &format!("{NAME}?comp=metadata"), vec![all.clone(), of_queue(NAME)]),
         (Service::Queues, &format!("{NAME}/?comp=metadata"), vec![all.clone(), of_queue(NAME)]),
         (Service::Queues, &format!("{NAME}/messages?peekonly=true"), vec![all.clone(), of_queue(NAME)]),
