@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use table_core::query::{Continuation, KeyRange, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
@@ -21,13 +22,24 @@ use crate::transfer::derived::OtherTables;
 /// Tables with names before, between and after the names of the registries.
 const SOURCES: [&str; 4] = ["Company", "TablesG", "TablesP", "Users"];
 
-/// A store to which a program writes before each query except two. One query fails.
+/// A store to which a program writes before each query except two, until it ends. One query fails.
 #[derive(Debug)]
 struct Busy {
     engine: Engine,
     queries: AtomicUsize,
+    case: Case,
+}
+
+/// The numbers of queries at which the store and the program change their behaviour, and the options of the backup.
+#[derive(Clone, Debug)]
+struct Case {
+    /// The query that fails.
     fails_at: usize,
+    /// The first of the two queries before which the program does not write.
     rests_at: usize,
+    /// The query after which the program does not write.
+    ends_at: usize,
+    options: CaptureOptions,
 }
 
 impl Busy {
@@ -84,15 +96,19 @@ impl TableStore for Busy {
         from: Option<&Continuation>,
     ) -> table_core::Result<Page> {
         let number = self.queries.fetch_add(1, Ordering::Relaxed) + 1;
-        if number == self.fails_at {
+        if number == self.case.fails_at {
             // A table is created while no backup runs.
             self.engine.untyped("Visits").unwrap().create_if_missing().await?;
-            for table in [FEEDS, OUTBOXES, "Visits"] {
-                self.engine.untyped(table)?.insert(&TableEntity::new("9999", "row")?).await?;
+            // The keys are before and after those that the backup may have read.
+            for (table, key) in
+                [FEEDS, OUTBOXES, "Visits"].into_iter().flat_map(|table| [(table, "!"), (table, "9999")])
+            {
+                self.engine.untyped(table)?.insert(&TableEntity::new(key, "row")?).await?;
             }
             return Err(Query::parse("V gt").unwrap_err());
         }
-        if ![self.rests_at, self.rests_at + 1].contains(&number) {
+        let Case { rests_at, ends_at, .. } = self.case;
+        if number <= ends_at && ![rests_at, rests_at + 1].contains(&number) {
             self.work(number).await;
         }
         self.engine.query(table, query, from).await
@@ -103,18 +119,16 @@ impl TableStore for Busy {
     }
 }
 
-/// Backs up a busy store, and restores the backup. The query with the number `fails_at` fails, and the program rests before the query with the number
-/// `rests_at` and the next one.
-async fn restored(fails_at: usize, rests_at: usize, settle: bool) -> Engine {
+/// Backs up a busy store, and restores the backup.
+async fn restored(case: &Case) -> Engine {
     let folder = tempfile::tempdir().unwrap();
     let busy =
-        Arc::new(Busy { engine: Engine::in_memory(), queries: AtomicUsize::new(0), fails_at, rests_at });
+        Arc::new(Busy { engine: Engine::in_memory(), queries: AtomicUsize::new(0), case: case.clone() });
     busy.work(0).await;
     let store = DynTableStore::new(busy);
-    let options = CaptureOptions { settle, ..CaptureOptions::default() };
     let captured = loop {
         let repository = Repository::create(folder.path(), "busy").unwrap();
-        if let Ok(captured) = capture(&repository, &store, &options).await {
+        if let Ok(captured) = capture(&repository, &store, &case.options).await {
             break captured;
         }
     };
@@ -141,21 +155,34 @@ async fn keys(engine: &Engine, table: &str) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn a_backup_contains_the_registrations_of_all_its_rows_and_all_rows_of_its_schemas() {
-    let plain = (0..9).map(|at| (at, 17, false));
+    let options = CaptureOptions::default;
+    let case = |fails_at, rests_at, settle| Case {
+        fails_at,
+        rests_at,
+        ends_at: usize::MAX,
+        options: CaptureOptions { settle, ..options() },
+    };
+    let plain = (0..9).map(|at| case(at, 17, false));
     // The five passes of the schemas find changes, and the last two passes of the next table find none.
-    let settled = (8..17).flat_map(|at| [(at, 17, true), (at, 12, true)]);
-    for (fails_at, rests_at, settle) in plain.chain(settled) {
-        let case = format!("fails at {fails_at}, rests at {rests_at}, settle: {settle}");
-        let engine = restored(fails_at, rests_at, settle).await;
+    let settled = (8..17).flat_map(|at| [case(at, 17, true), case(at, 12, true)]);
+    // The progress is saved after each page, so a continued backup continues in the middle of a table.
+    let paged = (8..24).map(|fails_at| Case {
+        fails_at,
+        rests_at: 0,
+        ends_at: 8,
+        options: CaptureOptions { pause: Duration::ZERO, page: 2, ..options() },
+    });
+    for case in plain.chain(settled).chain(paged) {
+        let engine = restored(&case).await;
         let declared = keys(&engine, LAYOUTS).await;
         for source in SOURCES.into_iter().chain(["Visits"]) {
             let rows = keys(&engine, source).await;
             for registry in [FEEDS, OUTBOXES] {
                 let registered = keys(&engine, registry).await;
-                assert!(rows.is_subset(&registered), "{source}, {registry}: {case}");
+                assert!(rows.is_subset(&registered), "{source}, {registry}: {case:?}");
             }
             let is_whole = source == "Visits" || declared.is_subset(&rows);
-            assert!(is_whole, "{source} lacks declared rows: {case}");
+            assert!(is_whole, "{source} lacks declared rows: {case:?}");
         }
     }
 }
