@@ -62,7 +62,7 @@ const TTL: &str = "ttl";
 ///
 /// # Changes
 /// A later release may add paths: a value that was stored in `_tables` before its property had a path is read until the next write moves it to the path. A
-/// value at a path that a later release removes or changes is no longer read.
+/// value is not read after a later release has removed or changed its path.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(crate) levels: Vec<Path>,
