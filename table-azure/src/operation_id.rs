@@ -35,6 +35,9 @@ pub(crate) const fn reserved(service: Limits) -> Limits {
 /// identifier does not fit.
 pub(crate) fn identified(transaction: &Transaction, limits: Limits, id: Uuid) -> Result<Transaction> {
     let mut marked = Transaction::new(transaction.partition_key().clone(), limits)?;
+    if let Some(lease) = transaction.lease() {
+        marked = marked.with_lease(lease.clone());
+    }
     for (index, operation) in transaction.operations().iter().enumerate() {
         let Operation { row_key, kind } = operation.clone();
         let at = |error: Error| {

@@ -8,6 +8,7 @@ mod deviations;
 mod doubts;
 #[cfg(feature = "identity")]
 mod identity;
+mod leases;
 mod pages;
 mod queues;
 mod recorded;

@@ -2,9 +2,9 @@
 
 mod request;
 
-use table_core::limits::{ENTITY_BYTES, ENTITY_RESERVE, Limits};
+use table_core::limits::{ENTITY_BYTES, ENTITY_RESERVE};
 use table_core::row::entity_bytes;
-use table_core::store::Committed;
+use table_core::store::{Committed, WriteLease};
 use table_core::{ETag, Error, ErrorCode, Operation, Result, TableName, Transaction};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::client::AzureTables;
 use crate::http::{Answer, Failure, Request};
 use crate::operation_id;
+use crate::target::Target;
 
 pub(crate) use request::WriteRequest;
 
@@ -24,6 +25,7 @@ impl AzureTables {
         let transaction = self.identified(self.checked(transaction)?)?;
         let by = self.pipeline().deadline();
         let partition_key = transaction.partition_key().as_str();
+        let lease = transaction.lease();
         let sent = match transaction.operations() {
             [] => {
                 let message = "the transaction has no operations; add one, or do not submit it";
@@ -35,10 +37,11 @@ impl AzureTables {
                 };
                 let request = WriteRequest::new(table, partition_key, operation)
                     .and_then(|request| request.to(self.target()).into_request());
-                self.write_one(&request.map_err(at)?, by).await.map_err(|failed| failed.map(at))
+                let request = self.limited(request.map_err(at)?, lease);
+                self.write_one(&request, by).await.map_err(|failed| failed.map(at))
             }
             operations => {
-                let request = self.batch(table, partition_key, operations)?;
+                let request = self.limited(self.batch(table, partition_key, operations)?, lease);
                 self.write_batch(&request, partition_key, operations, by).await
             }
         };
@@ -51,6 +54,15 @@ impl AzureTables {
         }
     }
 
+    /// Sets the lease of a request. The service then has a time limit for each attempt (REQ-6), because an attempt must not take effect long after the end of
+    /// the lease. Cosmos DB does not document the limit.
+    fn limited(&self, request: Request, lease: Option<&WriteLease>) -> Request {
+        let has_limit = lease.is_some() && self.target() != Target::Cosmos;
+        let seconds = || WriteLease::ATTEMPT.as_secs().to_string();
+        let request = if has_limit { request.query("timeout", &seconds()) } else { request };
+        request.under(lease)
+    }
+
     /// Adds a write identifier if the options or the caller request one. The result [is identified](Transaction::is_identified) only if this client added the
     /// identifier, because a property with the same name that the program wrote does not identify the write.
     fn identified(&self, transaction: Transaction) -> Result<Transaction> {
@@ -59,10 +71,7 @@ impl AzureTables {
         }
         match operation_id::identified(&transaction, self.service_limits(), Uuid::new_v4()) {
             // The identifier does not fit, and the caller prefers one but does not require it.
-            Err(_) if !self.identifies() => {
-                let limits = *transaction.limits();
-                rebuilt(transaction, limits)
-            }
+            Err(_) if !self.identifies() => Ok(transaction.unidentified()),
             marked => marked.map(Transaction::identified),
         }
     }
@@ -70,13 +79,8 @@ impl AzureTables {
     /// Checks a transaction against the limits of this store and of its target.
     fn checked(&self, transaction: Transaction) -> Result<Transaction> {
         let limits = self.known_capabilities().limits;
-        let transaction = if *transaction.limits() == limits {
-            transaction
-        } else {
-            let identified = transaction.is_identified();
-            let checked = rebuilt(transaction, limits)?;
-            if identified { checked.identified() } else { checked }
-        };
+        let transaction =
+            if *transaction.limits() == limits { transaction } else { transaction.with_limits(limits)? };
         let partition_key = transaction.partition_key().as_str();
         for (index, operation) in transaction.operations().iter().enumerate() {
             let at = |error: Error| {
@@ -98,16 +102,6 @@ impl AzureTables {
         let answer = self.pipeline().send_by(request, by).await.map_err(Unacknowledged::of)?;
         Ok(vec![etag_of(&answer)])
     }
-}
-
-/// Returns a transaction with the same operations and the given limits. Any request for an identifier is dropped.
-fn rebuilt(transaction: Transaction, limits: Limits) -> Result<Transaction> {
-    let (partition_key, operations) = transaction.into_parts();
-    let mut rebuilt = Transaction::new(partition_key, limits)?;
-    for operation in operations {
-        rebuilt.push(operation)?;
-    }
-    Ok(rebuilt)
 }
 
 /// A write that was not acknowledged.

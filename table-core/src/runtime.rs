@@ -13,6 +13,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::clock::Clock;
+use crate::store::WriteLease;
 
 type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
@@ -76,6 +77,12 @@ impl Runtime {
     pub fn seed(mut self, seed: u64) -> Self {
         self.random = Arc::new(AtomicU64::new(seed));
         self
+    }
+
+    /// Returns a lease that begins now and is measured by the clock.
+    #[must_use]
+    pub fn lease(&self, length: Duration) -> WriteLease {
+        WriteLease::new(&self.clock, length)
     }
 
     /// Returns the current time in [`ticks`](crate::ticks).

@@ -1,5 +1,6 @@
 //! A typed handle to one table in a store.
 
+mod admitted;
 mod bulk;
 mod decode;
 mod ext;
@@ -28,6 +29,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+#[doc(hidden)]
+pub use admitted::submit_admitted;
 pub use bulk::{
     Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, IntoDeletions, IntoEntities, WrittenPositions,
 };

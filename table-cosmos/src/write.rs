@@ -94,13 +94,14 @@ impl CosmosTables {
         let (mut unsent, mut unanswered) = (0, 0);
         loop {
             // The error from the last response, and whether a retry would be pointless.
-            let (last, useless) = match self.send(target, planned).await {
+            let (last, useless) = match self.send(target, planned, transaction.lease()).await {
                 Ok(sent) if sent.repeated && !guarded => {
                     return Err(Failed::InDoubt(failure::repeated_by_client()));
                 }
                 Ok(sent) => return Ok(Settled::Committed(sent.committed)),
-                Err(Refused::Before(error)) => return Err(Failed::Refused(error)),
-                Err(Refused::Acknowledged(error)) => (error, true),
+                Err(Refused::Before(error)) if unanswered == 0 => return Err(Failed::Refused(error)),
+                Err(Refused::Before(error)) => return Err(Failed::InDoubt(error)),
+                Err(Refused::Acknowledged(error) | Refused::Late(error)) => (error, true),
                 Err(Refused::At { at, status, repeated, cause }) => {
                     let error = refusal(transaction, at, status, cause);
                     let is_known = failure::effect(status.0) != Effect::Unknown;
@@ -192,15 +193,7 @@ impl CosmosTables {
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12"));
         }
         let limits = self.known_capabilities().limits;
-        if *transaction.limits() == limits {
-            return Ok(transaction);
-        }
-        let (partition_key, operations) = transaction.into_parts();
-        let mut checked = Transaction::new(partition_key, limits)?;
-        for operation in operations {
-            checked.push(operation)?;
-        }
-        Ok(checked)
+        if *transaction.limits() == limits { Ok(transaction) } else { transaction.with_limits(limits) }
     }
 }
 

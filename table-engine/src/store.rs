@@ -106,16 +106,8 @@ impl Engine {
         if transaction.limits().measure == TransactionMeasure::Unmeasured {
             limits.measure = TransactionMeasure::Unmeasured;
         }
-        let transaction = if *transaction.limits() == limits {
-            transaction
-        } else {
-            let (partition_key, operations) = transaction.into_parts();
-            let mut checked = Transaction::new(partition_key, limits)?;
-            for operation in operations {
-                checked.push(operation)?;
-            }
-            checked
-        };
+        let transaction =
+            if *transaction.limits() == limits { transaction } else { transaction.with_limits(limits)? };
         let (partition_key, operations) = transaction.into_parts();
         let mut key = key::of_rows(partition_key.as_str());
         let keyed = operations.into_iter().map(|operation| (key(operation.row_key.as_str()), operation));

@@ -3,6 +3,7 @@
 mod ambiguous;
 mod dynamic;
 mod exclusive;
+mod lease;
 
 use std::any::Any;
 use std::fmt::{Debug, Display};
@@ -10,6 +11,7 @@ use std::fmt::{Debug, Display};
 pub use ambiguous::AmbiguousWrite;
 pub use dynamic::DynTableStore;
 pub use exclusive::Exclusive;
+pub use lease::WriteLease;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
@@ -210,6 +212,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     ) -> impl Future<Output = Result<Page>> + Send;
 
     /// Applies a transaction. A single write is a transaction with one operation.
+    ///
+    /// A store that waits, or sends a request repeatedly, checks the [lease](Transaction::lease) of the transaction immediately before each attempt.
     ///
     /// # Errors
     /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` if an operation fails, with the operation's position

@@ -9,6 +9,7 @@ use crate::limits::fault::LimitFault;
 use crate::limits::{Limits, TransactionMeasure};
 use crate::operation::Operation;
 use crate::row::entity_bytes;
+use crate::store::WriteLease;
 
 /// The largest number of operations at which comparing row keys is faster than hashing them.
 const FEW: usize = 16;
@@ -43,6 +44,7 @@ pub struct Transaction {
     names: usize,
     limits: Limits,
     identified: bool,
+    lease: Option<WriteLease>,
 }
 
 impl Transaction {
@@ -52,7 +54,54 @@ impl Transaction {
     /// Currently none: if the `PartitionKey` is too long, the first operation that would store it fails (KEY-8, KEY-9).
     pub fn new(partition_key: PartitionKey, limits: Limits) -> Result<Self> {
         let (operations, hashes) = (Vec::new(), HashSet::new());
-        Ok(Self { partition_key, operations, hashes, bytes: 0, names: 0, limits, identified: false })
+        let (bytes, names, identified, lease) = (0, 0, false, None);
+        Ok(Self { partition_key, operations, hashes, bytes, names, limits, identified, lease })
+    }
+
+    /// Returns the transaction with other limits. All operations are checked again.
+    ///
+    /// # Errors
+    /// Any error from [`push`](Self::push).
+    pub fn with_limits(mut self, limits: Limits) -> Result<Self> {
+        let operations = std::mem::take(&mut self.operations);
+        Self { limits, ..self }.with_operations(operations)
+    }
+
+    /// Returns a transaction with other operations, and the partition, limits and lease of this one.
+    ///
+    /// # Errors
+    /// Any error from [`push`](Self::push).
+    pub fn with_operations(self, operations: Vec<Operation>) -> Result<Self> {
+        let Self { identified, lease, .. } = self;
+        let empty = Self::new(self.partition_key, self.limits)?;
+        let mut transaction = Self { identified, lease, ..empty };
+        for operation in operations {
+            transaction.push(operation)?;
+        }
+        Ok(transaction)
+    }
+
+    /// Sets the time during which the transaction may be sent.
+    #[must_use]
+    pub fn with_lease(self, lease: WriteLease) -> Self {
+        Self { lease: Some(lease), ..self }
+    }
+
+    /// Returns the time during which the transaction may be sent, or `None` if that time is not limited.
+    #[must_use]
+    pub const fn lease(&self) -> Option<&WriteLease> {
+        self.lease.as_ref()
+    }
+
+    /// Checks that the transaction may be sent now.
+    ///
+    /// # Errors
+    /// `ServerBusy` if its lease [has ended](WriteLease::ended).
+    pub fn check_lease(&self) -> Result<()> {
+        match &self.lease {
+            Some(lease) if lease.remaining().is_none() => Err(WriteLease::ended(None)),
+            _ => Ok(()),
+        }
     }
 
     /// Requests that the transaction's identifier be stored with each entity. A backend that can lose responses can then determine whether the transaction was
@@ -60,6 +109,12 @@ impl Transaction {
     #[must_use]
     pub fn identified(self) -> Self {
         Self { identified: true, ..self }
+    }
+
+    /// Withdraws the request of [`identified`](Self::identified).
+    #[must_use]
+    pub fn unidentified(self) -> Self {
+        Self { identified: false, ..self }
     }
 
     /// Returns `true` if [`identified`](Self::identified) was called.

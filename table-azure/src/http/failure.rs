@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use table_core::store::WriteLease;
 use table_core::{Error, ErrorCode};
 use table_wire::ErrorBody;
 
@@ -97,6 +98,11 @@ impl Failure {
     pub(crate) fn of_error(error: Error) -> Self {
         let (status, known, transient, into_ambiguous) = (None, false, false, false);
         Self { error, status, known, transient, into_ambiguous, after: None }
+    }
+
+    /// Returns the failure of a request that may not be sent again, because its lease has ended.
+    pub(crate) fn of_ended_lease(self) -> Self {
+        if self.into_ambiguous { self } else { Self::of_error(WriteLease::ended(Some(self.error))) }
     }
 
     /// Returns the error. It is ambiguous if the request is a write that may have been applied, regardless of the last response (CON-11).

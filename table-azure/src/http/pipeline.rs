@@ -197,6 +197,9 @@ impl Pipeline {
             if !self.back_off(request.operation, (failure.status, failure.after), retry, by).await {
                 return Err(failure);
             }
+            if request.is_late() {
+                return Err(failure.of_ended_lease());
+            }
             retry += 1;
         }
     }

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use table_core::store::WriteLease;
 use table_core::{Error, Result};
 
 use crate::http::encode;
@@ -26,6 +27,8 @@ pub(crate) struct Request {
     /// The success statuses that acknowledge the request. A response with any other success status does not come from the service. The list is empty if the
     /// caller checks the body of the response instead.
     acknowledged_by: &'static [u16],
+    /// The time during which the request may be sent, or `None` if that time is not limited.
+    pub(crate) lease: Option<WriteLease>,
 }
 
 impl Request {
@@ -39,6 +42,7 @@ impl Request {
             headers: HeaderMap::new(),
             body: Bytes::new(),
             acknowledged_by: &[],
+            lease: None,
         }
     }
 
@@ -78,6 +82,16 @@ impl Request {
     /// Sets the success statuses that acknowledge the request.
     pub(crate) fn acknowledged_by(self, statuses: &'static [u16]) -> Self {
         Self { acknowledged_by: statuses, ..self }
+    }
+
+    /// Sets the time during which the request may be sent.
+    pub(crate) fn under(self, lease: Option<&WriteLease>) -> Self {
+        Self { lease: lease.cloned(), ..self }
+    }
+
+    /// Returns `true` if the request may no longer be sent.
+    pub(crate) fn is_late(&self) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.remaining().is_none())
     }
 
     /// Returns `true` if the given success status acknowledges the request. A page from a proxy or portal usually has another status, such as 200.

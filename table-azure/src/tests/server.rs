@@ -11,6 +11,7 @@ use table_core::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 
 use super::time;
 use crate::auth::AccountKey;
@@ -124,6 +125,8 @@ pub(super) struct Received {
     pub(super) target: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: String,
+    /// The time at which the server had read the request.
+    pub(super) at: Option<Instant>,
 }
 
 impl Received {
@@ -246,7 +249,7 @@ async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
         let signed = !by_key || request.is_signed();
         let reply = {
             let mut script = script.lock().unwrap();
-            script.received.push(request);
+            script.received.push(Received { at: Some(Instant::now()), ..request });
             match script.replies.pop_front() {
                 Some(Reply::EntityAsSent) => Some(entity_as_sent(&script.received)),
                 reply => reply,
@@ -325,7 +328,7 @@ async fn read(stream: &mut TcpStream) -> Option<Received> {
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
-    let mut request = Received { method, target, headers, body: String::new() };
+    let mut request = Received { method, target, headers, ..Received::default() };
     let length: usize = request.header("content-length").parse().unwrap_or(0);
     while bytes.len() < end + 4 + length {
         if stream.read_buf(&mut bytes).await.ok()? == 0 {

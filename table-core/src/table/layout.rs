@@ -33,7 +33,7 @@ use crate::name::TableName;
 use crate::operation::OperationKind;
 use crate::runtime::Runtime;
 use crate::schema::{EntitySchema, StoredSchema};
-use crate::store::TableStore;
+use crate::store::{TableStore, WriteLease};
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
@@ -117,9 +117,10 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         for proposal in &mut proposals {
             proposal.is_new = is_new;
         }
+        let lease = self.runtime().lease(LEASE);
         let stored = designs::store(&self.store, table, proposals, self.now(), None).await?;
         let opened =
-            unasked.into_iter().zip(stored).map(|(unasked, stored)| unasked.opened(self.now(), stored));
+            unasked.into_iter().zip(stored).map(|(unasked, stored)| unasked.opened(lease.clone(), stored));
         let mut opened: Vec<_> = opened.collect();
         let standing = opened.pop().map(|last| Arc::new(last.with_members(opened)));
         Ok((Self { standing, ..self }, is_new))
@@ -243,15 +244,36 @@ impl<E, S: TableStore> Table<E, S> {
     /// opened the table, unless this program maintains everything that the newer schema declares. The check queries the store at most once every [five
     /// seconds](LEASE), and never for a handle that has not been opened. The handle of a set checks all types of the set.
     ///
+    /// `runtime` is used to wait and to measure the time. Returns the time during which the write may be sent, for [`Transaction::with_lease`](crate::Transaction::with_lease), or `None` if that time is not
+    /// limited: if the handle has not been opened, or if no other process can use the store.
+    ///
     /// # Errors
     /// `SchemaMismatch` if the check fails; any error from the store.
-    pub async fn admit(&self, now: u64) -> Result<()> {
+    pub async fn admit(&self, runtime: &Runtime) -> Result<Option<WriteLease>> {
+        self.admit_all(Some(runtime)).await
+    }
+
+    pub(super) async fn admit_all(&self, runtime: Option<&Runtime>) -> Result<Option<WriteLease>> {
+        let mut earliest = None;
         for standing in self.standing.iter().flat_map(Standing::of_types) {
-            if !standing.is_admitted(now) {
-                standing.admit((&self.store, &self.runtime()), self.name()?, now).await?;
-            }
+            let lease = self.admit_type(standing, runtime).await?;
+            earliest = WriteLease::earliest(earliest, lease);
         }
-        Ok(())
+        Ok(earliest)
+    }
+
+    /// Checks that entities of one type may be written now. By default, `runtime` is the runtime of the table's retries.
+    pub(super) async fn admit_type(
+        &self,
+        standing: &Standing,
+        runtime: Option<&Runtime>,
+    ) -> Result<Option<WriteLease>> {
+        let lease = match (standing.admitted(), runtime) {
+            (Some(lease), _) => lease,
+            (None, Some(runtime)) => standing.admit((&self.store, runtime), self.name()?).await?,
+            (None, None) => standing.admit((&self.store, &self.runtime()), self.name()?).await?,
+        };
+        Ok(standing.is_shared().then_some(lease))
     }
 
     /// Makes this handle check, before each write, that the program may still write. The check shares the state of the handle that created `watch`. If that
@@ -276,7 +298,7 @@ impl<E, S: TableStore> Table<E, S> {
         S: Clone,
     {
         let standing = self.standing.as_ref().map(|standing| standing.related(design, &table));
-        Admission { store: self.store.clone(), table, standing, runtime: self.runtime() }
+        Admission { store: self.store.clone(), table, standing }
     }
 
     /// Checks that whole rows may be replaced. A replace would remove properties that only a newer schema declares. Call [`admit`](Self::admit) first; this
@@ -301,9 +323,9 @@ impl<E, S: TableStore> Table<E, S> {
     /// # Errors
     /// `SchemaMismatch` if the program must not write; any error from the store.
     #[doc(hidden)]
-    pub async fn newer_properties(&self, now: u64) -> Result<Arc<[String]>> {
+    pub async fn newer_properties(&self, runtime: &Runtime) -> Result<Arc<[String]>> {
         match &self.standing {
-            Some(standing) => standing.newer_properties(&self.store, self.name()?, now).await,
+            Some(standing) => standing.newer_properties((&self.store, runtime), self.name()?).await,
             None => Ok(Arc::default()),
         }
     }
@@ -334,7 +356,10 @@ impl<E, S: TableStore> Table<E, S> {
         self.retry.as_ref().map_or_else(|| Runtime::new().now(), |retry| retry.runtime().now())
     }
 
-    pub(super) fn runtime(&self) -> Runtime {
+    /// Returns the runtime of the table's retries.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn runtime(&self) -> Runtime {
         self.retry.as_ref().map_or_else(Runtime::new, |retry| retry.runtime().clone())
     }
 }

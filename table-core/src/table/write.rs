@@ -12,7 +12,7 @@ use crate::row::Row;
 use crate::selection::{PointKey, Primary};
 use crate::store::{Committed, TableStore, written};
 use crate::table::written_types::WrittenTypes;
-use crate::table::{Table, request};
+use crate::table::{Table, request, submit_admitted};
 use crate::transaction::Transaction;
 
 /// An encoded write of one entity.
@@ -144,7 +144,8 @@ impl<E, S: TableStore> Table<E, S> {
         transaction: Transaction,
         written: &[WrittenTypes],
     ) -> Result<Committed> {
-        self.admit_types(written).await?;
-        request::submit(&self.store, self.name()?, transaction).await
+        let table = self.name()?;
+        let send = |transaction| request::submit(&self.store, table, transaction);
+        submit_admitted(transaction, || self.admit_types(written), send).await
     }
 }

@@ -3,7 +3,7 @@
 use table_store::Result;
 
 use crate::schema::EntitySchema;
-use crate::store::TableStore;
+use crate::store::{TableStore, WriteLease};
 use crate::table::Table;
 
 /// The entity types that one or more operations of a transaction write.
@@ -31,28 +31,27 @@ impl WrittenTypes {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Checks that entities of these types may be written now.
+    /// Checks that entities of these types may be written now. Returns the time during which their transaction may be sent, or `None` if that time is not
+    /// limited.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids writes of one of the types, or if an entity is replaced entirely and a newer schema of
     /// its type has properties that the program does not know (EVO-3); any error from the store.
-    pub(super) async fn admit_types(&self, written: &[WrittenTypes]) -> Result<()> {
-        let Some(standing) = &self.standing else { return Ok(()) };
-        let (table, now) = (self.name()?, self.now());
+    pub(super) async fn admit_types(&self, written: &[WrittenTypes]) -> Result<Option<WriteLease>> {
+        let Some(standing) = &self.standing else { return Ok(None) };
+        let (table, mut earliest) = (self.name()?, None);
         for WrittenTypes { designs, is_whole } in written {
             if designs.is_empty() {
-                self.admit(now).await?;
+                earliest = WriteLease::earliest(earliest, self.admit_all(None).await?);
             }
             for design in *designs {
                 let standing = standing.related(design, table);
-                if !standing.is_admitted(now) {
-                    standing.admit((&self.store, &self.runtime()), table, now).await?;
-                }
+                earliest = WriteLease::earliest(earliest, self.admit_type(&standing, None).await?);
                 if *is_whole {
                     standing.admit_whole(table)?;
                 }
             }
         }
-        Ok(())
+        Ok(earliest)
     }
 }

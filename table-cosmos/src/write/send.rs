@@ -6,8 +6,9 @@ use azure_data_cosmos::options::{
 };
 use azure_data_cosmos::{CosmosError, PartitionKey, TransactionalBatch};
 use serde_json::Value as Json;
-use table_core::store::Committed;
+use table_core::store::{Committed, WriteLease};
 use table_core::{ETag, Error, ErrorCode};
+use tokio::time::timeout;
 
 use crate::client::CosmosTables;
 use crate::failure::Effect;
@@ -37,6 +38,8 @@ pub(super) enum Refused {
     Before(Error),
     /// The response reports success, but its results cannot be parsed.
     Acknowledged(Error),
+    /// No response arrived within the time after the end of the lease.
+    Late(Error),
 }
 
 impl Refused {
@@ -49,9 +52,15 @@ impl Refused {
                 !repeated && failure::effect(*status) == Effect::Busy
             }
             Self::Whole(error) => failure::is_moving(error) && !failure::is_repeated(error),
-            Self::Before(_) | Self::Acknowledged(_) => false,
+            Self::Before(_) | Self::Acknowledged(_) | Self::Late(_) => false,
         }
     }
+}
+
+fn late() -> Error {
+    let message =
+        "the service has not acknowledged the write in the time in which it may take effect; read the entity";
+    Error::new(ErrorCode::OperationTimedOut, message).with_rule("EVO-3")
 }
 
 /// Returns the options that all writes use. They prevent the Azure SDK from retrying a request that received no response.
@@ -62,18 +71,28 @@ fn once() -> OperationOptions {
 }
 
 impl CosmosTables {
-    /// Sends the planned requests. Sends them again after temporary failures.
+    /// Sends the planned requests. Sends them again after temporary failures, until the lease ends.
     pub(super) async fn send(
         &self,
         target: &Target<'_>,
         planned: &[Planned],
+        lease: Option<&WriteLease>,
     ) -> Result<Acknowledged, Refused> {
         let key = key::partition_key(target.levels).map_err(Refused::Before)?;
-        let send = || async {
+        let send_now = || async {
             match planned {
                 [only] => self.send_one(target, &key, only).await,
                 all => self.send_batch(target, &key, all).await,
             }
+        };
+        let send = || async {
+            let Some(lease) = lease else { return send_now().await };
+            let Some(remaining) = lease.remaining() else {
+                return Err(Refused::Before(WriteLease::ended(None)));
+            };
+            // The Azure SDK itself repeats throttled requests for a long time.
+            let answer = timeout(remaining + WriteLease::ATTEMPT, send_now()).await;
+            answer.unwrap_or_else(|_| Err(Refused::Late(late())))
         };
         self.options().while_busy(send, Refused::is_temporary).await
     }

@@ -1,6 +1,7 @@
 //! Tests that writes wait during splits, merges and throttling, and that pages neither skip nor repeat rows.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rand::rngs::StdRng;
@@ -8,8 +9,9 @@ use rand::{RngExt, SeedableRng};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
 use table_core::runtime::Backoff;
+use table_core::store::WriteLease;
 use table_core::{
-    ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction,
+    Clock, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction,
 };
 use table_cosmos::Options;
 use table_cosmos::emulator::Emulator;
@@ -172,6 +174,29 @@ fn map_12_a_split_that_outlasts_the_attempts_is_reported_as_such() {
         let error = store.submit(&table, insert(&store, "t!u!", "s")).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
         assert!(!error.is_ambiguous() && error.to_string().contains("split or moved"), "{error}");
+    });
+}
+
+/// The lease is measured by a clock that advances with each reading.
+#[test]
+fn evo_3_a_write_that_waits_for_a_split_is_not_sent_after_the_end_of_its_lease() {
+    runtime().block_on(async {
+        let emulator = Emulator::new(false).unwrap();
+        let table = TableName::new("Events").unwrap();
+        emulator.create(&table, 2, 1, None).unwrap();
+        let short = Backoff { initial: Duration::from_millis(1), max: Duration::from_millis(1) };
+        let store =
+            emulator.open(Options::new().levels("Events", 2).retry_during_splits(200, short)).await.unwrap();
+        let lease = || {
+            let readings = AtomicU64::new(0);
+            let elapsed = move || Duration::from_secs(readings.fetch_add(1, Ordering::Relaxed));
+            WriteLease::new(&Clock::new(|| 0).with_elapsed(elapsed), Duration::from_secs(5))
+        };
+        store.submit(&table, insert(&store, "t!u!", "r").with_lease(lease())).await.unwrap();
+        emulator.split(&table, 0, &place("u"), Duration::from_secs(60 * 60)).unwrap();
+        let write = insert(&store, "t!u!", "s").with_lease(lease());
+        let error = store.submit(&table, write).await.unwrap_err();
+        assert!(WriteLease::has_ended(&error), "{error}");
     });
 }
 

@@ -2,7 +2,8 @@
 //! program has extended the holder's schema.
 
 use table_core::name::TableName;
-use table_core::store::TableStore;
+use table_core::runtime::Runtime;
+use table_core::store::{TableStore, WriteLease};
 use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
@@ -20,12 +21,12 @@ impl<E, S: TableStore + Clone> Given<E, S> {
         Self { relation, sources: sources.clone() }
     }
 
-    /// Checks that this program may write holders in `table`.
+    /// Checks that this program may write holders in `table`. Returns the time during which it may.
     ///
     /// # Errors
     /// `SchemaMismatch` if a newer version of the program has opened the table with a schema that this program would not maintain; any error from the
     /// store.
-    pub(super) async fn admit(&self, table: &TableName, now: u64) -> Result<()> {
-        self.sources.admission(self.relation.holders, table.clone()).admit(now).await
+    pub(super) async fn admit(&self, table: &TableName, runtime: &Runtime) -> Result<Option<WriteLease>> {
+        self.sources.admission(self.relation.holders, table.clone()).admit(runtime).await
     }
 }

@@ -47,7 +47,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     pub(super) async fn admit(&self, groups: &[Group]) -> Result<()> {
         for found in groups.iter().flat_map(|group| &group.references) {
             let given = self.given_by(found)?;
-            given.admit(&found.reference.holder_table, self.handle.retry.runtime().now()).await?;
+            given.admit(&found.reference.holder_table, self.handle.retry.runtime()).await?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
-use table_core::store::{StoredRow, TableStore};
+use table_core::store::{StoredRow, TableStore, WriteLease};
 use table_core::transaction::Transaction;
 use table_core::{Error, Result};
 
@@ -20,6 +20,9 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::{Author, REFERENCES, ReadRow, RowPlace, UndoWrite, sent};
 use crate::entities::seen_versions::SeenRows;
 use crate::requests::{self, CONCURRENCY};
+
+/// The number of times that an attempt is repeated because its lease has ended before the transaction was sent.
+const AGAIN: usize = 3;
 
 /// The table that a batch is committed to, and the outbox that records its steps.
 pub(crate) struct Site<'a, S, O> {
@@ -104,14 +107,28 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         self.attempt_once(batch, look).boxed()
     }
 
+    /// Makes one attempt. If the lease of the transaction ends before the transaction is sent, makes another one.
     async fn attempt_once(&self, batch: &Batch, look: bool) -> Result<Outcome> {
+        let mut again = 0;
+        loop {
+            match self.attempt_under_lease(batch, look).await {
+                Err(error) if WriteLease::has_ended(&error) && again < AGAIN => again += 1,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn attempt_under_lease(&self, batch: &Batch, look: bool) -> Result<Outcome> {
         self.admission.admit_writes(batch.is_whole()).await?;
         let partition_key = batch.partition_key();
         let intents = self.recorded_intents(batch).await?;
         let is_recorded = !intents.is_empty();
         let mut undo = Vec::new();
         let (outcome, is_sent) = match self.prepare(batch, look, intents, &mut undo).await {
-            Ok(transaction) => (self.submit(batch, transaction).await, true),
+            Ok(transaction) => match self.submit(batch, transaction).await {
+                Err(ended) if WriteLease::has_ended(&ended) => (Err(ended), false),
+                outcome => (outcome, true),
+            },
             Err(error) => (Err(error.with_table(self.table.as_str())), false),
         };
         if !is_sent || matches!(outcome, Ok(Outcome::Conflict(..))) {
@@ -178,7 +195,9 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             transaction.push(intent)?;
         }
         // IMPORTANT: the check is repeated after the reads and uploads, because these may take longer than the last check remains valid.
-        self.admission.admit_writes(batch.is_whole()).await?;
+        if let Some(lease) = self.admission.admit_writes(batch.is_whole()).await? {
+            transaction = transaction.with_lease(lease);
+        }
         undo.iter().try_for_each(|work| work.check())?;
         let is_alone = transaction.operations().len() == 1 && batch.records().is_none();
         Ok(if batch.is_identified() && is_alone { transaction.identified() } else { transaction })
@@ -240,6 +259,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     async fn submit(&self, batch: &Batch, transaction: Transaction) -> Result<Outcome> {
         let keys = SeenRows::keys(transaction.operations());
         let own = batch.entities().len();
+        transaction.check_lease()?;
         let submitted = match batch.records() {
             Some((records, recorder)) => recorder.commit(self.table, transaction, records).await,
             None => self.store.submit(self.table, transaction).await,

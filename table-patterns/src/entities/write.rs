@@ -10,7 +10,7 @@ use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::row::{self, Row};
-use table_core::store::TableStore;
+use table_core::store::{TableStore, WriteLease};
 use table_core::table::PatchChange;
 use table_core::{Error, Result};
 
@@ -194,18 +194,21 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Rounds::new(&self.retry, "the indexes of the entities").commit_batch(&self.site(table), batch).await
     }
 
-    /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that none of them forbids removing unknown properties.
+    /// Checks that no program with a newer schema forbids writes, and returns the time during which they may be sent. If `is_whole` is `true`, also checks that none of them forbids removing unknown properties.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids the write; any error from the store.
-    pub(crate) async fn admit(&self, is_whole: bool) -> Result<()> {
-        self.table.admit(self.retry.runtime().now()).await?;
-        if is_whole { self.table.admit_whole() } else { Ok(()) }
+    pub(crate) async fn admit(&self, is_whole: bool) -> Result<Option<WriteLease>> {
+        let lease = self.table.admit(self.retry.runtime()).await?;
+        if is_whole {
+            self.table.admit_whole()?;
+        }
+        Ok(lease)
     }
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> AdmitWrites for Entities<E, S, O> {
-    fn admit_writes(&self, is_whole: bool) -> BoxFuture<'_, Result<()>> {
+    fn admit_writes(&self, is_whole: bool) -> BoxFuture<'_, Result<Option<WriteLease>>> {
         self.admit(is_whole).boxed()
     }
 }

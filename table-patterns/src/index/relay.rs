@@ -132,7 +132,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// `SchemaMismatch` if the change must be left to another program.
     async fn takes_up(&self, recorded: &str) -> Result<bool> {
-        self.table.admit(self.retry.runtime().now()).await?;
+        self.table.admit(self.retry.runtime()).await?;
         match RemoteChange::is_of_design::<E>(recorded) {
             Some(true) => Ok(true),
             Some(false) => self.table.is_current().await.map(|_| true),

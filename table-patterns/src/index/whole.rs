@@ -24,7 +24,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         let is_whole = index.kind == IndexKind::Copies && index.include.is_none();
         let Some(stored) = stored.filter(|_| is_whole) else { return Ok(entry) };
         // IMPORTANT: the schema is read after the entity, because the newer release may have added the properties that the entity contains.
-        let newer = self.table.newer_properties(self.retry.runtime().now()).await?;
+        let newer = self.table.newer_properties(self.retry.runtime()).await?;
         Ok(IndexEntry { row: with_newer(entry.row, stored.view(), &newer)?, ..entry })
     }
 }

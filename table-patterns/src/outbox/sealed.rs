@@ -52,11 +52,9 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     /// # Errors
     /// Any error from reading the key or from [`Transaction::push`].
     pub async fn seal(&self, table: &TableName, transaction: Transaction) -> Result<Transaction> {
-        let (limits, is_identified) = (*transaction.limits(), transaction.is_identified());
-        let (partition_key, operations) = transaction.into_parts();
-        let operations = self.sealed(table, &partition_key, operations).await?;
-        let transaction = rows::together(&partition_key, operations, limits)?;
-        Ok(if is_identified { transaction.identified() } else { transaction })
+        let operations = transaction.operations().to_vec();
+        let operations = self.sealed(table, transaction.partition_key(), operations).await?;
+        transaction.with_operations(operations)
     }
 
     /// Adds seals to the operations that record intents.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::Result;
+use table_core::store::WriteLease;
 
 use crate::entities::AdmitWrites;
 
@@ -23,12 +24,14 @@ impl Admissions {
 }
 
 impl AdmitWrites for Admissions {
-    fn admit_writes(&self, is_whole: bool) -> BoxFuture<'_, Result<()>> {
+    fn admit_writes(&self, is_whole: bool) -> BoxFuture<'_, Result<Option<WriteLease>>> {
         async move {
+            let mut earliest = None;
             for (check, own_is_whole) in self.0.values() {
-                check.admit_writes(is_whole || *own_is_whole).await?;
+                let lease = check.admit_writes(is_whole || *own_is_whole).await?;
+                earliest = WriteLease::earliest(earliest, lease);
             }
-            Ok(())
+            Ok(earliest)
         }
         .boxed()
     }

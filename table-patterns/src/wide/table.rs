@@ -13,6 +13,7 @@ use table_core::retry::Retry;
 use table_core::row::{self, Row, RowView, RowWriter};
 use table_core::selection::{Point, Selection};
 use table_core::store::{Committed, TableStore};
+use table_core::table::submit_admitted;
 use table_core::{Error, Result, Table, Transaction};
 use uuid::Uuid;
 
@@ -296,11 +297,14 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             let row_key = row_key(key, part).map_err(in_place)?;
             transaction.push(Operation { row_key, kind }).map_err(in_place)?;
         }
-        self.table.admit(self.retry.runtime().now()).await?;
-        if is_whole {
-            self.table.admit_whole()?;
-        }
-        store.submit(table, transaction).await
+        let admit = || async {
+            let lease = self.table.admit(self.retry.runtime()).await?;
+            if is_whole {
+                self.table.admit_whole()?;
+            }
+            Ok(lease)
+        };
+        submit_admitted(transaction, admit, |transaction| store.submit(table, transaction)).await
     }
 }
 

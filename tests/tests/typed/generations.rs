@@ -9,6 +9,7 @@ mod elsewhere;
 mod feeds;
 mod kept;
 mod kit;
+mod late;
 mod optional;
 mod participants;
 mod related;

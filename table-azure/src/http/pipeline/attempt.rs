@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use table_core::store::WriteLease;
 use table_core::{Error, Result};
 use tokio::time::Instant;
 
@@ -45,6 +46,10 @@ impl Inner {
         let prepared = tokio::time::timeout_at(by, self.prepare(request, &route.endpoint)).await;
         let (url, headers, token) =
             prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
+        // IMPORTANT: the token may have taken longer than the lease.
+        if request.is_late() {
+            return Err(Failure::of_error(WriteLease::ended(None)));
+        }
         let limit = self.parts.retry.attempt_timeout.min(by.saturating_duration_since(Instant::now()));
         let sent = route.transport.send(request.method.clone(), url, headers, request.body.clone(), limit);
         let answer =

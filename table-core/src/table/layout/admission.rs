@@ -6,13 +6,14 @@ use table_store::Result;
 
 use crate::name::TableName;
 use crate::runtime::Runtime;
-use crate::store::TableStore;
+use crate::store::{TableStore, WriteLease};
 use crate::table::layout::Standing;
 
 /// A check that entities with a given schema may be written. It queries the store as often as a handle for these entities does. Created by
 /// `Table::admission`.
 ///
 /// ```
+/// use table_core::runtime::Runtime;
 /// use table_core::{Engine, Entity, TableName, TableStoreExt};
 /// # #[derive(Entity)]
 /// # #[entity(table = "Desk")]
@@ -28,7 +29,7 @@ use crate::table::layout::Standing;
 /// # pollster::block_on(async {
 /// let agents = Engine::in_memory().table::<Agent>().create_if_missing().await?;
 /// let tickets = agents.admission(Ticket::SCHEMA, TableName::new("Desk")?);
-/// tickets.admit(639_307_584_000_000_000).await?; // no schema of `Ticket` is stored, so none is newer
+/// tickets.admit(&Runtime::new()).await?; // no schema of `Ticket` is stored, so none is newer
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
@@ -37,7 +38,6 @@ pub struct Admission<S> {
     pub(super) store: S,
     pub(super) table: TableName,
     pub(super) standing: Option<Arc<Standing>>,
-    pub(super) runtime: Runtime,
 }
 
 impl<S: TableStore> Admission<S> {
@@ -47,15 +47,18 @@ impl<S: TableStore> Admission<S> {
         &self.table
     }
 
-    /// Checks that the entities may be written. `now` is the current time in ticks.
+    /// Checks that the entities may be written. Returns the time during which their transaction may be sent, or `None` if that time is not limited.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema has opened the table and this program would not maintain the declarations of that
     /// schema; any error from the store.
-    pub async fn admit(&self, now: u64) -> Result<()> {
+    pub async fn admit(&self, runtime: &Runtime) -> Result<Option<WriteLease>> {
         match &self.standing {
-            Some(standing) => standing.admit((&self.store, &self.runtime), &self.table, now).await,
-            None => Ok(()),
+            Some(standing) => {
+                let lease = standing.admit((&self.store, runtime), &self.table).await?;
+                Ok(standing.is_shared().then_some(lease))
+            }
+            None => Ok(None),
         }
     }
 }

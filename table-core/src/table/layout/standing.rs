@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use table_store::{Error, Result};
@@ -11,7 +11,7 @@ use table_store::{Error, Result};
 use crate::name::TableName;
 use crate::runtime::Runtime;
 use crate::schema::{EntitySchema, StoredSchema};
-use crate::store::{Exclusive, TableStore};
+use crate::store::{Exclusive, TableStore, WriteLease};
 use crate::table::fault::TableFault;
 use crate::table::layout::record::read;
 use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
@@ -20,32 +20,45 @@ use crate::table::layout::{settling, sighting};
 /// The longest time that a handle writes without reading the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The time after which every writing program has read a newly stored schema: one lease, and the same time again for requests that were sent at the end of
-/// the lease.
-const SETTLED_AFTER: Duration = Duration::from_secs(2 * LEASE.as_secs());
+/// The time after which every writing program has read a newly stored schema: one lease, the time that a service may take for a request that was sent at the
+/// end of the lease, and a second in which the request reaches the service.
+const SETTLED_AFTER: Duration = Duration::from_secs(LEASE.as_secs() + WriteLease::ATTEMPT.as_secs() + 1);
 
-const LEASE_TICKS: u64 = 5 * 10_000_000;
+/// The number of times that the stored schema is read for one write, if other schemas are stored or a read takes longer than the lease.
+const READS: usize = 8;
 
 /// The result of comparing the stored schema with the schema of a handle.
 struct Compared {
+    /// The number of the read. Later reads have greater numbers.
+    read: u64,
     /// `true` if the stored schema equals the handle's schema.
     is_own: bool,
     /// `true` if the handle's schema lacks indexes, a feed or copies of the stored schema whose backfill has not begun.
     lacks_announced: bool,
 }
 
+/// The result of the latest read of the stored schema.
+#[derive(Debug, Default)]
+struct Known {
+    /// The number of the read.
+    read: u64,
+    /// The time during which writes may start; `None` if the next write must read the stored schema again.
+    lease: Option<WriteLease>,
+    /// The number of schemas that this process had replaced before the read.
+    replaced: u64,
+    /// The properties of the stored schema that the handle's schema lacks.
+    lacks: Arc<[String]>,
+}
+
 /// An opened handle's information about the stored schema. It determines whether a write may start.
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
-    /// The time when this handle last read the stored schema.
-    asked: AtomicU64,
     /// The shared state of a store that no other process can use, or `None`. It counts the schemas that this process has replaced.
     exclusive: Option<Exclusive>,
-    /// The number of replaced schemas in `exclusive` at the time when this handle last read the stored schema.
-    replaced: AtomicU64,
-    /// The properties of the stored schema that the handle's schema lacks.
-    lacks: Mutex<Arc<[String]>>,
+    /// The number of reads of the stored schema that have begun.
+    reads: AtomicU64,
+    known: Mutex<Known>,
     /// `true` if the next write must wait until older versions of the program know the properties of this schema.
     settling: AtomicBool,
     /// The time when this process learned that the schema is stored.
@@ -62,10 +75,9 @@ impl Standing {
         let replaced = exclusive.as_ref().map_or(0, Exclusive::replaced_schemas);
         Self {
             design,
-            asked: AtomicU64::new(0),
             exclusive,
-            replaced: AtomicU64::new(replaced),
-            lacks: Mutex::default(),
+            reads: AtomicU64::new(0),
+            known: Mutex::new(Known { replaced, ..Known::default() }),
             settling: AtomicBool::new(false),
             since: Mutex::new(None),
             related: Mutex::default(),
@@ -74,10 +86,11 @@ impl Standing {
     }
 
     /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks parts that another program has announced, the
-    /// first write reads the stored schema again, and records that a program without these parts may write.
-    pub(super) fn opened(self, now: u64, stored: Stored) -> Self {
-        self.asked.store(if stored.unknown.announced { 0 } else { now }, Ordering::Relaxed);
-        self.learn(stored.unknown.properties);
+    /// first write reads the stored schema again, and records that a program without these parts may write. `lease` must have begun before the comparison.
+    pub(super) fn opened(mut self, lease: WriteLease, stored: Stored) -> Self {
+        let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
+        known.lease = (!stored.unknown.announced).then_some(lease);
+        known.lacks = stored.unknown.properties.into();
         if stored.settling {
             self.note_settling();
         }
@@ -97,6 +110,11 @@ impl Standing {
     /// Returns the states for all types of the handle.
     pub(super) fn of_types(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
         self.members.iter().chain([self])
+    }
+
+    /// Returns `true` if other processes can use the store.
+    pub(crate) const fn is_shared(&self) -> bool {
+        self.exclusive.is_none()
     }
 
     /// Returns the schema of the handle.
@@ -121,40 +139,50 @@ impl Standing {
 
     /// Returns the properties of the stored schema that the handle's schema lacks, according to the last read.
     pub(super) fn known_properties(&self) -> Arc<[String]> {
-        Arc::clone(&self.lacks.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.known().lacks)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the properties of the stored schema that the handle's schema lacks. Reads the stored schema if the last read is too old. Unlike
     /// [`admit`](Self::admit), this method neither waits nor records a sighting.
     pub(super) async fn newer_properties<S: TableStore>(
         &self,
-        store: &S,
+        (store, runtime): (&S, &Runtime),
         table: &TableName,
-        now: u64,
     ) -> Result<Arc<[String]>> {
-        if !self.is_leased(now) {
-            let replaced = self.replaced_schemas();
+        if self.lease().is_none() {
+            let (replaced, lease) = (self.replaced_schemas(), runtime.lease(LEASE));
+            let compared = self.compare(store, table).await?;
             // IMPORTANT: a program that lacks announced parts writes only after it has recorded a sighting, so its next write queries the store again.
-            if !self.compare(store, table).await?.lacks_announced {
-                self.note_asked(replaced, now);
+            if !compared.lacks_announced {
+                self.note_lease(compared.read, replaced, lease);
             }
         }
         Ok(self.known_properties())
     }
 
-    fn learn(&self, properties: Vec<String>) {
-        *self.lacks.lock().unwrap_or_else(PoisonError::into_inner) = properties.into();
+    /// Records the properties that the read with the given number found, unless a later read has already been recorded.
+    fn learn(&self, read: u64, properties: Vec<String>) {
+        let mut known = self.known();
+        if known.read < read {
+            // IMPORTANT: the properties are never older than the lease, which permits writes without them.
+            (known.read, known.lacks) = (read, properties.into());
+        }
     }
 
-    /// Returns `true` if a write may start now without sending a request or waiting.
-    pub(crate) fn is_admitted(&self, now: u64) -> bool {
-        self.is_leased(now) && !self.settling.load(Ordering::Relaxed)
+    /// Returns the time during which a write may start without sending a request or waiting; `None` if it must do so first.
+    pub(crate) fn admitted(&self) -> Option<WriteLease> {
+        self.lease().filter(|_| !self.settling.load(Ordering::Relaxed))
     }
 
-    /// Returns `true` if the stored schema was read within the lease, and this process has replaced no schema since then.
-    fn is_leased(&self, now: u64) -> bool {
-        let is_recent = now.abs_diff(self.asked.load(Ordering::Relaxed)) <= LEASE_TICKS;
-        is_recent && self.replaced_schemas() == self.replaced.load(Ordering::Relaxed)
+    /// Returns the lease if it has not ended and this process has replaced no schema since the stored schema was read.
+    fn lease(&self) -> Option<WriteLease> {
+        let replaced = self.replaced_schemas();
+        let known = self.known();
+        known.lease.clone().filter(|lease| known.replaced == replaced && lease.is_fresh())
     }
 
     /// Returns the number of schemas that this process has replaced; 0 if other processes can use the store.
@@ -162,31 +190,42 @@ impl Standing {
         self.exclusive.as_ref().map_or(0, Exclusive::replaced_schemas)
     }
 
-    /// Records a read of the stored schema. The caller must determine both arguments before the read.
-    fn note_asked(&self, replaced: u64, now: u64) {
-        self.replaced.store(replaced, Ordering::Relaxed);
-        self.asked.store(now, Ordering::Relaxed);
+    /// Records the lease of the read with the given number, unless a later read has already been recorded. The caller must determine the other arguments
+    /// before the read.
+    fn note_lease(&self, read: u64, replaced: u64, lease: WriteLease) {
+        let mut known = self.known();
+        if known.read == read {
+            (known.replaced, known.lease) = (replaced, Some(lease));
+        }
     }
 
-    /// Checks that a write may start now. Reads the stored schema if the last read is too old, and waits while older programs may not know this schema's
-    /// properties.
+    /// Checks that a write may start now, and returns the time during which it may start. Reads the stored schema if the last read is too old, and waits while
+    /// older programs may not know this schema's properties.
+    ///
+    /// # Errors
+    /// `SchemaMismatch` if the program must not write; `ServerBusy` if each read took longer than the lease; any error from the store.
     pub(crate) async fn admit<S: TableStore>(
         &self,
         (store, runtime): (&S, &Runtime),
         table: &TableName,
-        mut now: u64,
-    ) -> Result<()> {
-        while !self.is_admitted(now) {
+    ) -> Result<WriteLease> {
+        for _ in 0..READS {
+            if let Some(lease) = self.admitted() {
+                return Ok(lease);
+            }
             if self.settling.load(Ordering::Relaxed) {
                 self.wait_until_settled((store, runtime), table).await?;
-                now = runtime.now();
             }
-            // IMPORTANT: the number is read after the wait, because another program may have replaced the schema in the meantime.
-            let replaced = self.replaced_schemas();
-            self.ask(store, table).await?;
-            self.note_asked(replaced, now);
+            // IMPORTANT: both values are determined after the wait, because another program may have replaced the schema in the meantime.
+            let (replaced, lease) = (self.replaced_schemas(), runtime.lease(LEASE));
+            let compared = self.compare_as_writer(store, table).await?;
+            self.note_lease(compared.read, replaced, lease.clone());
+            let is_current = replaced == self.replaced_schemas() && lease.remaining().is_some();
+            if is_current && !self.settling.load(Ordering::Relaxed) {
+                return Ok(lease);
+            }
         }
-        Ok(())
+        Err(WriteLease::ended(None).with_table(table.as_str()))
     }
 
     fn note_settling(&self) {
@@ -210,19 +249,26 @@ impl Standing {
     /// Returns `true` if the stored schema equals this handle's schema. Returns an error if this program cannot write at the same time as programs with the
     /// stored schema.
     pub(crate) async fn ask<S: TableStore>(&self, store: &S, table: &TableName) -> Result<bool> {
+        Ok(self.compare_as_writer(store, table).await?.is_own)
+    }
+
+    /// Compares the stored schema with this handle's schema. If this schema lacks announced parts, records a sighting of an older program.
+    async fn compare_as_writer<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let mut compared = self.compare(store, table).await?;
         if compared.lacks_announced {
             // IMPORTANT: the schema is read again after the sighting. A backfill that missed the sighting had already refused older programs by then.
             sighting::leave(store, table, &self.design.entity).await?;
             compared = self.compare(store, table).await?;
         }
-        Ok(compared.is_own)
+        Ok(compared)
     }
 
     /// Reads the stored schema, and remembers the names of the properties that this schema lacks.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
+        let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
         let Some(stored) = read(store, table, &self.design.entity).await? else {
-            return Ok(Compared { is_own: true, lacks_announced: false });
+            self.learn(number, Vec::new());
+            return Ok(Compared { read: number, is_own: true, lacks_announced: false });
         };
         let is_own = stored.compare(&self.design).is_same();
         let unknown =
@@ -231,8 +277,8 @@ impl Standing {
         if is_own && stored.settling && !is_known {
             self.note_settling();
         }
-        self.learn(unknown.properties);
-        Ok(Compared { is_own, lacks_announced: unknown.announced })
+        self.learn(number, unknown.properties);
+        Ok(Compared { read: number, is_own, lacks_announced: unknown.announced })
     }
 
     /// Checks that a whole row may be replaced. A replace removes properties that this schema does not declare.

@@ -18,7 +18,7 @@ use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::query::{KeyRange, Query, Select};
 use table_core::row::{Row, RowWriter};
 use table_core::runtime::Runtime;
-use table_core::store::{StoredRow, TableStore};
+use table_core::store::{StoredRow, TableStore, WriteLease};
 use table_core::{Error, ErrorCode, Result, ValueRef};
 
 use super::group::{Admission, Group, GroupRead, GroupTimer};
@@ -173,7 +173,7 @@ impl Store {
         let (engine, table, partition_key) =
             (self.engine.clone(), self.table.clone(), self.partition_key.clone());
         let limits = self.engine.capabilities().limits;
-        let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
+        let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>, _: Option<_>| {
             let transaction = together(&partition_key, operations, limits);
             async move { engine.submit(&table, transaction?).await }.boxed()
         };
@@ -185,8 +185,8 @@ impl Store {
 struct Fixed(bool);
 
 impl AdmitWrites for Fixed {
-    fn admit_writes(&self, _: bool) -> BoxFuture<'_, Result<()>> {
-        let result = if self.0 { Ok(()) } else { Err(Error::new(ErrorCode::SchemaMismatch, "newer")) };
+    fn admit_writes(&self, _: bool) -> BoxFuture<'_, Result<Option<WriteLease>>> {
+        let result = if self.0 { Ok(None) } else { Err(Error::new(ErrorCode::SchemaMismatch, "newer")) };
         std::future::ready(result).boxed()
     }
 }

@@ -1,0 +1,186 @@
+//! `WriteLease`: the time during which a transaction may be sent.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::error::{Error, Fault};
+
+/// The time during which a transaction may be sent, because the program has recently read that its schema permits the write (EVO-3).
+///
+/// A handle of an opened table adds a lease to its transactions. A store that waits, or sends a request repeatedly, must check [`remaining`](Self::remaining)
+/// immediately before each attempt. After the end of the lease, it returns the error from [`ended`](Self::ended) instead of sending the request; the handle
+/// then reads the stored schema again. If an earlier attempt may have been applied, the store returns an ambiguous error, as without a lease.
+///
+/// ```
+/// use std::time::Duration;
+/// use table_core::Clock;
+/// use table_core::store::WriteLease;
+///
+/// let lease = WriteLease::new(&Clock::default(), Duration::from_secs(5));
+/// assert!(lease.remaining().is_some_and(|time| time <= Duration::from_secs(5)));
+/// assert!(WriteLease::new(&Clock::default(), Duration::ZERO).remaining().is_none());
+/// ```
+#[derive(Clone)]
+pub struct WriteLease(Arc<Inner>);
+
+struct Inner {
+    clock: Clock,
+    /// The time at which the lease began, in ticks.
+    began: u64,
+    /// The elapsed time of the clock at that time.
+    elapsed: Option<Duration>,
+    length: Duration,
+}
+
+impl WriteLease {
+    /// The time that a store may allow a service for one attempt. An attempt that starts at the end of a lease takes effect within this time and the time that
+    /// the network needs to deliver it, or never.
+    pub const ATTEMPT: Duration = Duration::from_secs(4);
+
+    /// Creates a lease that begins now.
+    #[must_use]
+    pub fn new(clock: &Clock, length: Duration) -> Self {
+        let (began, elapsed) = (clock.now(), clock.elapsed());
+        Self(Arc::new(Inner { clock: clock.clone(), began, elapsed, length }))
+    }
+
+    /// Returns the time until the end of the lease, or `None` if the lease has ended. The time is measured with the clock's elapsed time if the clock has one.
+    #[must_use]
+    pub fn remaining(&self) -> Option<Duration> {
+        let passed = self.elapsed().or_else(|| self.passed())?;
+        self.0.length.checked_sub(passed).filter(|remaining| !remaining.is_zero())
+    }
+
+    /// Returns `true` if the lease has not ended, also by the current time of the clock. Unlike the elapsed time of most systems, the current time advances
+    /// while the machine is suspended.
+    #[must_use]
+    pub fn is_fresh(&self) -> bool {
+        self.remaining().is_some() && self.passed().is_some_and(|passed| passed < self.0.length)
+    }
+
+    /// Returns the lease that ends first. `None` is a time that is not limited.
+    #[must_use]
+    pub fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) if other.remaining() < one.remaining() => Some(other),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// Returns the error for a transaction that was not sent, because its lease had ended. `last` is the error from the last attempt, if there was one; none of
+    /// the attempts was applied.
+    #[must_use]
+    pub fn ended(last: Option<Error>) -> Error {
+        Error::of(LeaseFault::Ended).with_source(EndedLease(last))
+    }
+
+    /// Returns `true` if the error is one from [`ended`](Self::ended).
+    #[must_use]
+    pub fn has_ended(error: &Error) -> bool {
+        !error.is_ambiguous() && error.source().is_some_and(|source| source.is::<EndedLease>())
+    }
+
+    fn elapsed(&self) -> Option<Duration> {
+        self.0.clock.elapsed()?.checked_sub(self.0.elapsed?)
+    }
+
+    /// Returns the time since the begin of the lease by the current time of the clock; `None` if the clock has been set back.
+    fn passed(&self) -> Option<Duration> {
+        let ticks = self.0.clock.now().checked_sub(self.0.began)?;
+        Some(Duration::from_nanos(ticks.saturating_mul(100)))
+    }
+}
+
+impl fmt::Debug for WriteLease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteLease").field("remaining", &self.remaining()).finish()
+    }
+}
+
+#[derive(Debug, thiserror::Error, Fault)]
+enum LeaseFault {
+    #[error(
+        "the write was not sent, because the stored schema was read too long ago and could not be read again in time; retry the write"
+    )]
+    #[fault(ServerBusy, "EVO-3")]
+    Ended,
+}
+
+/// The source of an error about a lease that has ended: the error from the last attempt.
+#[derive(Debug)]
+struct EndedLease(Option<Error>);
+
+impl fmt::Display for EndedLease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(last) => write!(f, "the last attempt failed: {last}"),
+            None => f.write_str("no attempt was made"),
+        }
+    }
+}
+
+impl StdError for EndedLease {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.as_ref().map(|last| last as &(dyn StdError + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::error::ErrorCode;
+
+    const SECOND: u64 = 10_000_000;
+
+    #[test]
+    fn evo_3_a_lease_ends_after_its_length_by_elapsed_time() {
+        let (now, elapsed) = (Arc::new(AtomicU64::new(100 * SECOND)), Arc::new(AtomicU64::new(7)));
+        let (of_now, of_elapsed) = (Arc::clone(&now), Arc::clone(&elapsed));
+        let seconds = move || Duration::from_secs(of_elapsed.load(Ordering::Relaxed));
+        let clock = Clock::new(move || of_now.load(Ordering::Relaxed)).with_elapsed(seconds);
+        let lease = WriteLease::new(&clock, Duration::from_secs(5));
+        assert!(lease.is_fresh());
+        elapsed.fetch_add(3, Ordering::Relaxed);
+        assert_eq!(lease.remaining(), Some(Duration::from_secs(2)));
+        for (clock, is_fresh) in [(90, false), (104, true), (105, false)] {
+            now.store(clock * SECOND, Ordering::Relaxed);
+            assert_eq!((lease.remaining().is_some(), lease.is_fresh()), (true, is_fresh), "{clock}");
+        }
+        elapsed.fetch_add(2, Ordering::Relaxed);
+        now.store(100 * SECOND, Ordering::Relaxed);
+        assert_eq!((lease.remaining(), lease.is_fresh()), (None, false));
+    }
+
+    #[test]
+    fn evo_3_without_elapsed_time_a_lease_ends_by_the_current_time() {
+        let now = Arc::new(AtomicU64::new(100 * SECOND));
+        let of_now = Arc::clone(&now);
+        let clock = Clock::new(move || of_now.load(Ordering::Relaxed));
+        let first = WriteLease::new(&clock, Duration::from_secs(5));
+        now.fetch_add(SECOND, Ordering::Relaxed);
+        let second = WriteLease::new(&clock, Duration::from_secs(5));
+        let remaining = |one: &WriteLease, other: &WriteLease| {
+            WriteLease::earliest(Some(one.clone()), Some(other.clone())).unwrap().remaining()
+        };
+        assert_eq!(remaining(&second, &first), Some(Duration::from_secs(4)));
+        assert!(WriteLease::earliest(None, None).is_none());
+        assert!(WriteLease::earliest(None, Some(first.clone())).is_some());
+        now.fetch_add(4 * SECOND, Ordering::Relaxed);
+        assert!(first.remaining().is_none() && second.remaining().is_some());
+        assert_eq!((remaining(&first, &second), remaining(&second, &first)), (None, None));
+    }
+
+    #[test]
+    fn evo_3_an_ended_lease_is_distinguished_from_a_busy_server() {
+        let busy = Error::new(ErrorCode::ServerBusy, "busy");
+        let error = WriteLease::ended(Some(busy.clone()));
+        assert!(WriteLease::has_ended(&error) && !WriteLease::has_ended(&busy));
+        assert!(error.is_throttled() && !error.is_ambiguous());
+        assert!(!WriteLease::has_ended(&error.into_ambiguous()));
+    }
+}
