@@ -27,13 +27,13 @@ where
         let Some(lease) = admit().await? else { return send(transaction).await };
         let leased = transaction.clone().with_lease(lease);
         // The check is made here for stores that send each transaction once and do not look at its lease.
-        let sent = match leased.check_lease() {
+        let outcome = match leased.check_lease() {
             Ok(()) => send(leased).await,
             Err(ended) => Err(ended),
         };
-        match sent {
+        match outcome {
             Err(error) if WriteLease::has_ended(&error) && again < AGAIN => again += 1,
-            sent => return sent,
+            outcome => return outcome,
         }
     }
 }

@@ -80,7 +80,7 @@ impl WriteLease {
     /// Returns `true` if the error is one from [`ended`](Self::ended).
     #[must_use]
     pub fn has_ended(error: &Error) -> bool {
-        !error.is_ambiguous() && error.source().is_some_and(|source| source.is::<EndedLease>())
+        !error.is_ambiguous() && error.source().is_some_and(<dyn StdError>::is::<EndedLease>)
     }
 
     fn elapsed(&self) -> Option<Duration> {
