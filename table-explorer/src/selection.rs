@@ -17,7 +17,7 @@ pub(crate) const PART: &str = "part.";
 /// A selection of rows. An empty field does not restrict the selection and is omitted from the query string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// The entity type whose key contains the parts.
+    /// The entity type of the rows, whose key contains the parts. `None` selects rows of all types.
     pub(crate) entity: Option<String>,
     /// The conditions on key parts, each with the name of the part and its values in the syntax of [`keys::PartRequest`].
     pub(crate) parts: Vec<(String, String)>,
@@ -132,7 +132,7 @@ impl Selection {
 
     /// Returns the parameters as a query string. The string is empty if the selection contains all rows of a table.
     pub(crate) fn text(&self) -> String {
-        if (Self { entity: None, ..self.clone() }) == Self::default() {
+        if *self == Self::default() {
             return String::new();
         }
         form_urlencoded::Serializer::new(String::new()).extend_pairs(self.pairs()).finish()

@@ -10,7 +10,7 @@ use table_core::table::{FEEDS, LAYOUTS, OUTBOXES};
 use table_core::{DynTableStore, EntityKey, TableName, TableStore};
 
 use crate::error::{Error, Result};
-use crate::keys::{self, Stored};
+use crate::keys;
 pub use guard::refuse_torn_writes;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
@@ -52,14 +52,15 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
     }
     let stored = keys::stored_schemas(store).await?;
     let has_schema = stored.iter().any(|stored| stored.table == table.folded());
-    for Stored { table: of, text, schema, .. } in stored {
-        match schema {
+    for stored in stored {
+        let may_describe = stored.may_describe(table) || !has_schema;
+        match stored.schema {
             Ok(schema) => {
                 if let Some(purpose) = index_in(&schema, table) {
                     return Ok(Some(purpose));
                 }
             }
-            Err(error) if of == table.folded() || !has_schema || names(&text, table) => return Err(error),
+            Err(error) if may_describe => return Err(error),
             Err(_) => {}
         }
     }
@@ -70,12 +71,6 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
         Err(error) if error.is_table_not_found() => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Returns `true` if the text of a schema contains the name of a table.
-fn names(text: &str, table: &TableName) -> bool {
-    let mut words = text.split(|character: char| !character.is_ascii_alphanumeric());
-    words.any(|word| word.eq_ignore_ascii_case(table.as_str()))
 }
 
 /// If `schema` belongs to another table and declares an index that is stored in this table, returns the reason why this table contains only index rows.

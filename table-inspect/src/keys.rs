@@ -54,6 +54,19 @@ pub async fn readable_schemas(store: &DynTableStore) -> Result<Vec<(String, Stor
     Ok(stored.into_iter().filter_map(|stored| Some((stored.table, stored.schema.ok()?))).collect())
 }
 
+/// Reads the stored schemas that can describe rows of a table, each with the name of its table in lower case: the schemas of the table, and the schemas of other
+/// tables that name it, for example because they store an index in it.
+///
+/// # Errors
+/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read such a schema.
+pub async fn schemas_of_rows(
+    store: &DynTableStore,
+    table: &TableName,
+) -> Result<Vec<(String, StoredSchema)>> {
+    let stored = stored_schemas(store).await?.into_iter().filter(|stored| stored.may_describe(table));
+    stored.map(|stored| Ok((stored.table, stored.schema?))).collect()
+}
+
 /// A stored schema, which this version may be unable to read.
 #[derive(Debug)]
 pub struct Stored {
@@ -65,6 +78,15 @@ pub struct Stored {
     pub text: String,
     /// The parsed schema, or `Corrupted` or `FormatTooNew` if this version cannot read it.
     pub schema: Result<StoredSchema>,
+}
+
+impl Stored {
+    /// Returns `true` if the schema can describe rows of a table, because it is a schema of this table or its text contains the name of the table.
+    #[must_use]
+    pub fn may_describe(&self, table: &TableName) -> bool {
+        let mut words = self.text.split(|character: char| !character.is_ascii_alphanumeric());
+        self.table == table.folded() || words.any(|word| word.eq_ignore_ascii_case(table.as_str()))
+    }
 }
 
 /// Reads the stored schemas of all tables, including those that this version cannot read.

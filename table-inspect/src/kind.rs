@@ -1,13 +1,12 @@
 //! Determines the kind of a row from its key: an entity, an index row, or an internal row of the library.
 
-use std::cmp::Reverse;
-
 use table_core::limits::SELECT_NAMES;
 use table_core::query::{KeyRange, Select, TextRange};
 use table_core::schema::{ENTITY_TYPE, Source, StoredIndex, StoredPiece, StoredSchema};
 use table_core::{EntityKey, TableEntity, Value};
 
 use crate::keys::{self, Part, Segment};
+use crate::patterns::{Pattern, Patterns};
 use crate::value;
 
 pub use crate::reserved::RESERVED;
@@ -94,15 +93,14 @@ pub fn of<'a>(table: &str, row: &'a TableEntity, schemas: &'a [(String, StoredSc
 /// The kinds of rows in a table, for classifying many rows.
 #[derive(Clone, Debug)]
 pub struct Kinds<'a> {
-    /// The kinds, in descending order of the number of literal characters in their keys.
-    kinds: Vec<Kind<'a>>,
+    patterns: Patterns<Kind<'a>>,
 }
 
 impl<'a> Kinds<'a> {
     /// Collects the kinds of rows that the schemas of all tables in the store declare for `table`.
     #[must_use]
     pub fn new(table: &str, schemas: &'a [(String, StoredSchema)]) -> Self {
-        Self { kinds: by_literals(table, schemas) }
+        Self { patterns: patterns(table, schemas, |kind| kind) }
     }
 
     /// Classifies a row of the table in the same way as [`of`].
@@ -111,10 +109,15 @@ impl<'a> Kinds<'a> {
     where
         'a: 'r,
     {
-        if let Some(rest) = row.key().row_key.as_str().strip_prefix(RESERVED) {
+        let (partition_key, row_key) = (row.key().partition_key.as_str(), row.key().row_key.as_str());
+        if let Some(rest) = row_key.strip_prefix(RESERVED) {
             return Kind::Reserved(rest.split('_').next().unwrap_or_default());
         }
-        self.kinds.iter().find(|kind| explains(kind, row)).copied().unwrap_or(Kind::Unknown)
+        let entity_type = match row.get(ENTITY_TYPE) {
+            Some(Value::String(found)) => Some(found.as_str()),
+            _ => None,
+        };
+        self.patterns.of_keys(partition_key, row_key, entity_type).copied().unwrap_or(Kind::Unknown)
     }
 
     /// Returns a selection of the properties in `shown` and of the property that [`of`](Self::of) reads. Returns `shown` if no kind has an `EntityType`, or if
@@ -134,9 +137,8 @@ impl<'a> Kinds<'a> {
     /// ```
     #[must_use]
     pub fn select(&self, shown: &Select) -> Select {
-        let has_type = |kind: &Kind<'_>| matches!(kind, Kind::Entity(StoredSchema { kind: Some(_), .. }));
         match shown {
-            Select::Names(names) if names.len() < SELECT_NAMES && self.kinds.iter().any(has_type) => {
+            Select::Names(names) if names.len() < SELECT_NAMES && self.patterns.need_entity_type() => {
                 Select::names(names.iter().cloned().chain([ENTITY_TYPE.into()]))
             }
             _ => shown.clone(),
@@ -144,11 +146,24 @@ impl<'a> Kinds<'a> {
     }
 }
 
-/// Returns the kinds of rows that the store's schemas declare for a table, in descending order of the number of literal characters in their keys.
-pub(crate) fn by_literals<'a>(table: &str, schemas: &'a [(String, StoredSchema)]) -> Vec<Kind<'a>> {
-    let mut kinds: Vec<Kind<'a>> = of_table(table, schemas).collect();
-    kinds.sort_by_key(|kind| Reverse(literal_length(kind)));
-    kinds
+/// Returns the patterns of the keys in a table, each with the value that `describe` returns for its kind. `schemas` are the schemas of all tables in the store.
+///
+/// See [`Patterns`] for an example.
+pub fn patterns<'a, T>(
+    table: &str,
+    schemas: &'a [(String, StoredSchema)],
+    describe: impl Fn(Kind<'a>) -> T,
+) -> Patterns<T> {
+    let pattern = |kind: Kind<'a>| {
+        let (partition_key, row_key) = kind.pieces()?;
+        let (partition_key, row_key) = (partition_key.to_vec(), row_key.to_vec());
+        let entity_type = match kind {
+            Kind::Entity(schema) => schema.kind.clone(),
+            Kind::Index(..) | Kind::Reserved(_) | Kind::Unknown => None,
+        };
+        Some(Pattern { partition_key, row_key, entity_type, value: describe(kind) })
+    };
+    Patterns::new(of_table(table, schemas).filter_map(pattern).collect())
 }
 
 /// Returns the kinds of rows that the store's schemas declare for a table: entities first, then index rows.
@@ -163,21 +178,6 @@ pub fn of_table<'a>(table: &str, schemas: &'a [(String, StoredSchema)]) -> impl 
         let entity = is_here.then_some(Kind::Entity(schema));
         entity.into_iter().chain(indexes.map(move |index| Kind::Index(schema, index)))
     })
-}
-
-fn explains(kind: &Kind<'_>, row: &TableEntity) -> bool {
-    if let Kind::Entity(StoredSchema { kind: Some(expected), .. }) = kind
-        && row.get(ENTITY_TYPE) != Some(&Value::String(expected.clone()))
-    {
-        return false;
-    }
-    segments(kind, row.key()).is_some()
-}
-
-fn literal_length(kind: &Kind<'_>) -> usize {
-    let length =
-        |pieces: &[StoredPiece]| -> usize { pieces.iter().map(|piece| literal_of(piece).len()).sum() };
-    kind.pieces().map_or(0, |(partition_key, row_key)| length(partition_key) + length(row_key))
 }
 
 /// Returns the segments of both keys, or `None` if the keys do not match the kind. The name of a part is its [label](keys::labels).

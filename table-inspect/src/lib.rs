@@ -21,10 +21,12 @@ pub mod keys;
 pub mod kind;
 pub mod lines;
 pub mod load;
+mod patterns;
 pub mod record;
 mod reserved;
 mod type_selection;
 pub mod value;
 
 pub use error::{Error, Result};
+pub use patterns::Patterns;
 pub use type_selection::TypeSelection;

@@ -1,13 +1,13 @@
 //! Selects the entities of one type in a table by conditions on their key parts.
 
-use table_core::ValueRef;
 use table_core::query::{EntityRef, KeyRange, Rows, Select};
-use table_core::schema::{ENTITY_TYPE, StoredPiece, StoredSchema};
+use table_core::schema::{ENTITY_TYPE, StoredSchema};
 
 use crate::derived::WidePart;
 use crate::error::{Error, Result};
-use crate::keys::{self, PartConditions, PartRequest};
-use crate::kind::{self, Kind, RESERVED};
+use crate::keys::{PartConditions, PartRequest};
+use crate::kind::{self, Kind};
+use crate::patterns::{Patterns, entity_type};
 
 /// The entities of one type in a table that satisfy conditions on their key parts.
 ///
@@ -28,21 +28,10 @@ use crate::kind::{self, Kind, RESERVED};
 /// ```
 #[derive(Clone, Debug)]
 pub struct TypeSelection {
-    /// The kinds of rows in the table, in descending order of the number of literal characters in their keys.
-    kinds: Vec<Pattern>,
+    /// The patterns of the table's keys, each with `true` if it belongs to the selected type.
+    patterns: Patterns<bool>,
     schema: StoredSchema,
     conditions: PartConditions,
-}
-
-/// The keys of one kind of row.
-#[derive(Clone, Debug)]
-struct Pattern {
-    partition_key: Vec<StoredPiece>,
-    row_key: Vec<StoredPiece>,
-    /// The `EntityType` that the rows must have, or `None` if they need not have one.
-    entity_type: Option<String>,
-    /// `true` if this is the selected type.
-    is_selected: bool,
 }
 
 impl TypeSelection {
@@ -50,7 +39,7 @@ impl TypeSelection {
     /// is ignored unless the name would then be ambiguous.
     ///
     /// # Errors
-    /// `Condition` if no schema is stored for the table or the type, if several types match, or if [`keys::key_range`] rejects the conditions.
+    /// `Condition` if no schema is stored for the table or the type, if several types match, or if [`key_range`](crate::keys::key_range) rejects the conditions.
     pub fn new(
         table: &str,
         schemas: &[(String, StoredSchema)],
@@ -58,21 +47,9 @@ impl TypeSelection {
         requests: &[PartRequest],
     ) -> Result<Self> {
         let selected = schema_of(table, schemas, entity)?;
-        let kinds = kind::by_literals(table, schemas).into_iter().filter_map(|kind| {
-            let (partition_key, row_key) = kind.pieces()?;
-            let (entity_type, is_selected) = match kind {
-                Kind::Entity(schema) => (schema.kind.clone(), std::ptr::eq(schema, selected)),
-                Kind::Index(..) | Kind::Reserved(_) | Kind::Unknown => (None, false),
-            };
-            Some(Pattern {
-                partition_key: partition_key.to_vec(),
-                row_key: row_key.to_vec(),
-                entity_type,
-                is_selected,
-            })
-        });
-        let kinds = kinds.collect();
-        Ok(Self { kinds, schema: selected.clone(), conditions: PartConditions::new(selected, requests)? })
+        let is_selected = |kind| matches!(kind, Kind::Entity(schema) if std::ptr::eq(schema, selected));
+        let patterns = kind::patterns(table, schemas, is_selected);
+        Ok(Self { patterns, schema: selected.clone(), conditions: PartConditions::new(selected, requests)? })
     }
 
     /// Returns the schema of the selected type.
@@ -121,26 +98,13 @@ impl TypeSelection {
     /// # Errors
     /// `Corrupted` if the row cannot be read.
     pub fn contains(&self, row: EntityRef<'_>) -> Result<bool> {
-        if row.row_key.starts_with(RESERVED) {
-            return Ok(false);
-        }
-        let entity_type = match row.row.find(ENTITY_TYPE, &mut 0)? {
-            Some(ValueRef::String(found)) => Some(found),
-            _ => None,
-        };
-        let pattern = |row_key: &str| {
-            self.kinds.iter().find(|pattern| {
-                (pattern.entity_type.is_none() || pattern.entity_type.as_deref() == entity_type)
-                    && keys::fits(&pattern.partition_key, row.partition_key)
-                    && keys::fits(&pattern.row_key, row_key)
-            })
-        };
-        let (pattern, row_key) = match (pattern(row.row_key), WidePart::of(row)?) {
-            (None, Some(part)) => (pattern(part.base), part.base),
+        let entity_type = entity_type(row)?;
+        let of_keys = |row_key| self.patterns.of_keys(row.partition_key, row_key, entity_type).copied();
+        let (is_selected, row_key) = match (of_keys(row.row_key), WidePart::of(row)?) {
+            (None, Some(part)) => (of_keys(part.base), part.base),
             (found, _) => (found, row.row_key),
         };
-        let is_selected = pattern.is_some_and(|pattern| pattern.is_selected);
-        Ok(is_selected && self.conditions.accept(row.partition_key, row_key))
+        Ok(is_selected.unwrap_or(false) && self.conditions.accept(row.partition_key, row_key))
     }
 }
 

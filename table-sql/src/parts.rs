@@ -1,24 +1,64 @@
 //! Key parts, with a label for the column of each part and with the values of the parts in a row.
 
-use std::cmp::Reverse;
-
 use table_core::query::EntityRef;
-use table_core::schema::{ENTITY_TYPE, Source, StoredPiece, StoredSchema};
-use table_core::{ValueRef, ticks};
-use table_inspect::keys;
+use table_core::schema::{Source, StoredPiece, StoredSchema};
+use table_core::ticks;
+use table_inspect::kind::{self, Kind as RowKind};
+use table_inspect::{Patterns, Result, keys};
 
 use crate::column::Kind;
 
 /// The prefixes of the names of codecs that lose information. The field cannot be computed from a part with such a codec.
 const DERIVED: [&str; 6] = ["bucket(", "hash(", "truncate(", "folded(", "replaced(", "first("];
 
-/// Replaces the source of each key part with a label and returns the column names, indexed by label. Labels are numbers that start at 0. Sorts the schemas by
-/// the number of literal characters, most first, because a row that matches several schemas has the parts of the first one.
+/// The entity types of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Types {
+    /// The stored schemas of the types, in which the sources of key parts are replaced by [labels](label).
+    pub(crate) schemas: Vec<StoredSchema>,
+    /// The patterns of the table's keys, each with the position of the schema if it belongs to an entity type.
+    patterns: Patterns<Option<usize>>,
+}
+
+impl Types {
+    /// Finds the entity types of a table. `stored` are the stored schemas that can describe rows of the table. Also returns the column names of the key parts,
+    /// indexed by label.
+    pub(crate) fn new(table: &str, stored: &[(String, StoredSchema)]) -> (Self, Vec<String>) {
+        let own: Vec<_> = stored
+            .iter()
+            .filter(|(of, _)| of.eq_ignore_ascii_case(table))
+            .map(|(_, schema)| schema)
+            .collect();
+        let patterns = kind::patterns(table, stored, |kind| match kind {
+            RowKind::Entity(schema) => own.iter().position(|own| std::ptr::eq(*own, schema)),
+            RowKind::Index(..) | RowKind::Reserved(_) | RowKind::Unknown => None,
+        });
+        let mut schemas: Vec<_> = own.into_iter().cloned().collect();
+        let names = label(&mut schemas);
+        (Self { schemas, patterns }, names)
+    }
+
+    /// Returns `true` if the key parts of a row can depend on its `EntityType`.
+    pub(crate) fn need_entity_type(&self) -> bool {
+        self.patterns.need_entity_type()
+    }
+
+    /// Returns the parts of a row, or `None` if the row is no entity of a type, or if no program can have written its keys for the values of its parts.
+    ///
+    /// # Errors
+    /// `Corrupted` if the row cannot be read.
+    pub(crate) fn parts(&self, entity: EntityRef<'_>) -> Result<Option<Parts>> {
+        let Some(schema) = self.patterns.of(entity)?.copied().flatten() else { return Ok(None) };
+        let values = self.schemas.get(schema).and_then(|stored| values(stored, entity));
+        Ok(values.map(|values| Parts { schema, values }))
+    }
+}
+
+/// Replaces the source of each key part with a label and returns the column names, indexed by label. Labels are numbers that start at 0.
 ///
 /// Parts of the same field have the same label if they have the same codec. If a schema encodes a field in several ways, the encoding from which the field can
 /// be decoded gets the name of the field. The others get a suffix, such as `id@bucket` for a bucket of `id`.
-pub(crate) fn label(schemas: &mut [StoredSchema]) -> Vec<String> {
-    schemas.sort_by_key(|schema| Reverse(literal_length(schema)));
+fn label(schemas: &mut [StoredSchema]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for schema in schemas {
         let own = names_of(schema);
@@ -36,14 +76,6 @@ pub(crate) fn label(schemas: &mut [StoredSchema]) -> Vec<String> {
         }
     }
     names
-}
-
-fn literal_length(schema: &StoredSchema) -> usize {
-    let length = |piece: &StoredPiece| match piece {
-        StoredPiece::Literal(literal) => literal.len(),
-        StoredPiece::Part { .. } => 0,
-    };
-    schema.partition_key.iter().chain(&schema.row_key).map(length).sum()
 }
 
 /// Returns the column names for the parts of a schema, in the order of the parts.
@@ -83,23 +115,10 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Returns the parts of a row according to the first schema that can have written its keys and its `EntityType`, or `None` if no schema can.
-    pub(crate) fn of(schemas: &[StoredSchema], entity: EntityRef<'_>) -> Option<Self> {
-        let find = |(schema, stored): (usize, &StoredSchema)| {
-            let is_kind = stored.kind.as_ref().is_none_or(|kind| is_of_kind(entity, kind));
-            is_kind.then(|| values(stored, entity)).flatten().map(|values| Self { schema, values })
-        };
-        schemas.iter().enumerate().find_map(find)
-    }
-
     /// Returns the value of a part in the format in which users read it.
     pub(crate) fn get(&self, label: &str) -> Option<&str> {
         self.values.iter().find(|(known, _)| known == label).map(|(_, value)| value.as_str())
     }
-}
-
-fn is_of_kind(entity: EntityRef<'_>, kind: &str) -> bool {
-    matches!(entity.row.find(ENTITY_TYPE, &mut 0), Ok(Some(ValueRef::String(found))) if found == kind)
 }
 
 /// Returns the labels and values of the parts in a row. Returns `None` unless the schema writes exactly these keys for the values, because a condition on a

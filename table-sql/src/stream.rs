@@ -7,12 +7,11 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::metrics::Count;
 use table_core::query::EntityRef;
-use table_core::schema::StoredSchema;
 use table_core::{Continuation, DynTableStore, EdmType, Page, Query, TableName, TableStore, ValueRef, ticks};
 
 use crate::build::Builder;
 use crate::column::{Column, Source};
-use crate::parts::{self, Parts};
+use crate::parts::{self, Parts, Types};
 
 /// The parameters of a scan.
 #[derive(Debug)]
@@ -25,8 +24,8 @@ pub(crate) struct Scanned {
     /// All columns of the table.
     pub(crate) all: Vec<Column>,
     pub(crate) schema: SchemaRef,
-    /// The stored schemas of the table.
-    pub(crate) schemas: Vec<StoredSchema>,
+    /// The entity types of the table.
+    pub(crate) types: Types,
     /// The only schema that rows may match, or `None` for all rows. Rows that match another schema are omitted.
     pub(crate) only: Option<usize>,
     /// `true` if the key parts of each row are needed, because a column contains a part or because rows of other schemas are omitted.
@@ -80,7 +79,11 @@ impl Position {
                 break;
             }
             self.check_order(entity)?;
-            let parts = scanned.needs_parts.then(|| Parts::of(&scanned.schemas, entity)).flatten();
+            let parts = match scanned.needs_parts {
+                true => scanned.types.parts(entity),
+                false => Ok(None),
+            };
+            let parts = parts.map_err(|error| DataFusionError::External(Box::new(error)))?;
             if scanned.only.is_some_and(|only| parts.as_ref().is_none_or(|parts| parts.schema != only)) {
                 continue;
             }

@@ -10,16 +10,17 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::ExecutionPlan;
 use table_core::query::Select;
-use table_core::schema::{ENTITY_TYPE, StoredSchema};
+use table_core::schema::ENTITY_TYPE;
 use table_core::{DynTableStore, Filter, Query, TableName, TableStore};
 
 use crate::catalog::SqlOptions;
 use crate::column::{self, Column, Source};
 use crate::condition::Condition;
+use crate::parts::Types;
 use crate::scan::StoreScan;
 use crate::stream::Scanned;
 use crate::survey::Survey;
-use crate::{filter, keys, order, parts};
+use crate::{filter, keys, order};
 
 /// The maximum length of a filter that is sent to the store. The service limits the length of a URL, in which one character can take up three.
 const FILTER_BYTES: usize = 8 << 10;
@@ -29,8 +30,7 @@ const FILTER_BYTES: usize = 8 << 10;
 pub struct StoreTable {
     store: DynTableStore,
     table: TableName,
-    /// The stored schemas, in which the sources of key parts are replaced by [labels](parts::label).
-    schemas: Vec<StoredSchema>,
+    types: Types,
     columns: Vec<Column>,
     schema: SchemaRef,
     is_ordered: bool,
@@ -43,19 +43,19 @@ impl StoreTable {
     /// `External` if a request fails. It contains the error from the store, such as `TableNotFound`.
     pub async fn open(store: &DynTableStore, table: &TableName, options: &SqlOptions) -> Result<Self> {
         let external = |error: table_core::Error| DataFusionError::External(Box::new(error));
-        let schemas = table_inspect::keys::schemas(store, table).await;
-        let mut schemas = schemas.map_err(|error| match error {
+        let schemas = table_inspect::keys::schemas_of_rows(store, table).await;
+        let schemas = schemas.map_err(|error| match error {
             table_inspect::Error::Store(error) => external(error),
             other => DataFusionError::External(Box::new(other)),
         })?;
-        let names = parts::label(&mut schemas);
+        let (types, names) = Types::new(table.as_str(), &schemas);
         let mut survey = Survey::default();
-        survey.declare(&schemas);
+        survey.declare(&types.schemas);
         survey.sample(store, table, options.sample).await.map_err(external)?;
-        let columns = survey.columns(&schemas, &names);
+        let columns = survey.columns(&types.schemas, &names);
         let schema = Arc::new(column::schema(&columns));
         let is_ordered = options.key_order && store.capabilities().ordered;
-        Ok(Self { store: store.clone(), table: table.clone(), schemas, columns, schema, is_ordered })
+        Ok(Self { store: store.clone(), table: table.clone(), types, columns, schema, is_ordered })
     }
 
     /// Returns `true` if the store can evaluate at least a part of a condition.
@@ -127,11 +127,11 @@ impl TableProvider for StoreTable {
         };
         let schema = Arc::new(column::schema(&columns));
         let conditions: Vec<_> = filters.iter().flat_map(|one| Condition::all(one, &self.columns)).collect();
-        let range = keys::range(&self.schemas, &conditions);
+        let range = keys::range(&self.types.schemas, &conditions);
         let most = self.store.capabilities().top;
         let is_part = |column: &Column| matches!(column.source, Source::Part(_));
         let needs_parts = range.schema.is_some() || columns.iter().any(is_part);
-        let needs_kind = needs_parts && self.schemas.iter().any(|schema| schema.kind.is_some());
+        let needs_kind = needs_parts && self.types.need_entity_type();
         let mut query = Query { select: select(&columns, needs_kind), ..Query::new(range.keys.clone()) };
         // All properties are requested if a request cannot contain their names, for example because it would contain too many.
         if query.check(most).is_err() {
@@ -146,7 +146,7 @@ impl TableProvider for StoreTable {
             query.filter = None;
         }
         let properties = if self.is_ordered {
-            order::properties(&schema, &columns, &range, &self.schemas)
+            order::properties(&schema, &columns, &range, &self.types.schemas)
         } else {
             EquivalenceProperties::new(schema.clone())
         };
@@ -157,7 +157,7 @@ impl TableProvider for StoreTable {
             columns,
             all: self.columns.clone(),
             schema,
-            schemas: self.schemas.clone(),
+            types: self.types.clone(),
             only: range.schema,
             needs_parts,
             is_ordered: self.is_ordered,

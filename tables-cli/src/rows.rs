@@ -97,7 +97,7 @@ impl Selection {
         if self.parts.is_empty() && self.entity.is_none() {
             return Ok(query.into());
         }
-        let schemas = keys::all_schemas(store).await?;
+        let schemas = keys::schemas_of_rows(store, table).await?;
         let entities = TypeSelection::new(table.as_str(), &schemas, self.entity.as_deref(), &self.parts)?;
         narrow(entities.keys());
         Ok(Selected { query, entities: Some(Arc::new(entities)) })

@@ -327,9 +327,12 @@ fn a_table_shows_the_key_parts_of_a_rows_own_kind() {
         "get Mixed a Ada --raw --store DB",
         &format!("query Mixed {of_a}"),
         &format!("query Mixed {of_a} --output json"),
+        &format!("query Mixed --entity Anyone {of_a}"),
         &format!("tail Mixed {of_a}"),
         "describe Mixed --store DB",
     ] {
         assert!(shown(at, command).contains("Ada"), "{command}");
     }
+    let audit = "audit Mixed --store DB";
+    assert!(tables(at, audit).0.is_ok(), "{audit}");
 }

@@ -11,24 +11,21 @@ use crate::failure::{Failure, Result};
 use crate::pages::Context;
 use crate::selection::{Condition, Selection};
 
-/// A query together with the schema that defines the names of its key parts.
+/// A query together with the entity type of the rows.
 #[derive(Debug)]
-pub(crate) struct FormQuery<'a> {
+pub(crate) struct FormQuery {
     pub(crate) query: Query,
-    pub(crate) schema: Option<&'a StoredSchema>,
-    /// The conditions on key parts.
-    pub(crate) parts: Vec<PartRequest>,
-    /// The entities that satisfy the conditions on key parts, or `None` if there are no such conditions. The query may also return other rows.
+    /// The entities of the chosen type that satisfy the conditions on key parts, or `None` if rows of all types are selected. The query may also return other rows.
     pub(crate) entities: Option<TypeSelection>,
 }
 
-impl<'a> FormQuery<'a> {
+impl FormQuery {
     /// Creates the query for a selection.
     ///
     /// # Errors
     /// `Input` if the table stores no schema of the entity type, the key does not support a condition, a value is invalid for its key part or property, or the
     /// filter is invalid.
-    pub(crate) fn new(context: &'a Context<'_>, table: &TableName, selection: &Selection) -> Result<Self> {
+    pub(crate) fn new(context: &Context<'_>, table: &TableName, selection: &Selection) -> Result<Self> {
         let schema = schema(context, table, selection)?;
         let parts = parts(table, schema, selection)?;
         let mut filter = selection.filter.as_deref().map_or(Ok(None), Filter::parse)?;
@@ -40,7 +37,7 @@ impl<'a> FormQuery<'a> {
             });
         }
         let mut query = filter.map_or_else(|| Query::new(KeyRange::ALL), Query::from_filter);
-        let entities = match schema.filter(|_| !parts.is_empty()) {
+        let entities = match schema.filter(|_| selection.entity.is_some()) {
             Some(schema) => Some(TypeSelection::new(
                 table.as_str(),
                 &context.known.schemas,
@@ -67,24 +64,28 @@ impl<'a> FormQuery<'a> {
             query.select = Select::names(names);
         }
         query.top = Some(selection.top);
-        Ok(Self { query, schema, parts, entities })
+        Ok(Self { query, entities })
     }
 }
 
-/// Returns the selection in the address. If the address specifies no entity type, the key parts belong to the first schema of the table.
+/// Returns the selection in the address. If the address has conditions on key parts but specifies no entity type, the parts belong to the first schema of the
+/// table.
 pub(crate) fn selection(context: &Context<'_>, table: &TableName) -> Selection {
     let pairs = context.request.query.iter();
     with_entity(context, table, Selection::read(pairs.map(|(name, value)| (name.as_str(), value.as_str()))))
 }
 
-/// Adds an entity type to a selection if the table stores a schema. The key parts then keep their meaning even if another schema is stored later.
+/// Adds an entity type to a selection with conditions on key parts if the table stores a schema. The parts then keep their meaning even if another schema is
+/// stored later.
 pub(crate) fn with_entity(context: &Context<'_>, table: &TableName, selection: Selection) -> Selection {
-    let first = || context.known.of(table).next().map(|schema| schema.entity.clone());
-    let entity = selection.entity.clone().or_else(first);
+    if selection.entity.is_some() || selection.parts.is_empty() {
+        return selection;
+    }
+    let entity = context.known.of(table).next().map(|schema| schema.entity.clone());
     Selection { entity, ..selection }
 }
 
-/// Returns the schema of a selection's entity type, or `None` if the table stores no schema and the selection specifies no type.
+/// Returns the schema of a selection's entity type. If the selection specifies no type, returns the table's first schema, or `None` if the table stores none.
 ///
 /// # Errors
 /// `Input` if the table stores no schema of the type.
@@ -93,7 +94,7 @@ pub(crate) fn schema<'a>(
     table: &TableName,
     selection: &Selection,
 ) -> Result<Option<&'a StoredSchema>> {
-    let Some(entity) = &selection.entity else { return Ok(None) };
+    let Some(entity) = &selection.entity else { return Ok(context.known.of(table).next()) };
     let found = context.known.of(table).find(|schema| schema.entity == *entity);
     let known: Vec<&str> = context.known.of(table).map(|schema| schema.entity.as_str()).collect();
     let help = if known.is_empty() { String::new() } else { format!("; it stores {}", known.join(", ")) };

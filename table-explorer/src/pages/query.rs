@@ -72,7 +72,7 @@ fn refusal(failure: &Failure) -> Markup {
     html! { div #plan.plan role="status" { span.badge.warn { "not a query" } span { (show::text(&failure.to_string())) } } }
 }
 
-fn plan(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>) -> Markup {
+fn plan(context: &Context<'_>, table: &TableName, built: &FormQuery) -> Markup {
     let plan = built.query.plan(table);
     let filter = plan.lookups.first().and_then(|lookup| lookup.filter.clone());
     html! {
@@ -115,7 +115,7 @@ async fn run(
     context: &Context<'_>,
     table: &TableName,
     selection: &Selection,
-    built: &FormQuery<'_>,
+    built: &FormQuery,
 ) -> Result<Markup> {
     let is_scan = built.query.keys.class() == QueryClass::TableScan && built.query.filter.is_some();
     let is_confirmed = context.request.query("scan").is_some();

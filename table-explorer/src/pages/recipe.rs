@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 use table_core::TableName;
 use table_core::query::Select;
-use table_inspect::keys;
 
 use crate::pages::Context;
 use crate::pages::form_query::FormQuery;
@@ -14,7 +13,7 @@ pub(crate) fn copies(
     context: &Context<'_>,
     table: &TableName,
     selection: &Selection,
-    built: &FormQuery<'_>,
+    built: &FormQuery,
 ) -> Markup {
     let filter = built.query.filter_text().unwrap_or_default();
     let select = match &built.query.select {
@@ -49,25 +48,26 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Returns the query as a `tables` command. If conditions on key parts alone determine the key range, the command contains these conditions. Otherwise, it
-/// contains a filter that expresses the whole query.
+/// Returns the query as a `tables` command. If an entity type is chosen, the command contains the type and the conditions on its key parts. A filter expresses the
+/// rest of the query.
 fn command(
     table: &TableName,
     selection: &Selection,
-    built: &FormQuery<'_>,
+    built: &FormQuery,
     select: &str,
     has_other_entities: bool,
 ) -> String {
     let mut words = vec!["tables query".to_owned(), table.as_str().to_owned()];
-    let is_range = |keys: table_inspect::Result<_>| keys.is_ok_and(|keys| keys == built.query.keys);
-    let schema = built.schema.filter(|_| !built.parts.is_empty());
-    let schema = schema.filter(|schema| is_range(keys::key_range(schema, &built.parts)));
-    let filter = if let Some(schema) = schema {
-        words.extend(selection.parts.iter().map(|(name, values)| quoted(&format!("{name}={values}"))));
-        words.extend(has_other_entities.then(|| format!("--entity {}", quoted(&schema.entity))));
-        built.query.filter.as_ref().map(ToString::to_string)
-    } else {
-        built.query.filter_text()
+    let filter = match &built.entities {
+        Some(entities) => {
+            words.extend(selection.parts.iter().map(|(name, values)| quoted(&format!("{name}={values}"))));
+            let is_named = has_other_entities || selection.parts.is_empty();
+            words.extend(is_named.then(|| format!("--entity {}", quoted(&entities.schema().entity))));
+            let is_range = *entities.keys() == built.query.keys;
+            let rest = built.query.filter.as_ref().map(ToString::to_string);
+            if is_range { rest } else { built.query.filter_text() }
+        }
+        None => built.query.filter_text(),
     };
     words.extend(filter.map(|filter| format!("--filter {}", quoted(&filter))));
     if !select.is_empty() {

@@ -348,9 +348,14 @@ async fn conditions_on_key_parts_select_the_rows_of_the_entity_type_that_satisfy
             &["empid_099", "empid_100", "empid_150", "empid_199", "empid_200"],
         ),
         ("entity=Member&part.department=Sales&part.name=a..b", &["m_a!_01", "m_a_01", "m_b_01"]),
+        ("entity=Employee", &["empid_099", "empid_100", "empid_150", "empid_199", "empid_200"]),
+        ("entity=Employee&partition=Sales&row=empid_1*", &["empid_100", "empid_150", "empid_199"]),
+        ("entity=Member&filter=Age+ge+30&row=m_b*", &["m_b!_01", "m_b_01"]),
     ] {
-        let page = browser.page(&format!("/t/Staff/q?run=1&{query}")).await;
+        let page = browser.page(&format!("/t/Staff/q?run=1&scan=1&{query}")).await;
         assert_eq!(rows(&page), expected.len(), "{query}: {page}");
+        let entity = query.split(['=', '&']).nth(1).unwrap();
+        assert!(page.contains(&format!("--entity {entity}")), "{query}: {page}");
         let lines = browser.page(&format!("/t/Staff/export?as=jsonl&{query}")).await;
         let keys: Vec<String> = lines
             .lines()

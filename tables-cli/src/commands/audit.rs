@@ -71,7 +71,8 @@ impl AuditTables {
 
     async fn audit(&self, store: &Store, name: &TableName) -> Result<Audit> {
         let selected = self.selection.rows(&store.tables, name).await?;
-        let mut audit = Audit::new(name.as_str(), keys::all_schemas(&store.tables).await?, self.sample);
+        let mut audit =
+            Audit::new(name.as_str(), keys::schemas_of_rows(&store.tables, name).await?, self.sample);
         let (mut pages, bar) = (Pages::new(&store.tables, name, selected), progress::rows("audited"));
         while let Some(page) = pages.next().await? {
             for entity in page.rows.iter() {

@@ -59,16 +59,16 @@ pub(crate) fn render(
 
 /// Returns the field for the entity type. An unknown type stays selected until the user selects another one.
 fn entity(known: &[&str], selection: &Selection) -> Markup {
-    let Some(chosen) = selection.entity.as_deref() else { return html! {} };
-    let is_known = known.contains(&chosen);
+    let chosen = selection.entity.as_deref();
+    let unknown = chosen.filter(|chosen| !known.contains(chosen));
     html! {
-        @if is_known && known.len() == 1 { input type="hidden" name="entity" value=(chosen); }
-        @else {
+        @if !known.is_empty() || unknown.is_some() {
             span.fld {
                 label for="entity" { "entity" }
                 select #entity name="entity" {
-                    @if !is_known { option value=(chosen) selected { (show::text(chosen)) } }
-                    @for name in known { option value=(name) selected[chosen == *name] { (show::text(name)) } }
+                    option value="" selected[chosen.is_none()] { "all rows" }
+                    @if let Some(name) = unknown { option value=(name) selected { (show::text(name)) } }
+                    @for name in known { option value=(name) selected[chosen == Some(*name)] { (show::text(name)) } }
                 }
             }
         }
