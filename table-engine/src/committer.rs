@@ -144,15 +144,25 @@ impl Committer {
                 // Disk space may have become free in the meantime.
                 self.tend()?;
             }
-            self.check_room();
+            self.check_room()?;
             self.gather();
             self.group(request, closers);
         }
         Ok(())
     }
 
-    /// Refuses writes that add data while the disk reserve is not fully allocated.
-    fn check_room(&mut self) {
+    /// Refuses writes that add data if the disk reserve cannot be fully allocated, even after a running checkpoint has finished.
+    fn check_room(&mut self) -> Result<()> {
+        self.restore_reserve();
+        if self.refusal.is_some() && self.state.frozen.is_some() {
+            // The checkpoint may have borrowed the reserve, and may free space.
+            self.tend()?;
+            self.restore_reserve();
+        }
+        Ok(())
+    }
+
+    fn restore_reserve(&mut self) {
         let Some(disk) = &mut self.disk else { return };
         disk.reserve.create();
         if self.refusal.is_none()

@@ -11,6 +11,7 @@ use table_store::row::Row;
 use table_store::{Error, Result};
 
 use crate::front::{Front, Positions};
+use crate::gaps::FoundGap;
 use crate::journal::frame::Change;
 use crate::key::Key;
 use crate::state::State;
@@ -28,6 +29,8 @@ pub(crate) struct Ground<'a> {
     /// The positions in the queue's table at which decisions start to read.
     pub(crate) positions: Positions,
     changes: Vec<Change>,
+    /// The gap that the decision's last scan found, if any.
+    gap: Option<FoundGap>,
     /// The reason why decisions that add data are refused, or `None` if they are accepted.
     refusal: Option<&'a Error>,
     /// `true` if the decision adds data.
@@ -42,7 +45,7 @@ impl<'a> Ground<'a> {
         refusal: Option<&'a Error>,
     ) -> Self {
         let positions = state.positions(table);
-        Self { state, table, now, ticks, positions, changes: Vec::new(), refusal, grows: false }
+        Self { state, table, now, ticks, positions, changes: Vec::new(), gap: None, refusal, grows: false }
     }
 
     /// Declares that the decision adds data, which means that it does more than delete rows or replace rows with rows that are not larger.
@@ -62,6 +65,11 @@ impl<'a> Ground<'a> {
         }
     }
 
+    /// Reports the gap (a key range without rows) that a scan of the state found. Later scans skip it.
+    pub(crate) fn remember(&mut self, found: Option<FoundGap>) {
+        self.gap = found.or_else(|| self.gap.take());
+    }
+
     /// Inserts or replaces a row. All keys of a decision must be in one partition.
     pub(crate) fn put(&mut self, key: Key, row: Row) {
         self.changes.push(Change { key, row: Some(row.with_timestamp(self.ticks)) });
@@ -73,7 +81,7 @@ impl<'a> Ground<'a> {
     }
 
     pub(crate) fn into_decided(self) -> Decided {
-        Decided { ticks: self.ticks, changes: self.changes, positions: self.positions }
+        Decided { ticks: self.ticks, changes: self.changes, positions: self.positions, gap: self.gap }
     }
 }
 
@@ -82,6 +90,8 @@ pub(crate) struct Decided {
     pub(crate) ticks: u64,
     pub(crate) changes: Vec<Change>,
     pub(crate) positions: Positions,
+    /// A gap in the state before the changes.
+    pub(crate) gap: Option<FoundGap>,
 }
 
 /// A write that depends on stored rows and is computed by the committer, not by its caller. The caller waits for the outcome.

@@ -56,7 +56,10 @@ impl Committer {
         let times = (now, self.timestamps.next_from(reading, now)?);
         let mut ground = Ground::new(&self.state, id, times, self.refusal.as_ref());
         decision.decide(&mut ground)?;
-        let Decided { ticks, changes, positions } = ground.into_decided();
+        let Decided { ticks, changes, positions, gap } = ground.into_decided();
+        if let Some(gap) = gap {
+            self.state.gaps.add(gap, &self.written);
+        }
         // A decision without changes, such as a receive from an empty queue, leaves the published state in place.
         if positions == self.state.positions(id) && changes.is_empty() {
             return Ok(());

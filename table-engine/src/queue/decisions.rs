@@ -94,38 +94,40 @@ pub(super) enum Rest {
 }
 
 /// Finds the first `count` messages after the position `from` that became visible no later than the time `until`.
-fn visible(ground: &Ground<'_>, from: Front, count: usize, until: u64) -> Result<Visible> {
+fn visible(ground: &mut Ground<'_>, from: Front, count: usize, until: u64) -> Result<Visible> {
     let front = Front { instant: until, ticks: 0 };
     let (found, expired, damaged) = (Vec::new(), Vec::new(), Vec::new());
     let mut visible = Visible { found, expired, damaged, rest: Rest::Nothing, front };
     let (mut traces, skipped) = (0, Skipped::default());
-    ground.state.scan_readable(&rows::shown_span(ground.table, from, until), &skipped, |key, row| {
-        let Some(row) = row else {
-            traces += 1;
-            if traces < TRACES {
-                return Ok(ControlFlow::Continue(()));
+    let gap =
+        ground.state.scan_readable(&rows::shown_span(ground.table, from, until), &skipped, |key, row| {
+            let Some(row) = row else {
+                traces += 1;
+                if traces < TRACES {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                visible.front = rows::front_of(&key.to_vec())?;
+                visible.rest = Rest::Traces;
+                return Ok(ControlFlow::Break(()));
+            };
+            let Visible { found, expired, damaged, .. } = &visible;
+            if found.len() == count || expired.len() == EXPIRED || damaged.len() == DAMAGED {
+                visible.front = rows::front_of(&key.to_vec())?;
+                visible.rest = Rest::Messages;
+                return Ok(ControlFlow::Break(()));
             }
-            visible.front = rows::front_of(&key.to_vec())?;
-            visible.rest = Rest::Traces;
-            return Ok(ControlFlow::Break(()));
-        };
-        let Visible { found, expired, damaged, .. } = &visible;
-        if found.len() == count || expired.len() == EXPIRED || damaged.len() == DAMAGED {
-            visible.front = rows::front_of(&key.to_vec())?;
-            visible.rest = Rest::Messages;
-            return Ok(ControlFlow::Break(()));
-        }
-        let key = Arc::from(key.to_vec());
-        match Shown::read(row) {
-            Ok(shown) if shown.is_expired(ground.now) => visible.expired.push((key, shown)),
-            Ok(shown) => visible.found.push((key, shown)),
-            Err(error) => {
-                rows::report(&key, &error);
-                visible.damaged.push((key, rows::aside(row, &error)));
+            let key = Arc::from(key.to_vec());
+            match Shown::read(row) {
+                Ok(shown) if shown.is_expired(ground.now) => visible.expired.push((key, shown)),
+                Ok(shown) => visible.found.push((key, shown)),
+                Err(error) => {
+                    rows::report(&key, &error);
+                    visible.damaged.push((key, rows::aside(row, &error)));
+                }
             }
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+    ground.remember(gap);
     visible.front = visible.front.min(rows::end_of_readable(ground.table, from, &skipped)?);
     Ok(visible)
 }
@@ -180,7 +182,8 @@ fn remove_expired(
 ) -> Result<Option<Front>> {
     let (from, skipped) = (ground.positions.front.max(from), Skipped::default());
     let (mut expired, mut remaining, mut end, mut left) = (Vec::new(), None, None, examined);
-    ground.state.scan_readable(&rows::shown_span(ground.table, from, ground.now), &skipped, |key, row| {
+    let span = rows::shown_span(ground.table, from, ground.now);
+    let gap = ground.state.scan_readable(&span, &skipped, |key, row| {
         let (is_full, is_over) = (expired.len() == most, left == 0);
         match row.map(Shown::read) {
             None if !is_over => {}
@@ -197,6 +200,8 @@ fn remove_expired(
         left -= 1;
         Ok(ControlFlow::Continue(()))
     })?;
+    // Without the gap, each search would examine the tombstones behind a message that does not expire again.
+    ground.remember(gap);
     for (key, id) in expired {
         remove(ground, key, &id);
     }
