@@ -3,20 +3,6 @@
 use super::message::Message;
 use crate::schema::EntitySchema;
 
-/// Fails if the source of a view does not record its changes, because the view would never see them.
-///
-/// # Panics
-/// Panics at compile time if the source does not declare a feed.
-pub const fn require_feed(source: &EntitySchema, has_feed: bool) {
-    if !has_feed {
-        let message = Message::new().with("[T251] `").with(source.entity);
-        let message =
-            message.with("` has no feed, so no view can follow its changes; write `#[entity(table = \"");
-        let message = message.with(source.table).with("\", feed)]` above `").with(source.entity).with("`");
-        panic!("{}", message.as_str());
-    }
-}
-
 /// Fails if a part and its owner are declared in different tables, because one transaction writes both.
 ///
 /// # Panics

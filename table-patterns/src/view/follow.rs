@@ -4,8 +4,6 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use table_core::__private::require_feed;
-use table_core::entity::Entity;
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::store::TableStore;
@@ -46,41 +44,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes from the feeds of all partitions of the source.
     /// An entity that cannot be applied is [set aside](Self::poison) and does not block the other entities.
     ///
-    /// Does not compile if the source declares no feed (T251), because the view would never see a change:
-    ///
-    /// ```compile_fail,E0080
-    /// use table_patterns::view::{Projection, View, ViewTable};
-    /// use table_patterns::{Engine, Entity, Result};
-    ///
-    /// #[derive(Entity)]
-    /// #[entity(table = "Company")] // lacks `feed`
-    /// #[partition_key(department)]
-    /// #[row_key(id)]
-    /// struct Employee { department: String, #[digits(6)] id: u32 }
-    ///
-    /// #[derive(Entity)]
-    /// #[entity(table = "Headcounts")]
-    /// #[partition_key(department)]
-    /// #[row_key("headcount")]
-    /// struct Headcount { department: String, employees: i64 }
-    ///
-    /// struct Headcounts;
-    ///
-    /// impl View for Headcounts {
-    ///     type Source = Employee;
-    ///     type Row = Headcount;
-    ///
-    ///     fn project(employee: &Employee, view: &mut Projection<Headcount>) -> Result<()> {
-    ///         view.add(Headcount::key(&employee.department), Headcount::EMPLOYEES, 1)
-    ///     }
-    /// }
-    ///
-    /// # pollster::block_on(async {
-    /// ViewTable::<Headcounts, _>::new(Engine::in_memory()).catch_up(100).await?;
-    /// # Ok::<(), table_patterns::Error>(())
-    /// # }).unwrap();
-    /// ```
-    ///
     /// Only one follower (a process that applies changes) works at a time, so followers do not repeat each other's work. The lease of a dead follower
     /// expires after [a period](Self::with_lease) that the other followers measure.
     ///
@@ -91,7 +54,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ///
     /// Changes that were applied before the error remain applied.
     pub async fn catch_up(&self, most: usize) -> Result<CaughtUp> {
-        const { require_feed(V::Source::SCHEMA, V::Source::FEED) };
         self.check_version().await?;
         let mut partitions = self.feed.listed(self.source.name()?).await?;
         let turn = self.memory.following.turn.fetch_add(1, Ordering::Relaxed);
@@ -159,7 +121,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// `Corrupted` if the head of the feed cannot be read; any error from [`catch_up`](Self::catch_up).
     pub async fn catch_up_partition(&self, partition_key: &PartitionKey, most: usize) -> Result<CaughtUp> {
-        const { require_feed(V::Source::SCHEMA, V::Source::FEED) };
         self.check_version().await?;
         let (mut aside, mut lease) = (self.aside().await?, None);
         let caught = self.follow(partition_key, most, None, (&mut aside, &mut lease)).await;

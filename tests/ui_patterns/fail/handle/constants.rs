@@ -2,9 +2,7 @@
 //! called directly. The documentation tests of the functions contain the calls.
 
 use table_patterns::Entity;
-use table_patterns::__private::{
-    require_droppable, require_feed, require_log, require_no_outbox, require_table_of_owner,
-};
+use table_patterns::__private::{require_droppable, require_log, require_no_outbox, require_table_of_owner};
 
 #[derive(Entity)]
 #[entity(table = "Orders")]
@@ -25,7 +23,6 @@ struct Line {
     number: u16,
 }
 
-const _: () = require_feed(Order::SCHEMA, Order::FEED); //~ T251
 const _: () = require_table_of_owner(Order::SCHEMA, Line::SCHEMA); //~ T252
 const _: () = require_no_outbox(Order::SCHEMA, true); //~ T253
 const _: () = require_droppable(Order::SCHEMA, true, false); //~ T256
