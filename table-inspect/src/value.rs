@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
-use table_core::{EdmType, Value};
+use table_core::{EdmType, TableEntity, Value};
 
 /// Converts a value to a string that [`read`] converts back to the same value.
 ///
@@ -60,16 +60,16 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
 
 /// Guesses the type of a string without a declared type: an integer, a number, a Boolean, an instant or a GUID, or else a string.
 ///
-/// A type is guessed only if the value would be written as the same text. Therefore, a phone number with `+`, a code such as `1E5`, `007` or `75-05-8`, and a
-/// hash of 32 digits remain strings. Two exceptions apply: a fraction may end in zeros, and an instant may have an offset, be a date, or be a date and a
-/// time.
+/// A type is guessed only if the value that a store keeps is shown as the same text. Therefore, a phone number with `+`, a code such as `1E5`, `007` or
+/// `75-05-8`, a hash of 32 digits, and an instant in nanoseconds or before the year 1601 remain strings. Two exceptions apply: a fraction may end in zeros, and
+/// an instant may have an offset, be a date, or be a date and a time.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =
         [EdmType::Int32, EdmType::Int64, EdmType::Double, EdmType::Boolean, EdmType::DateTime, EdmType::Guid];
     let fits = |edm: &EdmType| {
-        read(*edm, text).is_ok_and(|value| match &value {
-            Value::DateTime(_) => is_written_instant(text),
+        read(*edm, text).ok().and_then(stored).is_some_and(|value| match &value {
+            Value::DateTime(instant) => is_written(instant, text),
             Value::Double(number) if !number.is_finite() => false,
             Value::Double(_) if text.contains('.') && !text.ends_with('.') => {
                 show(&value) == without_zeros(text)
@@ -81,15 +81,29 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns `true` if the text is an RFC 3339 instant, a date, or a date and a time, and formatting the parsed value gives the same text. chrono also accepts
-/// blanks, signs, and numbers with fewer digits, such as `75-05-8`.
-fn is_written_instant(text: &str) -> bool {
-    let whole = if text.contains('.') { without_zeros(text) } else { text };
-    let without = |at: NaiveDateTime| without_zeros(&at.format("%Y-%m-%dT%H:%M:%S.%f").to_string()) == whole;
-    text.starts_with(|first: char| first.is_ascii_digit())
-        && (DateTime::parse_from_rfc3339(text).is_ok()
-            || text.parse().is_ok_and(without)
-            || text.parse().is_ok_and(|date: NaiveDate| date.format("%Y-%m-%d").to_string() == text))
+/// Returns the value that a store keeps for a property, or `None` if a property cannot have the value.
+fn stored(value: Value) -> Option<Value> {
+    const NAME: &str = "Value";
+    let row = TableEntity::new("", "").ok()?.with(NAME, value).to_row().ok()?;
+    let kept = row.view().find(NAME, &mut 0).ok()??;
+    Some(kept.to_owned())
+}
+
+/// Returns `true` if the text is an RFC 3339 instant, a date, or a date and a time, and formatting the instant in the same form gives the same text. chrono also
+/// accepts blanks, signs, numbers with fewer digits, such as `75-05-8`, and more digits of a fraction than it keeps.
+fn is_written(instant: &DateTime<Utc>, text: &str) -> bool {
+    let local = |at: NaiveDateTime, text: &str| {
+        let text = if text.contains('.') { without_zeros(text) } else { text };
+        without_zeros(&at.format("%Y-%m-%dT%H:%M:%S.%f").to_string()) == text
+    };
+    match DateTime::parse_from_rfc3339(text) {
+        Ok(parsed) => {
+            let zone = text.rfind(['Z', 'z', '+', '-']).and_then(|end| text.get(..end));
+            let at = instant.with_timezone(parsed.offset()).naive_local();
+            zone.is_some_and(|text| local(at, &text.replace(['t', ' '], "T")))
+        }
+        Err(_) => local(instant.naive_utc(), text) || instant.format("%Y-%m-%d").to_string() == text,
+    }
 }
 
 /// Removes the trailing zeros from a decimal fraction.
@@ -116,7 +130,9 @@ fn instant(text: &str) -> Option<DateTime<Utc>> {
 
 #[cfg(test)]
 mod tests {
+    use chrono::Datelike as _;
     use proptest::prelude::*;
+    use table_core::ticks;
 
     use super::*;
 
@@ -127,9 +143,7 @@ mod tests {
             any::<i64>().prop_map(Value::Int64),
             any::<f64>().prop_map(|number| Value::Double(if number.is_nan() { 0.5 } else { number })),
             any::<bool>().prop_map(Value::Boolean),
-            (0..table_core::ticks::MAX)
-                .prop_filter_map("in range", table_core::ticks::to_datetime)
-                .prop_map(Value::DateTime),
+            (0..ticks::MAX).prop_filter_map("in range", ticks::to_datetime).prop_map(Value::DateTime),
             any::<u128>().prop_map(|bits| Value::Guid(uuid::Uuid::from_u128(bits))),
             prop::collection::vec(any::<u8>(), 0..40).prop_map(Value::Binary),
         ]
@@ -139,6 +153,48 @@ mod tests {
         #[test]
         fn every_value_is_read_back_from_its_text(value in any_value()) {
             prop_assert_eq!(read(value.edm_type(), &show(&value)), Ok(value));
+        }
+    }
+
+    /// Returns a text in the form of an instant, with its value if the row of an entity can contain exactly this value.
+    fn any_instant() -> impl Strategy<Value = (String, Option<DateTime<Utc>>)> {
+        let year = prop_oneof![3 => 1590..1610_i32, 1 => 0..10_000_i32];
+        let clock = (0..24_u32, 0..60_u32, prop_oneof![9 => 0..60_u32, 1 => 60..61_u32]);
+        let digits = prop::collection::vec(prop_oneof![Just('0'), Just('0'), Just('1'), Just('9')], 0..=12);
+        let zone = prop::sample::select(vec![("", 0), ("Z", 0), ("+01:00", 60), ("-05:30", -330)]);
+        (year, 1..13_u32, 1..32_u32, clock, digits, zone, 0..4_u8).prop_map(
+            |(year, month, day, (hour, minute, second), digits, (zone, minutes), form)| {
+                let is_date = form == 0;
+                let digits: String = digits.into_iter().collect();
+                let point = if digits.is_empty() { "" } else { "." };
+                let date = format!("{year:04}-{month:02}-{day:02}");
+                let whole = format!("{date}T{hour:02}:{minute:02}:{second:02}{point}{digits}{zone}");
+                let (text, zone) = if is_date { (date, 0) } else { (whole, minutes) };
+                let (hour, minute, second) = if is_date { (0, 0, 0) } else { (hour, minute, second) };
+                let digits = if is_date { String::new() } else { digits };
+                let nanos = format!("{digits:0<12}")[..9].parse().unwrap();
+                let exact = NaiveDate::from_ymd_opt(year, month, day)
+                    .and_then(|date| date.and_hms_nano_opt(hour, minute, second, nanos))
+                    .map(|at| at.and_utc() - chrono::TimeDelta::minutes(zone))
+                    .filter(|at| {
+                        at.timestamp_subsec_nanos() % 100 == 0 && (1601..10_000).contains(&at.year())
+                    })
+                    .filter(|_| digits.bytes().skip(7).all(|digit| digit == b'0'));
+                (text, exact)
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn an_instant_is_guessed_if_the_store_keeps_its_exact_value((text, exact) in any_instant()) {
+            let is_instant = guess(&text) == EdmType::DateTime;
+            prop_assert_eq!(is_instant, exact.is_some(), "{}", text);
+            if let Some(exact) = exact {
+                let row = TableEntity::new("p", "r").unwrap().with("At", read(EdmType::DateTime, &text).unwrap());
+                let found = row.to_row().unwrap().view().find("At", &mut 0).unwrap().map(|found| found.to_owned());
+                prop_assert_eq!(found, Some(Value::DateTime(exact)), "{}", text);
+            }
         }
     }
 
@@ -172,6 +228,13 @@ mod tests {
             ("2026-11-25T13:00:00", EdmType::DateTime),
             ("2026-11-25T13:00:00.50", EdmType::DateTime),
             ("2026-11-25T13:00:00.1234567", EdmType::DateTime),
+            ("2026-11-25T13:00:00.123456789Z", EdmType::String),
+            ("2026-11-25T13:00:00.123456700000Z", EdmType::DateTime),
+            ("2026-11-25T13:00:00.123456700001", EdmType::String),
+            ("1500-01-01", EdmType::String),
+            ("1600-12-31T23:59:59Z", EdmType::String),
+            ("1601-01-01", EdmType::DateTime),
+            ("2016-12-31T23:59:60Z", EdmType::String),
             ("75-05-8", EdmType::String),
             ("108-05-4", EdmType::String),
             ("12-3-4", EdmType::String),
