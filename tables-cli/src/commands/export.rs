@@ -118,16 +118,12 @@ impl Export {
         let name = table(&self.table)?;
         let selected = self.selection.rows(&store.tables, &name).await?;
         let selected = selected.with_select(rows::select(&self.columns));
-        let mut sink =
-            Sink::open(form, out, &self.columns, || Pages::new(&store.tables, &name, selected.clone()))
-                .await?;
-        let mut pages = Pages::new(&store.tables, &name, selected);
+        let rate = self.rate.map(Rate::new);
+        let pages = || Pages::new(&store.tables, &name, selected.clone()).at_rate(rate.as_ref());
+        let mut sink = Sink::open(form, out, &self.columns, pages).await?;
+        let mut pages = pages();
         let (mut checksum, bar) = (Checksum::default(), progress::rows("exported"));
-        let mut rate = self.rate.map(Rate::new);
         while let Some(page) = pages.next().await? {
-            if let Some(rate) = &mut rate {
-                rate.wait(page.rows.len()).await;
-            }
             for entity in page.rows.iter() {
                 let entity = TableEntity::from_entity(entity)?;
                 checksum.add(&entity);
