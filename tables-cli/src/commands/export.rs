@@ -12,6 +12,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::incomplete::{Incomplete, refuse_existing, remove_remains};
 use crate::rows::{self, Pages, Selection};
 use crate::store::{Purpose, Store};
+use crate::terminal;
 use crate::transfer::checksum::Checksum;
 use crate::transfer::progress;
 use crate::transfer::rate::Rate;
@@ -106,9 +107,9 @@ impl Export {
             let declared = derived::declared(&schema).join(", ");
             if !declared.is_empty() {
                 let (entity, help) = (&schema.entity, "`tables copy` and `tables backup` keep it");
-                eprintln!(
+                terminal::print_line(format_args!(
                     "note: {entity} of {name} declares {declared}; the file does not contain its schema, {help}"
-                );
+                ));
             }
         }
         Ok(())
@@ -139,6 +140,7 @@ impl Export {
 
 /// Reports the number of exported rows. Returns the exit code.
 fn end(checksum: Checksum, verified: &str) -> Exit {
-    eprintln!("{} exported, checksum {checksum}{verified}", count_of(checksum.count, "row"));
+    let rows = count_of(checksum.count, "row");
+    terminal::print_line(format_args!("{rows} exported, checksum {checksum}{verified}"));
     if checksum.count == 0 { Exit::Nothing } else { Exit::Done }
 }
