@@ -168,12 +168,8 @@ mod tests {
                 let digits: String = digits.into_iter().collect();
                 let point = if digits.is_empty() { "" } else { "." };
                 let date = format!("{year:04}-{month:02}-{day:02}");
-                let (text, zone) = match is_date {
-                    true => (date, 0),
-                    false => {
-                        (format!("{date}T{hour:02}:{minute:02}:{second:02}{point}{digits}{zone}"), minutes)
-                    }
-                };
+                let whole = format!("{date}T{hour:02}:{minute:02}:{second:02}{point}{digits}{zone}");
+                let (text, zone) = if is_date { (date, 0) } else { (whole, minutes) };
                 let (hour, minute, second) = if is_date { (0, 0, 0) } else { (hour, minute, second) };
                 let digits = if is_date { String::new() } else { digits };
                 let nanos = format!("{digits:0<12}")[..9].parse().unwrap();

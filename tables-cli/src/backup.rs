@@ -34,6 +34,8 @@ mod object_tests;
 pub mod opened;
 #[cfg(test)]
 mod order_tests;
+#[cfg(test)]
+mod rate_tests;
 pub mod repository;
 pub mod restore;
 pub mod retention;

@@ -40,6 +40,7 @@ use crate::output::Format;
 use crate::program::Lasting;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
+use crate::terminal::Printable;
 
 /// The help message for a command that needs rows in key order, if the store does not return rows in that order.
 const ORDER_HELP: &str = "copy the tables to a folder with `tables copy`, and use the folder";
@@ -241,7 +242,13 @@ async fn tables(store: &DynTableStore, name: Option<&str>) -> Result<Vec<TableNa
 
 /// Writes one line of a report.
 fn say(out: &mut dyn Write, line: &str) -> Result<()> {
-    writeln!(out, "{line}").map_err(Failure::file("-"))
+    writeln!(out, "{}", Printable(line)).map_err(Failure::file("-"))
+}
+
+/// Writes a value as one line of JSON, in which no character is replaced.
+fn say_json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<()> {
+    let json = serde_json::to_string(value).map_err(|error| Failure::file("-")(error.into()))?;
+    writeln!(out, "{json}").map_err(Failure::file("-"))
 }
 
 /// Returns a number with its noun, such as `1 row` and `2 rows`.

@@ -33,6 +33,7 @@ mod program;
 pub mod rows;
 pub mod store;
 pub mod tail;
+mod terminal;
 pub mod transfer;
 
 pub use commands::{Tables, run};

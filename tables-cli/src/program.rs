@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::failure::{Exit, Failure, Result};
+use crate::terminal;
 
 /// Parses the command line, runs the command with standard output as its output, reports any failure, and returns the exit code.
 ///
@@ -40,9 +41,7 @@ pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> R
 /// Reports a failure and the next step. Returns the exit code of the failure.
 fn report(failure: &Failure) -> Exit {
     let help = failure.next_step().map_or_else(String::new, |step| format!("help: {step}\n"));
-    let text = format!("error: {failure}\n{help}");
-    // If standard error is closed, the message is lost.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    terminal::print(format_args!("error: {failure}\n{help}"));
     failure.exit()
 }
 

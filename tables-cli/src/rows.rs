@@ -8,6 +8,7 @@ use table_core::table::{FEEDS, LAYOUTS, OUTBOXES};
 use table_core::{Continuation, DynTableStore, Page, Query, TableName, TableStore};
 
 use crate::failure::{Failure, Result};
+use crate::transfer::rate::Rate;
 use table_inspect::TypeSelection;
 use table_inspect::keys::{self, PartRequest};
 
@@ -170,6 +171,7 @@ pub struct Pages<'a> {
     from: Option<Continuation>,
     is_over: bool,
     is_optional: bool,
+    rate: Option<Rate>,
 }
 
 impl<'a> Pages<'a> {
@@ -178,13 +180,19 @@ impl<'a> Pages<'a> {
     pub fn new(store: &'a DynTableStore, table: &'a TableName, selected: impl Into<Selected>) -> Self {
         let selected = Box::new(selected.into());
         let request = Box::new(selected.request());
-        Self { store, table, request, selected, from: None, is_over: false, is_optional: false }
+        Self { store, table, request, selected, from: None, is_over: false, is_optional: false, rate: None }
     }
 
     /// Makes the reader return no rows if the table does not exist.
     #[must_use]
     pub fn if_exists(self) -> Self {
         Self { is_optional: true, ..self }
+    }
+
+    /// Limits the number of rows that are read per second, together with all readers that share the limit.
+    #[must_use]
+    pub fn at_rate(self, rate: Option<&Rate>) -> Self {
+        Self { rate: rate.cloned(), ..self }
     }
 
     /// Makes the reader start at a continuation token, or at the first page if `from` is `None`.
@@ -201,6 +209,9 @@ impl<'a> Pages<'a> {
         if self.is_over {
             return Ok(None);
         }
+        if let Some(rate) = &self.rate {
+            rate.ready().await;
+        }
         let page = match self.store.query(self.table, &self.request, self.from.as_ref()).await {
             Err(error) if self.is_optional && self.from.is_none() && error.is_table_not_found() => {
                 self.is_over = true;
@@ -208,6 +219,9 @@ impl<'a> Pages<'a> {
             }
             page => page?,
         };
+        if let Some(rate) = &self.rate {
+            rate.count(page.rows.len());
+        }
         self.from.clone_from(&page.continuation);
         self.is_over = page.continuation.is_none();
         Ok(Some(Page { rows: self.selected.of_page(page.rows)?, ..page }))

@@ -74,7 +74,7 @@ pub async fn capture(
     let base = repository.newest()?;
     let mut work = Work::open(repository, base.as_ref(), Utc::now())?;
     let is_resumed = work.is_resumed;
-    let mut capture = Capture { repository, store, options, rate: options.rate.map(Rate::new) };
+    let capture = Capture { repository, store, options, rate: options.rate.map(Rate::new) };
     let mut names = Vec::new();
     for name in rows::all_tables(store).await? {
         if !work.has(name.as_str()) {
@@ -119,8 +119,10 @@ struct Capture<'a> {
 }
 
 impl Capture<'_> {
-    fn query(&self) -> Query {
-        Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) }
+    /// Returns the pages of a table, which are read at the rate of the backup.
+    fn pages<'p>(&'p self, name: &'p TableName) -> Pages<'p> {
+        let query = Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) };
+        Pages::new(self.store, name, query).at_rate(self.rate.as_ref())
     }
 
     /// Returns `true` if the next layer must contain all rows of the table, because the table has no layers or too many layers, or because its later layers are
@@ -132,12 +134,7 @@ impl Capture<'_> {
     }
 
     /// Backs up one table. Continues from the recorded progress, if any.
-    async fn table(
-        &mut self,
-        name: &TableName,
-        base: Option<&TableRows>,
-        work: &mut Work,
-    ) -> Result<TableRows> {
+    async fn table(&self, name: &TableName, base: Option<&TableRows>, work: &mut Work) -> Result<TableRows> {
         let is_full = self.is_full(base);
         let mut current = work.current(name.as_str());
         let file = format!("{name}-{}-1.rows", work.id());
@@ -148,19 +145,15 @@ impl Capture<'_> {
             None => LayerWriter::create(storage, &path)?,
         };
         let from = current.continuation.as_deref().map(str::parse).transpose()?;
-        let source = Ordered::new(Pages::new(self.store, name, self.query()).behind(from))?;
+        let source = Ordered::new(self.pages(name).behind(from))?;
         let target = Merged::open(self.repository, base)?.behind(current.last_key()?);
         let mut comparison = Comparison::new(source, target);
-        let (mut saved, mut unpaced, bar) = (Instant::now(), 0, progress::rows("backed up"));
+        let (mut saved, bar) = (Instant::now(), progress::rows("backed up"));
         while let Some(compared) = comparison.next().await? {
             let key = compared.key();
             current.last = Some((key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned()));
             add(compared, is_full, &mut layer, &mut current.changes, &mut current.checksum)?;
-            unpaced += 1;
             let Some(token) = comparison.settled_source().and_then(Ordered::continuation) else { continue };
-            if let Some(rate) = &mut self.rate {
-                rate.wait(std::mem::take(&mut unpaced)).await;
-            }
             bar.set_position(current.checksum.count);
             if saved.elapsed() >= self.options.pause {
                 current.continuation = Some(token.to_string());
@@ -193,14 +186,14 @@ impl Capture<'_> {
     ///
     /// A pass that finds no differences read the same rows as the pass before it. At some time between the two passes, the table therefore contained exactly
     /// these rows.
-    async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
+    async fn settle(&self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
             // IMPORTANT: the table must not have another layer with this number, because a continued backup settles the table again.
             let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
             let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
             let mut layer = LayerWriter::create(storage, &path)?;
-            let source = Ordered::new(Pages::new(self.store, &name, self.query()))?;
+            let source = Ordered::new(self.pages(&name))?;
             let mut comparison = Comparison::new(source, Merged::open(self.repository, Some(&table))?);
             let (mut changes, mut checksum) = (Changes::default(), Checksum::default());
             let mut confirmed = Instant::now();

@@ -6,11 +6,12 @@ use serde_json::json;
 use table_core::{FromEntity, TableEntity, TableName};
 
 use crate::audit::{Audit, Finding};
-use crate::commands::{Context, ORDER_HELP, count_of, say, tables};
+use crate::commands::{Context, ORDER_HELP, count_of, say, say_json, tables};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{self, Format};
 use crate::rows::{Pages, Selection};
 use crate::store::{Purpose, Store};
+use crate::terminal::Printable;
 use crate::transfer::progress;
 use table_inspect::keys;
 
@@ -45,7 +46,8 @@ impl AuditTables {
             if context.output == Format::Table {
                 for finding in &findings {
                     let title = if names.len() > 1 { format!("{name}: ") } else { String::new() };
-                    write!(out, "{title}{finding}").map_err(Failure::file("-"))?;
+                    write!(out, "{}", Printable(format_args!("{title}{finding}")))
+                        .map_err(Failure::file("-"))?;
                 }
             }
             found.extend(findings.into_iter().map(|finding| (name, finding)));
@@ -57,7 +59,7 @@ impl AuditTables {
             Format::Table => {}
             Format::Json => {
                 for (name, finding) in &found {
-                    say(out, &object(name, finding).to_string())?;
+                    say_json(out, &object(name, finding))?;
                 }
             }
             Format::Csv => {

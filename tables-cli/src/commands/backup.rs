@@ -12,6 +12,7 @@ use crate::commands::{Context, count_of, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::output;
 use crate::store::{Location, Purpose, Store};
+use crate::terminal;
 
 /// The format in which a backup stores a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -112,7 +113,9 @@ impl Backup {
 fn warn<T>(outcome: Result<T>) {
     if let Err(failure) = outcome {
         let help = "delete a damaged file of `generations`; the next backup then deletes the rows to which no generation refers";
-        eprintln!("warning: the backup is complete, but no old data was deleted: {failure}; {help}");
+        terminal::print_line(format_args!(
+            "warning: the backup is complete, but no old data was deleted: {failure}; {help}"
+        ));
     }
 }
 

@@ -11,6 +11,7 @@ use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
+use crate::terminal;
 use crate::transfer::delete::{Deleted, delete};
 use table_inspect::{derived, keys};
 
@@ -152,7 +153,7 @@ pub(super) fn confirm(yes: bool, question: &str) -> Result<()> {
     if !std::io::stdin().is_terminal() {
         return Err(Failure::Refused(format!("{question} The input is not a terminal; pass `--yes`")));
     }
-    eprint!("{question} [y/N] ");
+    terminal::print(format_args!("{question} [y/N] "));
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).map_err(Failure::file("-"))?;
     match answer.trim() {

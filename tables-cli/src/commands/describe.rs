@@ -11,6 +11,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::output::{Entities, Format};
 use crate::rows::Pages;
 use crate::store::Purpose;
+use crate::terminal::Printable;
 use table_inspect::keys;
 use table_inspect::kind::Kinds;
 
@@ -38,7 +39,7 @@ impl Describe {
             return Ok(if schemas.is_empty() { Exit::Nothing } else { Exit::Done });
         }
         for schema in &schemas {
-            write!(out, "{}", of_schema(schema)).map_err(Failure::file("-"))?;
+            write!(out, "{}", Printable(of_schema(schema))).map_err(Failure::file("-"))?;
         }
         if schemas.is_empty() {
             say(out, &format!("No schema is stored for {name}; keys are shown as they are stored."))?;

@@ -8,6 +8,7 @@ use table_explorer::{Explorer, Server, Source, demo};
 use crate::commands::{Context, ORDER_HELP, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::{Location, Profiles, Purpose, Store};
+use crate::terminal;
 
 /// The name of the file with saved queries, in the folder of the profiles file.
 const NOTEBOOK: &str = "tables-queries.json";
@@ -51,7 +52,7 @@ impl Explore {
         let server = bind(self.source(context).await?, self.write, self.port).await?;
         say(out, &server.url())?;
         out.flush().map_err(Failure::file("-"))?;
-        eprintln!("open the address in a browser; Ctrl-C ends the explorer");
+        terminal::print_line("open the address in a browser; Ctrl-C ends the explorer");
         server.serve_until(end).await;
         Ok(Exit::Done)
     }

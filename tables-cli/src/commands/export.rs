@@ -12,6 +12,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::incomplete::{Incomplete, refuse_existing, remove_remains};
 use crate::rows::{self, Pages, Selection};
 use crate::store::{Purpose, Store};
+use crate::terminal;
 use crate::transfer::checksum::Checksum;
 use crate::transfer::progress;
 use crate::transfer::rate::Rate;
@@ -106,9 +107,9 @@ impl Export {
             let declared = derived::declared(&schema).join(", ");
             if !declared.is_empty() {
                 let (entity, help) = (&schema.entity, "`tables copy` and `tables backup` keep it");
-                eprintln!(
+                terminal::print_line(format_args!(
                     "note: {entity} of {name} declares {declared}; the file does not contain its schema, {help}"
-                );
+                ));
             }
         }
         Ok(())
@@ -118,16 +119,12 @@ impl Export {
         let name = table(&self.table)?;
         let selected = self.selection.rows(&store.tables, &name).await?;
         let selected = selected.with_select(rows::select(&self.columns));
-        let mut sink =
-            Sink::open(form, out, &self.columns, || Pages::new(&store.tables, &name, selected.clone()))
-                .await?;
-        let mut pages = Pages::new(&store.tables, &name, selected);
+        let rate = self.rate.map(Rate::new);
+        let pages = || Pages::new(&store.tables, &name, selected.clone()).at_rate(rate.as_ref());
+        let mut sink = Sink::open(form, out, &self.columns, pages).await?;
+        let mut pages = pages();
         let (mut checksum, bar) = (Checksum::default(), progress::rows("exported"));
-        let mut rate = self.rate.map(Rate::new);
         while let Some(page) = pages.next().await? {
-            if let Some(rate) = &mut rate {
-                rate.wait(page.rows.len()).await;
-            }
             for entity in page.rows.iter() {
                 let entity = TableEntity::from_entity(entity)?;
                 checksum.add(&entity);
@@ -143,6 +140,7 @@ impl Export {
 
 /// Reports the number of exported rows. Returns the exit code.
 fn end(checksum: Checksum, verified: &str) -> Exit {
-    eprintln!("{} exported, checksum {checksum}{verified}", count_of(checksum.count, "row"));
+    let rows = count_of(checksum.count, "row");
+    terminal::print_line(format_args!("{rows} exported, checksum {checksum}{verified}"));
     if checksum.count == 0 { Exit::Nothing } else { Exit::Done }
 }

@@ -11,6 +11,7 @@ use crate::commands::export::FileForm;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
+use crate::terminal;
 use crate::transfer::import::Importing;
 use crate::transfer::rejections::Rejections;
 use crate::transfer::state::StateFile;
@@ -191,7 +192,7 @@ impl Import {
             match record.and_then(|entity| self.accept(line, entity)) {
                 Ok(()) => count += 1,
                 Err(rejected) if self.errors.is_some() => {
-                    eprintln!("{rejected}");
+                    terminal::print_line(rejected);
                     rejections += 1;
                 }
                 Err(rejected) => {

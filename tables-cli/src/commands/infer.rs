@@ -8,6 +8,7 @@ use crate::commands::{Context, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
+use crate::terminal::Printable;
 use table_inspect::infer;
 
 /// Options of `infer`.
@@ -39,7 +40,7 @@ impl Infer {
         if rows.is_empty() {
             return Ok(Exit::Nothing);
         }
-        write!(out, "{}", infer::infer(name.as_str(), &rows)).map_err(Failure::file("-"))?;
+        write!(out, "{}", Printable(infer::infer(name.as_str(), &rows))).map_err(Failure::file("-"))?;
         Ok(Exit::Done)
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use table_core::{EdmType, IfMatch, Operation, OperationKind, TableEntity, TableStore, Transaction};
 
-use crate::commands::{Context, key, properties, say, table};
+use crate::commands::{Context, key, properties, say, say_json, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
 use table_inspect::derived;
@@ -59,7 +59,7 @@ impl Patch {
             let set = self.set(json.as_ref(), &found)?;
             let entity = self.changed(&found, &set)?;
             if self.dry_run {
-                say(out, &serde_json::to_string(&entity).map_err(|error| Failure::file("-")(error.into()))?)?;
+                say_json(out, &entity)?;
                 return Ok(Exit::Done);
             }
             derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;

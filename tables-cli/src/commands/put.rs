@@ -6,7 +6,7 @@ use table_core::{
     ETag, IfMatch, Operation, OperationKind, TableEntity, TableStore, TableStoreExt, Transaction,
 };
 
-use crate::commands::{Context, key, properties, say, table};
+use crate::commands::{Context, key, properties, say, say_json, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
 use table_inspect::derived;
@@ -53,7 +53,7 @@ impl Put {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let entity = self.entity()?;
         if self.dry_run {
-            say(out, &serde_json::to_string(&entity).map_err(|error| Failure::file("-")(error.into()))?)?;
+            say_json(out, &entity)?;
             return Ok(Exit::Done);
         }
         let store = context.store.open(Purpose::Create).await?.tables;

@@ -8,6 +8,7 @@ use table_server::{Account, Config, Server};
 use crate::commands::{Context, explore, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
+use crate::terminal;
 
 /// Options of `serve`.
 #[derive(clap::Args, Debug)]
@@ -48,11 +49,15 @@ impl Serve {
         let server = Server::bind(Config { tables, ..ephemeral }).await?;
         say(out, &server.connection_string(&name).unwrap_or_default())?;
         out.flush().map_err(Failure::file("-"))?;
-        eprintln!("{} is served at {}; Ctrl-C ends it", store.shown, server.tables());
+        terminal::print_line(format_args!(
+            "{} is served at {}; Ctrl-C ends it",
+            store.shown,
+            server.tables()
+        ));
         let explorer = if self.explore {
             let explorer =
                 explore::bind(explore::source_of(context, &store).with_load(load), false, 0).await?;
-            eprintln!("open {} in a browser", explorer.url());
+            terminal::print_line(format_args!("open {} in a browser", explorer.url()));
             Some(explorer)
         } else {
             None

@@ -6,6 +6,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use table_core::TableEntity;
 use table_core::query::Select;
 
+use crate::terminal::Printable;
 use table_inspect::kind::{self, Kind, Kinds};
 use table_inspect::value;
 
@@ -96,9 +97,12 @@ pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
         return String::new();
     }
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(names);
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(names.iter().map(|name| line(name)));
     for row in rows {
-        table.add_row(row.iter().map(|cell| printable(cell)));
+        table.add_row(row.iter().map(|cell| line(cell)));
     }
     let text = table.to_string();
     // Each line of the table begins with a space that does not belong to the first cell.
@@ -116,9 +120,9 @@ fn short(value: &str) -> String {
     format!("{beginning}… (+{})", count - (CELL - 10))
 }
 
-/// Replaces the control characters in a string, because they could control the user's terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+/// Returns a text that has no control characters and is written in one line.
+fn line(text: &str) -> String {
+    Printable(text).to_string().replace('\n', "\u{fffd}")
 }
 
 #[cfg(test)]

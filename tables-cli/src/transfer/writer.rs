@@ -155,8 +155,9 @@ impl Writer {
 
     /// Sends a group as a transaction. Then waits until the number of transactions in progress and their total size are below their limits.
     async fn submit(&mut self, group: Group) -> Result<()> {
-        if let Some(rate) = &mut self.rate {
-            rate.wait(group.len()).await;
+        if let Some(rate) = &self.rate {
+            rate.ready().await;
+            rate.count(group.len());
         }
         self.bytes_under_way += group.bytes();
         let (store, table, mode) = (self.store.clone(), self.table.clone(), self.mode);

@@ -1,0 +1,49 @@
+//! Text for a terminal. Rows, files and stores can contain control characters, which could control the user's terminal.
+
+use std::fmt::{self, Display, Write as _};
+use std::io::Write as _;
+
+/// A text for a terminal. Its control characters, except line ends, are replaced with U+FFFD.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Printable<T>(pub(crate) T);
+
+impl<T: Display> Display for Printable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(Replacing(f), "{}", self.0)
+    }
+}
+
+/// A writer that replaces control characters.
+struct Replacing<'a, 'b>(&'a mut fmt::Formatter<'b>);
+
+impl fmt::Write for Replacing<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let is_control = |character: char| character.is_control() && character != '\n';
+        text.chars().try_for_each(|character| {
+            self.0.write_char(if is_control(character) { char::REPLACEMENT_CHARACTER } else { character })
+        })
+    }
+}
+
+/// Writes a text to standard error.
+pub(crate) fn print(text: impl Display) {
+    let mut out = std::io::stderr();
+    // If standard error is closed, the text is lost.
+    let _ = write!(out, "{}", Printable(text)).and_then(|()| out.flush());
+}
+
+/// Writes a line to standard error.
+pub(crate) fn print_line(text: impl Display) {
+    print(format_args!("{text}\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_except_line_ends_are_replaced() {
+        let text = Printable("a\u{1b}[2J\r\tb\u{7f}\u{9b}c\nd\u{e9}").to_string();
+        assert_eq!(text, "a\u{fffd}[2J\u{fffd}\u{fffd}b\u{fffd}\u{fffd}c\nd\u{e9}");
+    }
+}

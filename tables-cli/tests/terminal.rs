@@ -1,0 +1,64 @@
+//! Tests that texts of rows and files cannot control the user's terminal.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::process::Command;
+
+/// A text that clears the screen, sets the title of a terminal, and contains a control character of the second set.
+const HOSTILE: &str = "\u{1b}[2Jred\u{1b}]0;title\u{7}\u{9b}31m";
+
+/// Runs the program. Returns its standard output and its standard error.
+fn run(at: &Path, words: &[&str]) -> (String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tables"));
+    let done = command.current_dir(at).args(words).args(["--store", "s"]).output().unwrap();
+    (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap())
+}
+
+#[test]
+fn texts_of_rows_and_files_have_no_effect_on_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("f.csv"), format!("PartitionKey,RowKey,Age\np,1,{HOSTILE}\n")).unwrap();
+    std::fs::write(at.join("key.csv"), format!("PartitionKey,RowKey,Age\np,{HOSTILE},1\n")).unwrap();
+    std::fs::write(at.join("name.csv"), format!("PartitionKey,RowKey,{HOSTILE}\np,1,1\n")).unwrap();
+    std::fs::write(at.join("f.jsonl"), format!("{HOSTILE}\n")).unwrap();
+    std::fs::write(at.join(format!("f{HOSTILE}.csv")), "PartitionKey\np\n").unwrap();
+    run(at, &["put", "Things", "p", "1", &format!("Name={HOSTILE}")]);
+    let (filter, condition) = (format!("Name eq '{HOSTILE}'"), format!("name={HOSTILE}"));
+    let (value, file) = (format!("Age:Int32={HOSTILE}"), format!("f{HOSTILE}.csv"));
+    let dry = ["import", "Things", "f.csv", "--types", "Age=Int32", "--dry-run"];
+    for words in [
+        &["import", "Things", "f.csv", "--types", "Age=Int32"][..],
+        &dry,
+        &[&dry[..], &["--errors", "e"]].concat(),
+        &["import", "Things", "key.csv"],
+        &["import", "Things", "name.csv"],
+        &["import", "Things", "f.jsonl"],
+        &["import", "Things", &file],
+        &["put", "Things", "p", "2", &value],
+        &["query", "Things", &condition],
+        &["query", "Things", "--partition", HOSTILE, "--filter", HOSTILE],
+        &["query", "Things", "--partition", "p"],
+        &["query", "Things", "--partition", "p", "--filter", &filter],
+        &["explain", "Things", "--filter", &filter],
+        &["get", HOSTILE, "p", "1"],
+        &["audit", "Things"],
+        &["infer", "Things"],
+    ] {
+        let (out, error) = run(at, words);
+        for text in [&out, &error] {
+            let controls = text.chars().filter(|character| character.is_control() && *character != '\n');
+            assert_eq!(controls.count(), 0, "{words:?}: {text:?}");
+        }
+        assert!(!format!("{out}{error}").is_empty(), "{words:?}");
+    }
+    // A program receives the text as it is.
+    for words in [
+        &["query", "Things", "--partition", "p", "--output", "json"][..],
+        &["put", "Things", "p", "2", &format!("Name={HOSTILE}"), "--dry-run"],
+    ] {
+        let found: serde_json::Value = serde_json::from_str(&run(at, words).0).unwrap();
+        assert_eq!(found["Name"], HOSTILE, "{words:?}");
+    }
+}
