@@ -43,7 +43,7 @@ impl Types {
         self.patterns.need_entity_type()
     }
 
-    /// Returns the parts of a row, or `None` if the row is no entity of a type, or if no program can have written its keys for the values of its parts.
+    /// Returns the parts of a row, or `None` if the row is not an entity of a type, or if no program can have written its keys for the values of its parts.
     ///
     /// # Errors
     /// `Corrupted` if the row cannot be read.

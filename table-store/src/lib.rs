@@ -40,6 +40,7 @@ pub mod filter;
 #[doc(hidden)]
 pub mod fnv;
 pub mod key;
+mod lease;
 pub mod limits;
 pub mod name;
 pub mod odata;

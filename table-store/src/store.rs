@@ -3,7 +3,6 @@
 mod ambiguous;
 mod dynamic;
 mod exclusive;
-mod lease;
 
 use std::any::Any;
 use std::fmt::{Debug, Display};
@@ -11,11 +10,11 @@ use std::fmt::{Debug, Display};
 pub use ambiguous::AmbiguousWrite;
 pub use dynamic::DynTableStore;
 pub use exclusive::Exclusive;
-pub use lease::WriteLease;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
 use crate::key::EntityKey;
+pub use crate::lease::WriteLease;
 use crate::limits::Limits;
 use crate::name::TableName;
 use crate::query::{Continuation, Page, Query, Select};

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use crate::error::{Error, ErrorCode, Result};
 use crate::fnv::fnv1a64;
 use crate::key::{PartitionKey, RowKey};
+use crate::lease::WriteLease;
 use crate::limits::fault::LimitFault;
 use crate::limits::{Limits, TransactionMeasure};
 use crate::operation::Operation;
 use crate::row::entity_bytes;
-use crate::store::WriteLease;
 
 /// The largest number of operations at which comparing row keys is faster than hashing them.
 const FEW: usize = 16;
