@@ -5,6 +5,7 @@
 
 mod access;
 mod bucket;
+mod handles;
 mod hot;
 mod index;
 mod json;
@@ -29,6 +30,7 @@ pub use std::vec::Vec;
 
 pub use access::{index_name, require_fan_out, table_name};
 pub use bucket::{KeyTexts, partitions};
+pub use handles::{require_droppable, require_log, require_no_outbox, require_table_of_owner};
 pub use hot::require_spread;
 pub use index::{index_of, indexed, project, select_copies, write_key_text};
 pub use json::{MayBeNull, NotNull, json_schema};
@@ -86,7 +88,8 @@ pub use crate::selection::{
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
 pub use crate::table::refused::{
-    Begins, Changes, Contains, Creates, Finds, ReadsAll, Removes, RemovesMany, Saves, WritesMany,
+    Begins, BeginsUnit, Changes, Contains, Counts, Creates, Filters, Finds, ReadsAll, Removes, RemovesMany,
+    Saves, Selects, WritesMany,
 };
 pub use table_store::Result;
 pub use table_store::{EdmType, Value, ValueRef};

@@ -133,7 +133,7 @@ fn require_portable(kind: &'static str, key: &str) -> Result<()> {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` declares an index, a feed or copies, which `Table` would not update",
+    message = "[T069] `{Self}` declares an index, a feed or copies, which `Table` would not update, or is a type parameter without the bound `PlainEntity`",
     label = "this method writes the entity only",
     note = "write it with `table_patterns`, whose `Entities` has the same methods and maintains everything declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
@@ -184,7 +184,7 @@ impl<E: Entity> Declared for E {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` declares an index, a feed or copies, which `Table` would not update",
+    message = "[T069] `{Self}` declares an index, a feed or copies, which `Table` would not update, or is a type parameter without the bound `PlainEntity`",
     label = "this method writes the entity only",
     note = "write it with `table_patterns`, whose `Entities` has the same methods and maintains everything declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",

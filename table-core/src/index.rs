@@ -5,7 +5,7 @@ mod part;
 mod read;
 
 pub use crate::entity::index::{IndexEntry, IndexOf};
-pub use consistency::{Consistency, EventuallyConsistent, StronglyConsistent};
+pub use consistency::{Consistency, EventuallyConsistent, ReadAtOnce, ReadLater, StronglyConsistent};
 pub use part::IndexPart;
 pub use read::{CopyIndex, FromCopy, Includes};
 pub(crate) use read::{read_copy, select_copies};

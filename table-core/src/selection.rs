@@ -20,8 +20,8 @@ pub use narrowed::Narrowed;
 #[doc(hidden)]
 pub use own::{around_indexes, index_that_hides};
 #[doc(hidden)]
-pub use point_key::ReportedKey;
-pub use point_key::{IntoPoints, PointKey};
+pub use point_key::ReportedOwnKey;
+pub use point_key::{IntoPoints, OwnSource, PointKey};
 pub use source::{Copies, Lists, Primary, ReadableAs, Source};
 use table_store::Result;
 

@@ -16,7 +16,7 @@ use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
 pub(crate) use part_type::check_inside;
-pub(crate) use wide::check as check_wide;
+pub(crate) use wide::{check as check_wide, is_wide};
 
 /// Checks every rule of an entity.
 pub(crate) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {

@@ -33,6 +33,9 @@ impl Expansion {
 /// same traits and functions, which prevents follow-up errors.
 pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     let read = |ctxt: &Ctxt, input: &DeriveInput| {
+        if check::is_wide(ctxt, input) {
+            return None;
+        }
         let entity = Entity::read(ctxt, input, runtime)?;
         check::check(ctxt, &entity);
         let items = if ctxt.is_sound() { expand::entity(&entity) } else { expand::stub(&entity) };

@@ -21,12 +21,16 @@ pub(crate) fn with_arguments(help: &str, word: &str, arguments: &TokenStream) ->
 /// Returns an example with its sample names replaced with the names in the tokens: a quoted name, or the fields of a key.
 pub(crate) fn with_names(form: &str, tokens: &TokenStream) -> String {
     const FIELDS: &str = "\"email_\", email";
+    const INCLUDED: &str = "include(first_name, last_name)";
     let names: Vec<String> = key_fields(tokens).into_iter().filter(|name| !name.ends_with('_')).collect();
     if let [first, ..] = names.as_slice()
         && form.contains(FIELDS)
     {
         let fields = format!("\"{first}_\", {}", names.join(", \"_\", "));
         return form.replace(FIELDS, &fields).replace("ByEmail", &format!("By{}", pascal_case(first)));
+    }
+    if form.contains(INCLUDED) && names.iter().any(|name| name.starts_with(char::is_lowercase)) {
+        return form.replace(INCLUDED, &format!("include({})", names.join(", ")));
     }
     with_name(form, tokens)
 }
@@ -35,7 +39,11 @@ pub(crate) fn with_names(form: &str, tokens: &TokenStream) -> String {
 fn with_name(form: &str, tokens: &TokenStream) -> String {
     const NAMES: [&str; 3] = ["\"Name\"", "\"Company\"", "\"Directory\""];
     let Some(name) = only_name(tokens) else { return form.to_owned() };
-    NAMES.iter().fold(form.to_owned(), |form, sample| form.replace(sample, &format!("{name:?}")))
+    if form == "set = Desk" {
+        return format!("set = {name}");
+    }
+    let form = form.replace("(Assignee)", &format!("({name})"));
+    NAMES.iter().fold(form, |form, sample| form.replace(sample, &format!("{name:?}")))
 }
 
 /// Returns an example with its sample kind replaced with the name in the tokens.

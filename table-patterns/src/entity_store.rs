@@ -1,5 +1,6 @@
 //! Constructors of the entity handle `Entities`: from a store, from a table, and from an outbox.
 
+use table_core::__private::require_no_outbox;
 use table_core::entity::Entity;
 use table_core::queue::QueueStore;
 use table_core::schema::IndexSchema;
@@ -69,11 +70,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
     #[must_use]
     fn entities<E: Entity + Send + Sync>(&self) -> Entities<E, Self> {
         const {
-            assert!(
-                !needs_outbox::<E>(),
-                "an index of this entity lives in another partition or table, or it gives or holds copies: use \
-                 `entities_with_outbox(outbox)`, which records its changes in the transaction of the entity (PAT-EC-8)"
-            );
+            require_no_outbox(E::SCHEMA, needs_outbox::<E>());
         }
         handle(self.table(), NoOutbox)
     }
@@ -85,7 +82,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
         outbox: O,
     ) -> Entities<E, Self, O> {
         const {
-            assert!(O::RECORDS || !needs_outbox::<E>(), "this outbox records nothing (PAT-EC-8)");
+            require_no_outbox(E::SCHEMA, !O::RECORDS && needs_outbox::<E>());
         }
         handle(self.table(), outbox)
     }
@@ -107,10 +104,7 @@ impl<S: TableStore + Clone + 'static> EntityStore for S {}
 impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>> for Entities<E, S> {
     fn from(table: Table<E, S>) -> Self {
         const {
-            assert!(
-                !needs_outbox::<E>(),
-                "an index of this entity lives in another partition or table, or it gives or holds copies: use `entities_with_outbox(outbox)`"
-            );
+            require_no_outbox(E::SCHEMA, needs_outbox::<E>());
         }
         handle(table, NoOutbox)
     }

@@ -64,6 +64,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
+use table_core::__private::require_log;
 use table_core::Table;
 use table_core::clock::Clock;
 use table_core::entity::Entity;
@@ -95,12 +96,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
     /// Creates a handle to a log, with the given clock and a new random writer number.
     #[must_use]
     pub fn with_clock(entities: impl Into<Entities<E, S, O>>, clock: Clock) -> Self {
-        const {
-            assert!(
-                is_log(E::SCHEMA),
-                "the RowKey of a log ends with its `LogStamp`: `#[row_key(stamp)]` (PAT-LOG-1)"
-            );
-        }
+        const { require_log(E::SCHEMA, is_log(E::SCHEMA)) };
         Self { table: entities.into(), writer: Arc::new(Writer::new(clock)) }
     }
 

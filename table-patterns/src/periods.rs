@@ -112,6 +112,12 @@ pub use tables::PeriodTables;
 ///
 /// let attempts = PeriodTables::<LoginAttempt, _>::new(Engine::in_memory());
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "[T255] `{Self}` has no time by which it is assigned to the table of a period",
+    label = "expected an entity with `impl Periodic`",
+    note = "write `impl Periodic for {Self} {{ const PERIOD: Period = Period::Day; fn instant(&self) -> DateTime<Utc> {{ self.… }} }}`, with a field that never \
+            changes"
+)]
 pub trait Periodic: Entity + Send + Sync {
     /// The length of the period that one table covers.
     const PERIOD: Period;

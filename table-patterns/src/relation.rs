@@ -75,7 +75,7 @@ mod fault;
 #[cfg(test)]
 mod tests;
 
-use table_core::__private::require_owner;
+use table_core::__private::{require_owner, require_table_of_owner};
 use table_core::entity::{Entity, PlainEntity};
 use table_core::etag::{ETag, IfMatch};
 use table_core::group::GroupScope;
@@ -105,15 +105,42 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
     /// # Errors
     /// - `ResourceNotFound`, operation 0, if the entity does not exist.
     /// - `EntityAlreadyExists`, operation 1, if the part exists.
-    /// - `InvalidInput` if the part's key does not begin with the entity's key, or if the part's schema declares another table.
+    /// - `InvalidInput` if the part's key does not begin with the entity's key.
+    ///
+    /// A part that is declared in another table than the entity does not compile (T252):
+    ///
+    /// ```compile_fail,E0080
+    /// use table_patterns::{Engine, Entity, EntityStore};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Orders")]
+    /// #[partition_key(customer)]
+    /// #[row_key("order_", number)]
+    /// struct Order { customer: String, #[digits(6)] number: u32 }
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Lines")]
+    /// #[partition_key(customer)]
+    /// #[row_key("order_", order, "_", number)]
+    /// struct Line { customer: String, #[digits(6)] order: u32, #[digits(3)] number: u16 }
+    ///
+    /// # pollster::block_on(async {
+    /// let orders = Engine::in_memory().entities::<Order>().create_if_missing().await?;
+    /// orders.insert_part(Order::key("ada", 42), &Line { customer: "ada".into(), order: 42, number: 1 }).await?;
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn insert_part<C: PlainEntity + Send + Sync>(
         &self,
         owner: Selection<P, Point>,
         part: &C,
     ) -> Result<()> {
-        const { require_owner(P::SCHEMA) };
+        const {
+            require_owner(P::SCHEMA);
+            require_table_of_owner(P::SCHEMA, C::SCHEMA);
+        };
         let owner = owner.into_key()?;
-        self.check_part::<C>(&owner, &part.key_of()?)?;
+        self.check_part(&owner, &part.key_of()?)?;
         let mut unit = self.unit_in(owner.partition_key.clone())?;
         unit.touch::<P>(owner)?.insert(part)?;
         unit.commit().await.map(drop)
@@ -244,16 +271,12 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         Err(self.here(Error::of(fault), owner))
     }
 
-    fn check_part<C: Entity>(&self, owner: &EntityKey, part: &EntityKey) -> Result<()> {
+    fn check_part(&self, owner: &EntityKey, part: &EntityKey) -> Result<()> {
         let under = range(owner).contains(part.partition_key.as_str(), part.row_key.as_str());
-        let fault = if !C::SCHEMA.table.eq_ignore_ascii_case(P::SCHEMA.table) {
-            RelationFault::OtherTable
-        } else if !under || part == owner {
-            RelationFault::OtherKey
-        } else {
+        if under && part != owner {
             return Ok(());
-        };
-        Err(self.here(Error::of(fault), part))
+        }
+        Err(self.here(Error::of(RelationFault::OtherKey), part))
     }
 }
 

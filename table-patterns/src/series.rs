@@ -94,6 +94,11 @@ pub(crate) use table::{only_slots, slot_name, sum_overflow, with_slots};
 /// The entity may declare indexes, a feed and copies, like any other entity: [`SeriesTable`] uses its [handle](crate::Entities), and
 /// [`put_series`](crate::unit::UnitOfWork::put_series) adds rows with slots to a [unit of work](crate::unit). Derived rows, such as index entries
 /// and view rows, contain only the entity's own properties. Reading a slot through an index does not compile.
+#[diagnostic::on_unimplemented(
+    message = "[T254] `{Self}` is not a series",
+    label = "expected an entity with `impl Series`",
+    note = "write `impl Series for {Self} {{ type Value = i32; const SLOTS: &'static [&'static str] = series::HOURS; }}`, with `use table_patterns::series::{{self, Series}};`"
+)]
 pub trait Series: Entity {
     /// The type of a slot's value, such as `i32` for counts or `f64` for measurements. It cannot be an `Option`, because an empty slot is not stored.
     type Value: Property;

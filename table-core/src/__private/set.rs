@@ -39,7 +39,11 @@ const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
             .with("` and `");
         let message = message.with(right.table).with("`; all types of `").with(of);
         let message = message
-            .with("` are in one table, named by `#[entity(table = \"…\")]` on each; remove the other one");
+            .with("` are in one table; write `#[entity(table = \"")
+            .with(left.table)
+            .with("\")]` above `")
+            .with(right.entity)
+            .with("`, or remove it");
         panic!("{}", message.as_str());
     }
     if !left.is_told_from(right) {

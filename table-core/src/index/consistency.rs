@@ -93,6 +93,44 @@ pub enum StronglyConsistent {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventuallyConsistent {}
 
+/// The consistency of sources that `get` and `query` of `table_patterns::Entities` read. Only [`StronglyConsistent`] implements it.
+///
+/// ```
+/// use table_core::index::{ReadAtOnce, StronglyConsistent};
+///
+/// fn is_never_stale<E, C: ReadAtOnce<E>>() -> bool {
+///     true
+/// }
+/// assert!(is_never_stale::<(), StronglyConsistent>()); // `EventuallyConsistent` does not compile: T249
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T249] an index of `{E}` in another partition or table may be stale, and is read by a separate method",
+    label = "write `get_eventual(…)` for one entity, or `query_eventual(…)` for several",
+    note = "`get_eventual({E}::…(…)).await?` is an `Option` of an `Eventual`; `found.primary(&entities).await?` reads the entity itself"
+)]
+pub trait ReadAtOnce<E>: Consistency {}
+
+impl<E> ReadAtOnce<E> for StronglyConsistent {}
+
+/// The consistency of sources that `get_eventual` and `query_eventual` of `table_patterns::Entities` read. Only [`EventuallyConsistent`] implements it.
+///
+/// ```
+/// use table_core::index::{EventuallyConsistent, ReadLater};
+///
+/// fn may_be_stale<E, C: ReadLater<E>>() -> bool {
+///     true
+/// }
+/// assert!(may_be_stale::<(), EventuallyConsistent>()); // `StronglyConsistent` does not compile: T249
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T249] an entity `{E}`, and an index in its partition, are never stale, and are read by `get` and `query`",
+    label = "write `get(…)` for one entity, or `query(…)` for several",
+    note = "`get_eventual` and `query_eventual` read indexes in other partitions and tables"
+)]
+pub trait ReadLater<E>: Consistency {}
+
+impl<E> ReadLater<E> for EventuallyConsistent {}
+
 mod sealed {
     pub trait Sealed {}
 }

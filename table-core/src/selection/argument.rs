@@ -65,7 +65,8 @@ impl KeyArg<String> for &str {
 #[diagnostic::on_unimplemented(
     message = "[T081] `{Self}` is not a range of this key part",
     label = "write a range of `{T}`, such as `value..=value`, `first..=last`, `first..` or `..`",
-    note = "for a single value of a part that is not the last one, use the method that ends in `_is`"
+    note = "for a single value of a part that is not the last one, use the method that ends in `_is`",
+    note = "for the texts that start with a prefix, use the method that ends in `_prefix`"
 )]
 pub trait KeyBounds<T> {
     /// Passes the bounds to `read`, and returns the result.

@@ -1,11 +1,6 @@
 //! Types that identify one entity by its complete key.
 
-use crate::reported::reported_once;
-use crate::selection::{Point, Selection};
-
-reported_once! {
-    ReportedKey: PointKey, From;
-}
+use crate::selection::{Point, Primary, Selection};
 
 /// The complete key of an entity of type `E`: a selection that contains every part of both keys or, in a table without a schema, an
 /// [`EntityKey`](crate::EntityKey).
@@ -31,6 +26,70 @@ pub trait PointKey<E> {
 
     /// Returns the key as a selection of one entity.
     fn into_point(self) -> Selection<E, Point, Self::From>;
+}
+
+/// The source of keys that name entities in their own table, and not copies in an index. Only [`Primary`] implements it. Writes take such keys.
+///
+/// ```
+/// use table_core::selection::{OwnSource, PointKey};
+///
+/// /// A key under which an entity can be written.
+/// fn is_written_under<E, K: PointKey<E, From: OwnSource<E>>>(_: &K) -> bool {
+///     true
+/// }
+/// # use table_core::Entity;
+/// # #[derive(Entity)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32 }
+/// assert!(is_written_under(&Employee::key("Sales", 7))); // the key of an index does not compile: T248
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T248] an index of `{E}` finds entities, and does not write them",
+    label = "write `{E}::key(…)`, with the fields of the key",
+    note = "`let found = entities.get({E}::by_…(…)).await?` reads an entity by a unique index; its fields are those of the key: \
+            `{E}::key(&found.…, found.…)`"
+)]
+pub trait OwnSource<E>: Sized {
+    /// A type that exists only if the source implements this trait.
+    #[doc(hidden)]
+    type Checked;
+
+    /// Returns the key, whose source is the entities themselves.
+    fn into_own(key: Selection<E, Point, Self>) -> Selection<E, Point>;
+}
+
+impl<E> OwnSource<E> for Primary {
+    type Checked = ();
+
+    fn into_own(key: Selection<E, Point>) -> Selection<E, Point> {
+        key
+    }
+}
+
+/// The bound of the key of a write. rustc reports a type that violates it only once.
+#[doc(hidden)]
+pub trait ReportedOwnKey<E>: PointKey<E> {
+    /// The type `R`, if the argument's type is correct.
+    type Then<R>;
+
+    /// Returns `result`, which has the type `R` only for a correct argument.
+    fn then<R>(result: R) -> Self::Then<R>;
+
+    /// Returns the key.
+    fn into_own(self) -> Selection<E, Point>;
+}
+
+impl<E, A: PointKey<E, From = F>, F: OwnSource<E, Checked = C>, C> ReportedOwnKey<E> for A {
+    type Then<R> = <C as crate::reported::Itself>::Result<R>;
+
+    fn then<R>(result: R) -> Self::Then<R> {
+        result
+    }
+
+    fn into_own(self) -> Selection<E, Point> {
+        F::into_own(self.into_point())
+    }
 }
 
 /// The keys of several entities of type `E`: a list or an iterator of complete keys.

@@ -15,7 +15,7 @@ use crate::operation::OperationKind;
 use crate::property::{self, Property};
 use crate::query::Select;
 use crate::row::{self, Row, RowView, RowWriter};
-use crate::selection::{Point, PointKey, Primary, Selection};
+use crate::selection::{OwnSource, Point, PointKey, Selection};
 use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::update::at;
@@ -196,8 +196,8 @@ impl<E, S: TableStore, C: Settable<E>> SetBy<Table<E, S>> for C {
 
 impl<E, S: TableStore> Table<E, S> {
     /// Begins a patch of one entity. The patch is sent as a merge, without reading the entity, unless it removes a property.
-    pub fn patch(&self, key: impl PointKey<E, From = Primary>) -> Patch<'_, Self> {
-        Patch::new(self, key.into_point())
+    pub fn patch(&self, key: impl PointKey<E, From: OwnSource<E>>) -> Patch<'_, Self> {
+        Patch::new(self, OwnSource::into_own(key.into_point()))
     }
 }
 

@@ -79,6 +79,30 @@ pub trait Creates<E>: Refused {}
 )]
 pub trait ReadsAll<E>: Refused {}
 
+/// A handle that filters a table without a selection of keys. No handle implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T201] a table has no method of this name: a query names the keys to read, and filters them",
+    label = "write `query({E}::partition(…)).filter({E}::….eq(…)).collect()`",
+    note = "`query` reads a partition or a range of rows; `scan(\"the reason\").max_rows(n).filter(…)` reads the whole table"
+)]
+pub trait Filters<E>: Refused {}
+
+/// A handle that counts the entities of a table. No handle implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T201] a table has no method of this name: a query counts the entities that it reads",
+    label = "write `query({E}::partition(…)).count()`",
+    note = "`filter({E}::….eq(…))` before `count()` restricts them; a view keeps a count current: `table_patterns::view`"
+)]
+pub trait Counts<E>: Refused {}
+
+/// A handle that reads some properties of entities. No handle implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T201] a table has no method of this name: a query names the keys to read, and reads some properties as a type",
+    label = "write `query({E}::partition(…)).project::<…>().collect()`, with a type that derives `Projection`",
+    note = "declare the type with `#[derive(Projection)]`, `#[projection(of = {E})]` and the fields to read"
+)]
+pub trait Selects<E>: Refused {}
+
 /// A handle that begins a transaction without a partition. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T202] a table has no method of this name: a transaction is on one partition",
@@ -87,12 +111,21 @@ pub trait ReadsAll<E>: Refused {}
 )]
 pub trait Begins<E>: Refused {}
 
+/// A handle of `table_patterns` that begins a transaction without a partition. No handle implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T202] a table has no method of this name: a unit is a transaction on one partition",
+    label = "write `unit({E}::partition(…))?`",
+    note = "its writes are applied atomically when it is committed: `commit().await`; dropping it discards them",
+    note = "`transaction({E}::partition(…), async |unit| …)` runs a function that reads and writes, and repeats it after a conflict"
+)]
+pub trait BeginsUnit<E>: Refused {}
+
 /// Declares methods that users may know from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right
-/// method. The methods take `&mut self`, so rustc prefers a method with the same name that takes `self` or `&self` and belongs to one of the program's traits.
+/// method. The argument is the bound of the methods that begin a transaction. The methods take `&mut self`, so rustc prefers a method with the same name that takes `self` or `&self` and belongs to one of the program's traits.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {
-    () => {
+    ($begins:ident) => {
         $crate::__refused_verbs! {
             Saves: upsert(_) save(_) put(_) add(_) insert_into(_) add_entity(_) create_entity(_) insert_entity(_) upsert_entity(_) save_changes()
                 insert_one(_) insert_or_update(_) insert_or_ignore(_) insert_if_absent(_) insert_if_not_exists(_) insert_async(_) add_async(_)
@@ -101,9 +134,9 @@ macro_rules! __refused_verbs {
             Changes: update_many(_) update_entity(_, _) update_entity_async(_, _, _) update_item(_, _) update_one(_, _) update_async(_) update_by_id(_, _)
                 update_where(_, _) modify(_) attach(_) find_one_and_update(_, _) replace_one(_, _) replace_entity(_) merge_entity(_);
             Finds: find(_) find_one(_) fetch(_) load(_) get_item(_) get_entity(_, _) get_entity_if_exists(_, _) find_async(_) batch_get(_) find_by_id(_)
-                get_by_id(_) find_many(_) get_one(_) get_first(_) get_by(_) get_by_key(_) get_async(_, _) get_entity_async(_, _)
-                get_entity_if_exists_async(_, _) get_item_async(_) try_get(_) find_first(_) find_unique(_) find_by(_) find_by_key(_) find_one_by(_)
-                fetch_one(_) fetch_optional(_) read(_) read_item(_, _) read_entity(_) select_one(_) single(_) single_or_default(_) lookup(_);
+                get_by_id(_) get_one(_) get_first(_) get_by(_) get_by_key(_) get_async(_, _) get_entity_async(_, _) get_entity_if_exists_async(_, _)
+                get_item_async(_) try_get(_) find_first(_) find_unique(_) find_by(_) find_by_key(_) find_one_by(_) fetch_one(_) fetch_optional(_) read(_)
+                read_item(_, _) read_entity(_) select_one(_) single(_) single_or_default(_) lookup(_);
             Contains: contains(_) contains_key(_) has(_) has_key(_) exists_by_id(_) exists_async(_) any_async(_);
             WritesMany: batch_put(_) batch_write(_) insert_all(_) insert_many(_) add_all(_) save_all(_) insert_batch(_) insert_bulk(_) bulk_insert(_)
                 bulk_write(_) batch_insert(_) batch_write_item(_) upsert_all(_) upsert_many(_) save_many(_) put_all(_) create_many(_) add_range(_)
@@ -113,11 +146,13 @@ macro_rules! __refused_verbs {
             RemovesMany: delete_many(_) delete_all() delete_where(_) remove_all() remove_range(_) clear() truncate();
             Creates: create() create_table() create_if_not_exists() create_async() create_if_not_exists_async() create_table_if_not_exists() ensure_created()
                 ensure_created_async() ensure_exists();
-            ReadsAll: all() list() find_all() fetch_all() get_all() to_list() match_(_) query_as(_) query_raw(_) first() first_or_default() count() filter(_)
-                where_(_) query_async(_) query_entities(_) list_entities() select(_) select_all() scan_all() read_all() get_entities() list_all() query_all()
-                query_filter(_) execute_query(_) where_by(_) stream() to_list_async() get_all_async() count_async() first_or_default_async(_)
-                as_queryable() filter_by(_) len();
-            Begins: begin() begin_transaction() submit_transaction(_) begin_async() begin_transaction_async() start_transaction() submit_transaction_async(_)
+            ReadsAll: all() list() find_all() fetch_all() get_all() to_list() query_as(_) query_raw(_) first() first_or_default() query_async(_)
+                query_entities(_) list_entities() select_all() scan_all() read_all() get_entities() list_all() query_all() execute_query(_) stream()
+                to_list_async() get_all_async() first_or_default_async(_) as_queryable();
+            Filters: filter(_) filter_by(_) where_(_) query_filter(_) where_by(_) match_(_) find_many(_);
+            Counts: count() count_async() len();
+            Selects: select(_);
+            $begins: begin() begin_transaction() submit_transaction(_) begin_async() begin_transaction_async() start_transaction() submit_transaction_async(_)
                 create_batch() new_batch() batch();
         }
     };
@@ -133,5 +168,5 @@ macro_rules! __refused_verbs {
 }
 
 impl<E, S> crate::Table<E, S> {
-    __refused_verbs! {}
+    __refused_verbs! { Begins }
 }

@@ -9,7 +9,7 @@ use crate::etag::{ETag, IntoIfMatch};
 use crate::key::EntityKey;
 use crate::operation::OperationKind;
 use crate::row::Row;
-use crate::selection::{PointKey, Primary};
+use crate::selection::{OwnSource, PointKey};
 use crate::store::{Committed, TableStore, written};
 use crate::table::written_types::WrittenTypes;
 use crate::table::{Table, request};
@@ -105,13 +105,13 @@ impl<E, S: TableStore> Table<E, S> {
     /// differs (DEL-2).
     pub fn delete(
         &self,
-        key: impl PointKey<E, From = Primary>,
+        key: impl PointKey<E, From: OwnSource<E>>,
         etag_or_any: impl IntoIfMatch,
     ) -> BoxFuture<'_, Result<()>>
     where
         E: ToEntity,
     {
-        let (key, kind) = (key.into_point(), OperationKind::Delete(etag_or_any.into()));
+        let (key, kind) = (OwnSource::into_own(key.into_point()), OperationKind::Delete(etag_or_any.into()));
         async move {
             let key = key.into_key()?;
             let written = WrittenTypes::new(E::schemas(), false);

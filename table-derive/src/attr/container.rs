@@ -54,6 +54,9 @@ pub(crate) struct ContainerAttrs {
     pub(crate) indexes: Vec<IndexAttr>,
 }
 
+/// The help text for a relation that does not say which side of it the entity is.
+const COPIES: &str = "write `copies_from(Assignee)` if this entity holds the copies, or `copied_by(Assignee)` if they are copies of it";
+
 /// The words that `#[entity(…)]` accepts.
 const WORDS: Words = Words {
     of: ENTITY,
@@ -71,6 +74,10 @@ const WORDS: Words = Words {
     ],
     meant: &[
         ("name", "write `table = \"Company\"`"),
+        ("copies", COPIES),
+        ("copy", COPIES),
+        ("relation", COPIES),
+        ("relations", COPIES),
         ("renamed_from", "keep the name of the stored schema: `schema_name = \"Employee\"`"),
         ("table_name", "write `table = \"Company\"`"),
         ("rename", "write `table = \"Company\"`"),
@@ -212,7 +219,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
         } else if attr.path() == &ROW_KEY {
             parse_key(ctxt, attr, "#[row_key(\"empid_\", id)]", &mut row_key);
         } else if attr.path() == &INDEX || attr.path() == &INDEX_ENTITY {
-            indexes.extend(index::parse(ctxt, attr, attr.path() == &INDEX_ENTITY));
+            indexes.extend(index::parse(ctxt, attr, attr.path() == &INDEX_ENTITY, input));
         } else {
             refuse_field_attribute(ctxt, attr);
             foreign::refuse(ctxt, attr, None, keyed);

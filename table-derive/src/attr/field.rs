@@ -48,11 +48,11 @@ const WORDS: Words = Words {
         ("with", "write `json`"),
         (
             "skip",
-            "an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
+            "move `{cache}` to another struct, because an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
         ),
         (
             "ignore",
-            "an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
+            "move `{cache}` to another struct, because an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
         ),
         ("skip_serializing_if", "remove it: a `None` is not stored"),
         (

@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Ident, LitInt, LitStr, Path, Token, parenthesized};
+use syn::{Attribute, DeriveInput, Ident, LitInt, LitStr, Path, Token, parenthesized};
 
 use crate::attr::Slot;
 use crate::attr::piece::{self, PieceList};
@@ -104,12 +104,19 @@ const MEANT: &[(&str, &str)] = &[
 ];
 
 /// Parses one `#[index(…)]` or `#[index_entity(…)]`. Reports an error and returns `None` if the name is missing.
-pub(crate) fn parse(ctxt: &Ctxt, attr: &Attribute, list: bool) -> Option<IndexAttr> {
+pub(crate) fn parse(ctxt: &Ctxt, attr: &Attribute, list: bool, of: &DeriveInput) -> Option<IndexAttr> {
     let words = if list { &LISTS } else { &COPIES };
-    grammar::in_parentheses(ctxt, attr, words.form, |input| parse_words(ctxt, input, attr, words)).flatten()
+    let read = |input: ParseStream| parse_words(ctxt, input, attr, words, of);
+    grammar::in_parentheses(ctxt, attr, words.form, read).flatten()
 }
 
-fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words) -> Option<IndexAttr> {
+fn parse_words(
+    ctxt: &Ctxt,
+    input: ParseStream,
+    attr: &Attribute,
+    words: &Words,
+    of: &DeriveInput,
+) -> Option<IndexAttr> {
     let mut name = None;
     let mut is_first = true;
     let mut unique = Slot::empty(UNIQUE.0);
@@ -125,8 +132,8 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
             name = Some(parse_name(input, words)?);
             return Ok(());
         }
-        no_field(input, words, name.as_ref())?;
-        words.word(input, |word, input| {
+        no_field(input, words, name.as_ref(), of)?;
+        let read = words.word(input, |word, input| {
             if word == UNIQUE {
                 unique.set(ctxt, word, word.clone(), "write `unique` once");
             } else if word == AT_MOST {
@@ -136,7 +143,13 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
                 let name = grammar::value(input, <LitStr as Parse>::parse)?;
                 table.set(ctxt, word, name, "an index is stored in one table");
             } else if word == WHEN {
-                let function = grammar::value(input, Path::parse_mod_style)?;
+                let function = grammar::value(input, Path::parse_mod_style).map_err(|_| {
+                    let help =
+                        format!("write `when = {}::is_active` of `fn is_active(&self) -> bool`", of.ident);
+                    let rest = grammar::rest(input);
+                    let rest = if rest.is_empty() { word.to_token_stream() } else { rest };
+                    ctxt::mistake("T004", rest, "malformed `when`", help)
+                })?;
                 when.set(ctxt, word, function, "name one function, which may test several conditions");
             } else if word == INCLUDE {
                 let content;
@@ -157,6 +170,14 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
                 slot.set(ctxt, word, pieces, help);
             }
             Ok(())
+        });
+        read.map_err(|error| match error.to_string() {
+            // The word of another library, which is a single token.
+            text if text.starts_with("[T001]") && text.contains(WHEN_MEANT) => {
+                let own = format!("when = {}::", of.ident);
+                syn::Error::new(error.span(), text.replace("when = Employee::", &own))
+            }
+            _ => error,
         })
     });
     Some(IndexAttr {
@@ -175,7 +196,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
 }
 
 /// Reports a bare name that is not similar to a known word and is therefore probably a field that belongs in a key.
-fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Result<()> {
+fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>, of: &DeriveInput) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
     let text = name.to_string();
@@ -189,7 +210,15 @@ fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Re
     }
     let first = index.filter(|index| index.to_string().starts_with(char::is_lowercase));
     let help = match first {
-        Some(first) => format!("write `{}`", samples::with_names(words.form, &quote!(#first, #name))),
+        Some(first) => {
+            // The rows of an index are in the partition of the entity, whose fields are not repeated.
+            let partition = of.attrs.iter().find(|attr| attr.path() == &PARTITION_KEY);
+            let partition =
+                partition.map(|attr| grammar::names(grammar::arguments(attr))).unwrap_or_default();
+            let fields = [first, &name].into_iter().filter(|field| !partition.contains(field));
+            let fields: TokenStream = fields.map(|field| quote!(#field,)).collect();
+            format!("write `{}`", samples::with_names(words.form, &fields))
+        }
         None => format!("a field belongs in the key: `row_key({name})`"),
     };
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))

@@ -29,7 +29,8 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, index) in entity.indexes.iter().enumerate() {
         let name = &index.attr.name;
         if entity.is_index_twice(at) {
-            ctxt.error("T061", name, format!("duplicate index `{name}`"), "give each index a different name");
+            let help = format!("give each index a different name, such as `{name}2`");
+            ctxt.error("T061", name, format!("duplicate index `{name}`"), help);
         }
     }
 }
@@ -59,11 +60,26 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
                 "an index starts with a name, and a field belongs in its key: `#[{word}(By{}, {unique}{at_most}row_key(\"{field}_\", {piece}{more}))]`",
                 pascal_case(&field)
             )
+        } else if let Some(pieces) = row_key_of_name(entity, index) {
+            let own = grammar::source(&grammar::arguments(&index.attr.original));
+            format!("name the fields to look up by: `#[{word}({own}, row_key({pieces}))]`")
         } else {
             format!("name the fields to look up by: `#[{word}({name}, row_key(field))]`")
         };
         ctxt.error("T060", name, format!("the index `{name}` has no `row_key`"), help);
     }
+}
+
+/// Returns the pieces of the missing `RowKey` of an index: a literal if its PartitionKey names the field, or the field after which the index is named.
+fn row_key_of_name(entity: &Entity<'_>, index: &Index) -> Option<String> {
+    let is_unique = index.attr.unique.is_some();
+    if let Some(part) = index.partition_key.as_ref().and_then(|key| key.parts().next()) {
+        return is_unique.then(|| format!("{:?}", part.name.unraw().to_string()));
+    }
+    let method = index.method();
+    let field = method.strip_prefix("by_").unwrap_or(&method);
+    let is_field = entity.fields.iter().any(|it| it.ident == field);
+    (is_field && is_unique).then(|| format!("\"{field}_\", {field}"))
 }
 
 /// Returns the fields of the entity's `RowKey` as further pieces of an index key that contains `field`: `, "_", id`.

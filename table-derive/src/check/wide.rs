@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use syn::{Attribute, Data, DeriveInput, LitStr};
+
 use crate::check::{hot, key, level, part_type, property, table};
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::wide::{MOST_PARTS, ROOM, Wide};
+use crate::symbol::SLOTS;
 
 /// Checks all rules of a wide entity.
 pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
@@ -24,6 +28,21 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     parts_in_order(ctxt, wide);
     too_many_parts(ctxt, wide);
     full_part(ctxt, wide);
+}
+
+/// Reports `#[slots("Day", 1..=366)]` in a struct that derives `Entity`, and returns `true` if there is one. Attributes of this name with other arguments belong
+/// to other libraries.
+pub(crate) fn is_wide(ctxt: &Ctxt, input: &DeriveInput) -> bool {
+    let Data::Struct(data) = &input.data else { return false };
+    let is_slots = |attr: &&Attribute| {
+        let mut tokens = grammar::arguments(attr).into_iter();
+        let is_name = tokens.next().is_some_and(|token| syn::parse2::<LitStr>(token.into()).is_ok());
+        attr.path() == &SLOTS && is_name && tokens.any(|token| token.to_string() == ".")
+    };
+    let Some(attr) = data.fields.iter().flat_map(|field| &field.attrs).find(is_slots) else { return false };
+    let help = "write `#[derive(Wide)]` in place of `#[derive(Entity)]`, with `use table_patterns::wide::Wide;`: it declares the keys and the rows of the entity";
+    ctxt.error("T159", attr, "only a wide entity has slots", help);
+    true
 }
 
 /// Reports a slot range that is empty or too long.

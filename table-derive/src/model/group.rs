@@ -54,7 +54,10 @@ impl<'a> EntityGroup<'a> {
                     list(ctxt, &field.ty);
                     members.push(Member { ident, ty: &field.ty, entity: entity(&field.ty) });
                 }
-                Some(_) if other.is_none() => other = Some(field),
+                Some(_) if other.is_none() => {
+                    not_a_list(ctxt, &field.ty);
+                    other = Some(field);
+                }
                 Some(attr) => {
                     ctxt.error(
                         "T002",
@@ -106,6 +109,22 @@ fn list(ctxt: &Ctxt, ty: &Type) {
     );
     let help = format!("write `{right}`, with `table_core::group::{{Many, One}}`");
     ctxt.error("T107", ty, wrong, help);
+}
+
+/// Reports a type of the standard library or of a member as the type of the field for other rows. The compiler reports the other types.
+fn not_a_list(ctxt: &Ctxt, ty: &Type) {
+    const WRONG: [&str; 8] =
+        ["HashMap", "BTreeMap", "HashSet", "BTreeSet", "Option", "One", "Many", "TableEntity"];
+    let Type::Path(path) = ty else { return };
+    if path.path.segments.last().is_some_and(|last| WRONG.iter().any(|wrong| last.ident == wrong)) {
+        let wrong = format!("`{}` cannot collect the rows of other types", grammar::type_text(ty));
+        ctxt.error(
+            "T251",
+            ty,
+            wrong,
+            "write `Vec<TableEntity>`: a `TableEntity` has the keys and all properties of a row",
+        );
+    }
 }
 
 /// Returns `true` if a type is named `One` or `Many`.

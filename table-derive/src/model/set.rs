@@ -53,9 +53,22 @@ impl<'a> EntitySet<'a> {
                 _ => None,
             };
             let Some(ty) = ty else {
-                let (what, example) =
-                    if is_other.is_some() { ("bag", "TableEntity") } else { ("entity", "Employee") };
-                let help = format!("write the {what} it holds: `{ident}({example})`");
+                // The last variant, without fields, is probably for the rows of other types.
+                let is_last = data.variants.last().is_some_and(|last| last.ident == *ident);
+                let is_meant = lacks_other && is_last && matches!(variant.fields, Fields::Unit);
+                lacks_other &= !is_meant;
+                let what = if is_other.is_some() { "bag" } else { "entity" };
+                let help = if is_other.is_some() {
+                    format!("write the {what} it holds: `{ident}(TableEntity)`")
+                } else if is_meant {
+                    format!("write `#[other] {ident}(TableEntity)` for the rows of other types")
+                } else if matches!(variant.fields, Fields::Named(_)) {
+                    format!(
+                        "declare the fields in a struct `{ident}` that derives `Entity`, and write `{ident}({ident})`"
+                    )
+                } else {
+                    format!("write the {what} it holds: `{ident}({ident})`")
+                };
                 ctxt.error("T101", ident, format!("the variant `{ident}` does not hold one {what}"), help);
                 continue;
             };

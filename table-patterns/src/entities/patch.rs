@@ -6,7 +6,7 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::property::Property;
-use table_core::selection::{PointKey, Primary};
+use table_core::selection::{OwnSource, PointKey};
 use table_core::store::TableStore;
 use table_core::table::{Patch, PatchChange, PatchTarget, SetBy};
 use table_core::{Error, Result};
@@ -34,8 +34,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
     /// ```
-    pub fn patch(&self, key: impl PointKey<E, From = Primary>) -> Patch<'_, Self> {
-        Patch::new(self, key.into_point())
+    pub fn patch(&self, key: impl PointKey<E, From: OwnSource<E>>) -> Patch<'_, Self> {
+        Patch::new(self, OwnSource::into_own(key.into_point()))
     }
 }
 

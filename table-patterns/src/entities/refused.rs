@@ -3,5 +3,5 @@
 use crate::entities::Entities;
 
 impl<E, S, O> Entities<E, S, O> {
-    table_core::__refused_verbs! {}
+    table_core::__refused_verbs! { BeginsUnit }
 }

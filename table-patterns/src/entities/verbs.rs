@@ -6,8 +6,8 @@ use table_core::etag::{ETag, IfMatch, IntoIfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::row::Row;
-use table_core::selection::ReportedKey;
-use table_core::selection::{Point, Primary, Selection};
+use table_core::selection::ReportedOwnKey;
+use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
 use crate::entities::handle::Entities;
@@ -161,12 +161,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist (DEL-3); `UpdateConditionNotSatisfied` if its version differs (DEL-2).
-    pub fn delete<K: ReportedKey<E, From = Primary>>(
+    pub fn delete<K: ReportedOwnKey<E>>(
         &self,
         key: K,
         etag_or_any: impl IntoIfMatch,
     ) -> K::Then<impl Future<Output = Result<()>>> {
-        K::then(self.delete_point(key.into_point(), etag_or_any.into()))
+        K::then(self.delete_point(key.into_own(), etag_or_any.into()))
     }
 
     async fn delete_point(&self, key: Selection<E, Point>, if_match: IfMatch) -> Result<()> {

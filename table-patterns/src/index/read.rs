@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::entity::{Entity, ProjectionOf, Versioned};
-use table_core::index::{EventuallyConsistent, StronglyConsistent};
+use table_core::index::{ReadAtOnce, ReadLater};
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Select};
 use table_core::selection::{
@@ -34,7 +34,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// `IndexNotReady` while the index is building; any error from [`Table::get`](table_core::Table::get).
     pub fn get<F>(&self, key: impl PointKey<E, From = F>) -> BoxFuture<'_, Result<Option<Versioned<E>>>>
     where
-        F: Source<Consistency = StronglyConsistent> + ReadableAs<E>,
+        F: Source<Consistency: ReadAtOnce<E>> + ReadableAs<E>,
     {
         self.entity(key.into_point()).boxed()
     }
@@ -48,7 +48,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         key: impl PointKey<E, From = F>,
     ) -> BoxFuture<'a, Result<Option<Versioned<P>>>>
     where
-        F: Source<Consistency = StronglyConsistent> + ReadableAs<P>,
+        F: Source<Consistency: ReadAtOnce<E>> + ReadableAs<P>,
     {
         self.entity(key.into_point()).boxed()
     }
@@ -62,7 +62,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         key: impl PointKey<E, From = F>,
     ) -> BoxFuture<'_, Result<Option<Eventual<E>>>>
     where
-        F: Source<Consistency = EventuallyConsistent> + ReadableAs<E>,
+        F: Source<Consistency: ReadLater<E>> + ReadableAs<E>,
     {
         self.copy::<E, F>(key.into_point()).boxed()
     }
@@ -76,7 +76,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         key: impl PointKey<E, From = F>,
     ) -> BoxFuture<'a, Result<Option<Eventual<P>>>>
     where
-        F: Source<Consistency = EventuallyConsistent> + ReadableAs<P>,
+        F: Source<Consistency: ReadLater<E>> + ReadableAs<P>,
     {
         self.copy::<P, F>(key.into_point()).boxed()
     }
@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ) -> EntityQuery<E, S, E, F>
     where
         S: Clone,
-        F: Source<Consistency = StronglyConsistent>,
+        F: Source<Consistency: ReadAtOnce<E>>,
     {
         self.checked(self.table.query(own_rows(partition_or_rows.into_selection())))
     }
@@ -126,7 +126,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ) -> EventualQuery<E, S, E, F>
     where
         S: Clone,
-        F: Source<Consistency = EventuallyConsistent>,
+        F: Source<Consistency: ReadLater<E>>,
     {
         EventualQuery::new(self.checked(self.table.query(selection.into_selection())))
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
+use table_core::__private::require_droppable;
 use table_core::clock::Clock;
 use table_core::etag::ETag;
 use table_core::name::TableName;
@@ -54,21 +55,15 @@ impl<E, S: Clone> Clone for Opened<E, S> {
 /// The opened tables, by name.
 type Handles<E, S> = HashMap<TableName, Opened<E, S>>;
 
-impl<E: Periodic, S> PeriodTables<E, S> {
+impl<E, S> PeriodTables<E, S> {
     /// Creates a handle to the tables of an entity type in a store. Sends no request.
+    // The bound is on the function, because rustc shows the custom error message of a bound on a function, but not of a bound on an `impl`.
     #[must_use]
-    pub fn new(store: S) -> Self {
-        const {
-            assert!(
-                !has_remote(E::SCHEMA.indexes),
-                "an index of this entity lies in another partition or table, whose entries would stay when the table of a period is dropped: \
-                 declare it without `table` and `partition_key` (PAT-HVD)"
-            );
-            assert!(
-                E::RELATIONS.is_none(),
-                "an entity in tables of periods gives and holds no copies: these do not know in which table it lies (PAT-HVD)"
-            );
-        }
+    pub fn new(store: S) -> Self
+    where
+        E: Periodic,
+    {
+        const { require_droppable(E::SCHEMA, has_remote(E::SCHEMA.indexes), E::RELATIONS.is_some()) };
         Self {
             store,
             clock: Clock::default(),
@@ -78,7 +73,9 @@ impl<E: Periodic, S> PeriodTables<E, S> {
             opened: Arc::default(),
         }
     }
+}
 
+impl<E: Periodic, S> PeriodTables<E, S> {
     /// Sets a function that configures the handle to each table, for example to set another [retry policy](crate::Entities::with_retry).
     ///
     /// To attach participants, use [`with_participant`](crate::EntityStore::with_participant) on the store.

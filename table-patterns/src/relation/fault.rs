@@ -13,9 +13,6 @@ pub(super) enum RelationFault {
     )]
     #[fault(InvalidInput, "EGT-2")]
     TooMany { rows: usize, most: usize },
-    #[error("the part's schema names another table than the parent's; a transaction writes one table")]
-    #[fault(InvalidInput, "PAT-CK-3")]
-    OtherTable,
     #[error(
         "the part's key does not begin with its parent's key; use the same partition, and a RowKey that begins with the parent's"
     )]

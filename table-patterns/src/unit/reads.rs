@@ -10,7 +10,7 @@ use table_core::key::{EntityKey, RowKey};
 use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::query::{EntityRef, Select};
 use table_core::row::Row;
-use table_core::selection::{PointKey, Primary};
+use table_core::selection::{OwnSource, PointKey};
 use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
@@ -79,7 +79,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// - Any error from the store.
     pub async fn get<E: Entity>(
         &mut self,
-        key: impl PointKey<E, From = Primary>,
+        key: impl PointKey<E, From: OwnSource<E>>,
     ) -> Result<Option<Versioned<E>>> {
         self.get_as::<E, E>(key).await
     }
@@ -90,9 +90,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Any error from [`get`](Self::get).
     pub async fn get_as<P: ProjectionOf<E>, E: Entity>(
         &mut self,
-        key: impl PointKey<E, From = Primary>,
+        key: impl PointKey<E, From: OwnSource<E>>,
     ) -> Result<Option<Versioned<P>>> {
-        let key = key.into_point().into_key()?;
+        let key = OwnSource::into_own(key.into_point()).into_key()?;
         self.check_place::<E>(&key)?;
         let Some(StoredRow { row, etag }) = self.read_row(&key.row_key).await? else { return Ok(None) };
         let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());

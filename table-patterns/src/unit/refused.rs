@@ -24,23 +24,39 @@ pub trait ReadsSeveral: Refused {}
 )]
 pub trait WritesBy: Refused {}
 
+/// A unit that is committed or discarded with a method of another library. No unit implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T239] a unit has no method of this name: `commit` applies its writes, and dropping it discards them",
+    label = "write `commit()`",
+    note = "nothing is written before `commit().await`, so there is nothing to roll back: `drop(unit)` discards the writes"
+)]
+pub trait EndsBy: Refused {}
+
 impl<S, O> UnitOfWork<S, O> {
     __refused_methods! {
         ReadsSeveral: query(_) scan(_) exists(_);
-        WritesBy: upsert(_) put(_) patch(_) create(_) insert_many(_) insert_into(_) save_changes() rollback();
+        WritesBy: upsert(_) put(_) patch(_) create(_) insert_many(_) insert_into(_);
+        EndsBy: save_changes() rollback();
     }
+}
+
+impl<S, O> UnitOfWork<S, O>
+where
+    Self: EndsBy,
+{
+    __refused_by_name! { execute submit finish complete end abort cancel save_changes_async commit_async }
 }
 
 impl<S, O> UnitOfWork<S, O>
 where
     Self: ReadsSeveral,
 {
-    __refused_by_name! { get_many get_by_index read load fetch }
+    __refused_by_name! { get_many get_by_index read load fetch find_one get_one get_entity find_by_key first }
 }
 
 impl<S, O> UnitOfWork<S, O>
 where
     Self: WritesBy,
 {
-    __refused_by_name! { insert_or_replace insert_or_merge merge add remove insert_all put_all execute submit bulk }
+    __refused_by_name! { insert_or_replace insert_or_merge merge add remove insert_all put_all bulk add_entity update_entity delete_entity replace_entity }
 }

@@ -23,7 +23,7 @@ use table_core::entity::{Entity, Versioned};
 #[diagnostic::on_unimplemented(
     message = "[T238] a unit changes an entity that was read, and not `{Self}`",
     label = "write `&found`, a reference to the `Versioned` entity",
-    note = "the unit reads it by its key: `let found = unit.get(Employee::key(…)).await?`, and the handle by `get`, too",
+    note = "the unit reads it by its key: `let found = unit.get(…::key(…)).await?`, with the type of the entity, and the handle by `get`, too",
     note = "a read returns an `Option`: `let found = found.ok_or(…)?`"
 )]
 pub trait WasRead<'a> {

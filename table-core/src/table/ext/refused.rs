@@ -13,6 +13,7 @@ use crate::store::TableStore;
             `table.delete(Employee::key(…), etag)`, `table.get(Employee::key(…))`, `table.query(Employee::partition(…)).collect()`",
     note = "a transaction is the value of a `Result`: `let mut transaction = table.transaction(Employee::partition(…))?;`; the result of a future is used \
             after `.await`",
+    note = "the rows of a view are those of its table: `view.table().await?.get(…)`",
     note = "a store is `Clone` and implements `TableStore`, such as `Engine`"
 )]
 pub trait OpensTables: TableStore + Clone {}

@@ -40,4 +40,30 @@ mod type_twice {
     }
 }
 
+mod other_is_a_map {
+    use std::collections::HashMap;
+
+    use table_core::group::One;
+    use table_core::{Entity, EntityGroup, Value};
+
+    #[derive(Entity)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    struct Employee {
+        department: String,
+        #[digits(6)]
+        id: u32,
+        age: i32,
+    }
+
+    #[derive(EntityGroup)]
+    #[entity_group(under = Employee)]
+    struct Staff {
+        boss: One<Employee>,
+        #[other]
+        rest: HashMap<String, Value>, //~ T251
+    }
+}
+
 fn main() {}

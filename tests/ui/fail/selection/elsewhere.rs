@@ -36,6 +36,8 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = table.get_entity("Sales", "0000000007").await?; //~ T191
     let _ = table.query_async("PartitionKey eq 'Sales'").await?; //~ T201
     let _ = table.count().await?; //~ T201
+    let _ = table.find_many(Employee::AGE.eq(7)).await?; //~ T201
+    let _ = table.select("Age").collect().await?; //~ T201
     let _ = table.get_many([Employee::partition("Sales")]).await?; //~ T219
     let _ = table.get_many(["0000000007"]).await?; //~ T219
     let _ = table.get_many(Employee::key("Sales", 7)).await?; //~ T219

@@ -95,6 +95,9 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     }
     assert_eq!(ages, 3 * 37);
     let _ = table.scan("the reason").max_rows(1).collect().await?; // T201
+    let adults = table.query(Employee::partition("Sales")).filter(Employee::AGE.ge(18));
+    let _ = adults.clone().count().await?; // T201
+    let _ = adults.collect().await?; // T201
     Ok(())
 }
 

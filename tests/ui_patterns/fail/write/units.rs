@@ -29,6 +29,8 @@ async fn writes(tickets: &Entities<Ticket, Engine>, ticket: &Ticket) -> table_pa
     unit.insert_or_replace(ticket)?; //~ T239
     unit.upsert(ticket)?; //~ T239
     unit.add(ticket)?.rollback(); //~ T239
+    unit.save_changes().await?; //~ T239
+    unit.submit().await?; //~ T239
     Ok(())
 }
 
