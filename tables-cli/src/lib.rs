@@ -30,6 +30,7 @@ pub mod output;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod program;
+pub mod rate;
 pub mod rows;
 pub mod store;
 pub mod tail;

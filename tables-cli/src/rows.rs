@@ -8,7 +8,7 @@ use table_core::table::{FEEDS, LAYOUTS, OUTBOXES};
 use table_core::{Continuation, DynTableStore, Page, Query, TableName, TableStore};
 
 use crate::failure::{Failure, Result};
-use crate::transfer::rate::Rate;
+use crate::rate::Rate;
 use table_inspect::TypeSelection;
 use table_inspect::keys::{self, PartRequest};
 

@@ -11,7 +11,6 @@ pub mod import;
 pub mod ordered;
 pub mod parts;
 pub mod progress;
-pub mod rate;
 pub mod rejections;
 pub mod schema;
 mod sequences;

@@ -10,12 +10,12 @@ use table_core::{FromEntity, TableEntity};
 use crate::commands::{Context, count_of, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::incomplete::{Incomplete, refuse_existing, remove_remains};
+use crate::rate::Rate;
 use crate::rows::{self, Pages, Selection};
 use crate::store::{Purpose, Store};
 use crate::terminal;
 use crate::transfer::checksum::Checksum;
 use crate::transfer::progress;
-use crate::transfer::rate::Rate;
 use sink::Sink;
 use table_inspect::{derived, keys};
 

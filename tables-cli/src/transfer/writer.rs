@@ -16,9 +16,9 @@ use futures_util::stream::FuturesUnordered;
 use table_core::{DynTableStore, EntityKey, Error, TableName, TableStore};
 
 use crate::failure::{Failure, Result};
+use crate::rate::Rate;
 use crate::transfer::change::Numbered;
 pub use crate::transfer::change::{Change, Mode};
-use crate::transfer::rate::Rate;
 use buffer::Buffer;
 use group::{Group, Written};
 use settlement::Settlement;
