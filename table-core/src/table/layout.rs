@@ -109,6 +109,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         };
         let unasked: Vec<_> = E::SCHEMAS.iter().map(unasked).collect();
         let mut proposals = Vec::with_capacity(unasked.len());
+        // IMPORTANT: the lease begins before the reads, because it may take minutes to create the table.
+        let lease = self.runtime().lease(LEASE);
         for design in unasked.iter().map(Standing::design) {
             let stored = read(&self.store, table, &design.entity).await?;
             proposals.push(Proposal { design, stored, is_new: false });
@@ -117,7 +119,6 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         for proposal in &mut proposals {
             proposal.is_new = is_new;
         }
-        let lease = self.runtime().lease(LEASE);
         let stored = designs::store(&self.store, table, proposals, self.now(), None).await?;
         let opened =
             unasked.into_iter().zip(stored).map(|(unasked, stored)| unasked.opened(lease.clone(), stored));
@@ -244,8 +245,9 @@ impl<E, S: TableStore> Table<E, S> {
     /// opened the table, unless this program maintains everything that the newer schema declares. The check queries the store at most once every [five
     /// seconds](LEASE), and never for a handle that has not been opened. The handle of a set checks all types of the set.
     ///
-    /// `runtime` is used to wait and to measure the time. Returns the time during which the write may be sent, for [`Transaction::with_lease`](crate::Transaction::with_lease), or `None` if that time is not
-    /// limited: if the handle has not been opened, or if no other process can use the store.
+    /// `runtime` is used to wait and to measure the time. Returns the time during which the write may be sent, for
+    /// [`Transaction::with_lease`](crate::Transaction::with_lease), or `None` if that time is not limited: if the handle has not been opened, or if no other
+    /// process can use the store.
     ///
     /// # Errors
     /// `SchemaMismatch` if the check fails; any error from the store.

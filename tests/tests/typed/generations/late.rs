@@ -56,6 +56,13 @@ impl TableStore for Late {
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {
+        let event = self.attempts.lock().unwrap().pop_front();
+        if let Some((length, event)) = event {
+            self.time.pass(length);
+            if let Some(event) = event {
+                event();
+            }
+        }
         self.inner.create_table(table).await
     }
 
@@ -183,6 +190,23 @@ proptest! {
         let is_late = outcome.as_ref().is_err_and(|error| WriteLease::has_ended(error) || error.is_conflict());
         prop_assert!(is_late || refused(outcome), "write {}", number);
     }
+}
+
+/// The older program has read its own schema, and the creation of the table takes long.
+#[test]
+fn evo_3_a_handle_whose_table_was_created_slowly_reads_the_schema_again() {
+    let time = Time::default();
+    let inner = shared(time.engine());
+    let store = Late { inner: inner.clone(), time: time.clone(), attempts: Arc::default() };
+    let open = || block_on(store.table::<before::Employee>().with_retry(retry(&time)).create_if_missing());
+    block_on(open().unwrap().insert(&before::employee(1, "ada"))).unwrap();
+    let (of_newer, of_store) = (time.clone(), inner.clone());
+    let newer: Box<dyn FnOnce() + Send> = Box::new(move || set_nickname(&of_newer, &of_store));
+    store.attempts.lock().unwrap().push_back((Duration::from_secs(6), Some(newer)));
+    let older = open().unwrap();
+    let outcome = block_on(older.insert_or_replace(&before::employee(1, "ada")));
+    assert_eq!(nickname(&inner).as_deref(), Some("countess"), "{outcome:?}");
+    assert!(refused(outcome));
 }
 
 /// A visitor, as declared by an earlier release and by the current one.

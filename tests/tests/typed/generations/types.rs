@@ -71,7 +71,7 @@ macro_rules! refusals_of_set {
         let hired = [13, 14].map(|id| $set::Employee(before::employee(id, "mail")));
         set.bulk().insert_all(hired).await.unwrap();
         let mixed = [$set::Employee(before::employee(15, "mail")), $set::Visitor(visitor(15))];
-        let key = Selection::new(Ok(vec![KeyRange::point("Sales", "visitor_000001")]));
+        let key: Selection<_, _> = Selection::new(Ok(vec![KeyRange::point("Sales", "visitor_000001")]));
         let mut visitors = set.transaction(&$set::Employee(before::employee(1, "mail"))).unwrap();
         visitors.insert(&$set::Visitor(visitor(12))).unwrap();
         [
