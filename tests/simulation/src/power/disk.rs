@@ -92,6 +92,11 @@ impl SimulatedDisk {
         self.state().faults.set(fault);
     }
 
+    /// Adds space to a full disk if its free space, together with the `held` bytes of some files, is less than `needed`.
+    pub fn give_room_beyond(&self, held: u64, needed: u64) {
+        self.state().faults.give_room_beyond(held, needed);
+    }
+
     /// Returns `true` if the last fault that was set has occurred.
     #[must_use]
     pub fn has_failed(&self) -> bool {
@@ -226,8 +231,10 @@ impl Disk for SimulatedDisk {
         fate.outcome()?;
         let number = state.entries.file(from).ok_or(ErrorKind::NotFound)?;
         // POSIX: nothing changes if both names refer to the same file.
-        if state.entries.file(to) == Some(number) {
-            return Ok(());
+        match state.entries.file(to) {
+            Some(replaced) if replaced == number => return Ok(()),
+            Some(replaced) => state.give_room_of(replaced)?,
+            None => {}
         }
         state.entries.change(vec![NameChange::remove(from), NameChange::set(to, Entry::File(number))]);
         Ok(())

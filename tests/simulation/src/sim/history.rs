@@ -10,6 +10,7 @@ mod ends;
 mod erasure;
 mod excuses;
 mod foreign;
+mod full_disk;
 mod images;
 mod linked;
 mod log;
@@ -69,6 +70,7 @@ pub(super) struct History {
     shape: Shape,
     life: Life,
     excuses: Excuses,
+    full_disk: full_disk::FullDisk,
     asked: Vec<asks::Asked>,
     scan: Option<reads::Scan>,
     snapshot: Option<reads::Kept>,
@@ -97,6 +99,7 @@ impl History {
         Self {
             neighbours: Neighbours::draw(seed),
             time: Time::draw(seed),
+            full_disk: full_disk::FullDisk::draw(seed),
             schedule: Schedule::new(random.random(), stall),
             random,
             disk: SimulatedDisk::new(),

@@ -152,6 +152,12 @@ impl Faults {
         taken
     }
 
+    pub(super) fn give_room_beyond(&mut self, held: u64, needed: u64) {
+        if let Some(Fault::FullAfter(left)) = &mut self.fault {
+            *left = (*left).max(needed.saturating_sub(held));
+        }
+    }
+
     pub(super) fn give_room(&mut self, bytes: usize) {
         if let Some(Fault::FullAfter(left)) = &mut self.fault {
             *left = left.saturating_add(bytes as u64);

@@ -165,7 +165,10 @@ impl DiskFile for SimulatedFile {
         let length = place(bytes)?;
         let old = state.file(self.number)?.current.len();
         let growth = length.saturating_sub(old);
-        if state.faults.take_room(growth) < growth {
+        let taken = state.faults.take_room(growth);
+        if taken < growth {
+            // As after an interrupted allocation, the file holds the space that was free.
+            state.file(self.number)?.set_length(old + taken);
             return Err(state.faults.full().into());
         }
         state.faults.give_room(old.saturating_sub(length));

@@ -98,17 +98,27 @@ impl History {
             return;
         }
         let number = self.random.random_range(0..self.shape.tables);
-        let Ok(table) = rows::table(number) else { return };
-        let engine = engine.clone();
         if self.random.random_ratio(2, 3) {
-            let write = Write::Create { table: number, number: self.next };
-            let future = async move { engine.create_table(&table).await.map(|()| Told::Lease(None)) };
-            self.ask(Some(write), Box::pin(future));
+            self.ask_create(engine, number);
         } else {
-            let future = async move { engine.delete_table(&table).await.map(|()| Told::Lease(None)) };
-            let write = Write::Drop { table: number, is_slow: self.life.drops_slowly };
-            self.ask(Some(write), Box::pin(future));
+            self.ask_drop(engine, number);
         }
+    }
+
+    /// Requests the creation of a table.
+    pub(super) fn ask_create(&mut self, engine: &Engine, number: u8) {
+        let (Ok(table), engine) = (rows::table(number), engine.clone()) else { return };
+        let write = Write::Create { table: number, number: self.next };
+        let future = async move { engine.create_table(&table).await.map(|()| Told::Lease(None)) };
+        self.ask(Some(write), Box::pin(future));
+    }
+
+    /// Requests the deletion of a table.
+    pub(super) fn ask_drop(&mut self, engine: &Engine, number: u8) {
+        let (Ok(table), engine) = (rows::table(number), engine.clone()) else { return };
+        let future = async move { engine.delete_table(&table).await.map(|()| Told::Lease(None)) };
+        let write = Write::Drop { table: number, is_slow: self.life.drops_slowly };
+        self.ask(Some(write), Box::pin(future));
     }
 
     /// Requests a checkpoint. In a life with random compactions, one in three of these requests is for a compaction instead.
@@ -224,7 +234,7 @@ impl History {
     /// Returns `true` if an error means that nothing was done, and an event in the history, such as a fault, explains it.
     fn is_excused(&self, error: &Error) -> bool {
         match error.code() {
-            ErrorCode::DiskFull => self.is_full(),
+            ErrorCode::DiskFull => self.is_full() && !self.full_disk.is_relieved,
             ErrorCode::EngineClosed => self.excuses.closing,
             ErrorCode::InternalError => self.excuses.time_over && error.rule() == Some("CON-12"),
             ErrorCode::ServerBusy => self.lacks_resources(),

@@ -43,7 +43,7 @@ impl History {
             self.ask_base(engine, true);
             self.hear_all()?;
         }
-        Ok(())
+        self.relieve(engine)
     }
 
     fn step(&mut self, engine: &Engine) -> Result<(), Wrong> {

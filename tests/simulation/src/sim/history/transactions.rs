@@ -28,11 +28,21 @@ impl History {
         };
         let partition = self.random.random_range(0..self.shape.partitions);
         let operations = self.operations(state, table, partition);
-        if operations.is_empty() {
-            return;
+        if !operations.is_empty() {
+            self.ask_operations(engine, table, partition, &operations);
         }
-        let write = Write::Submit { table, partition, operations: operations.clone() };
-        let transaction = self.transaction(partition, &operations);
+    }
+
+    /// Requests a transaction of the given operations.
+    pub(super) fn ask_operations(
+        &mut self,
+        engine: &Engine,
+        table: u8,
+        partition: u8,
+        operations: &[Operation],
+    ) {
+        let write = Write::Submit { table, partition, operations: operations.to_vec() };
+        let transaction = self.transaction(partition, operations);
         let (Ok(transaction), Ok(name)) = (transaction, rows::table(table)) else { return };
         let engine = engine.clone();
         let future = async move { engine.submit(&name, transaction).await.map(Told::Committed) };
