@@ -2,6 +2,7 @@
 
 mod quiet;
 mod requests;
+mod superseded;
 mod writers;
 
 use std::sync::Arc;
