@@ -82,6 +82,9 @@ impl Time {
     pub fn skewed(&self, skew: Skew) -> Clock {
         let (time, readings) = (Arc::clone(&self.0), AtomicU64::new(0));
         let start = time.load(Ordering::SeqCst);
+        // The monotonic clock of a machine is right, whatever its current time is.
+        let monotonic = Arc::clone(&self.0);
+        let elapsed = move || Duration::from_nanos((monotonic.load(Ordering::SeqCst) - start) * 100);
         Clock::new(move || {
             let now = time.load(Ordering::SeqCst);
             let by = |days: i64| now.saturating_add_signed(days * DAY);
@@ -98,6 +101,7 @@ impl Time {
                 }
             }
         })
+        .with_elapsed(elapsed)
     }
 
     /// Returns a runtime that uses the simulated time. Where it would wait, it advances the time instead.

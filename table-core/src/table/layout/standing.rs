@@ -220,8 +220,10 @@ impl Standing {
             let (replaced, lease) = (self.replaced_schemas(), runtime.lease(LEASE));
             let compared = self.compare_as_writer(store, table).await?;
             self.note_lease(compared.read, replaced, lease.clone());
-            let is_current = replaced == self.replaced_schemas() && lease.remaining().is_some();
-            if is_current && !self.settling.load(Ordering::Relaxed) {
+            let is_current = replaced == self.replaced_schemas();
+            // A store that only this process can use needs no lease: `replaced` is enough, whatever the clock shows.
+            let is_in_time = !self.is_shared() || lease.remaining().is_some();
+            if is_current && is_in_time && !self.settling.load(Ordering::Relaxed) {
                 return Ok(lease);
             }
         }

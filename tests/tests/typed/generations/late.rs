@@ -16,11 +16,11 @@ use table_core::retry::Retry;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, WriteLease};
 use table_core::testing::LimitedStore;
 use table_core::{
-    EntityKey, Error, ErrorCode, IfMatch, Result, Table, TableStore, TableStoreExt, Transaction,
+    Clock, EntityKey, Error, ErrorCode, IfMatch, Result, Table, TableStore, TableStoreExt, Transaction,
 };
 use table_patterns::Entities;
 use table_patterns::work::Runtime;
-use tests::time::Time;
+use tests::time::{Skew, Time};
 
 use super::settling::shared;
 use super::{before, nicknamed, refused};
@@ -282,5 +282,26 @@ fn evo_3_a_transaction_that_waits_for_one_type_checks_its_other_types_again() {
         assert_eq!(nickname(&store).as_deref(), Some("countess"), "{in_unit}: {outcome:?}");
         let is_conflict = outcome.as_ref().is_err_and(Error::is_conflict);
         assert!((in_unit && is_conflict) || refused(outcome), "{in_unit}");
+    }
+}
+
+#[test]
+fn evo_3_a_wrong_clock_refuses_no_write() {
+    async fn insert<S: TableStore + Clone>(store: &S, time: &Time, retry: Retry) {
+        let table = store.table::<before::Employee>().with_retry(retry).create_if_missing().await.unwrap();
+        for id in 0..40 {
+            table.insert(&before::employee(id, "ada")).await.unwrap();
+            time.pass(Duration::from_secs(2));
+        }
+    }
+    // The current time jumps at each reading.
+    for skew in Skew::ALL.into_iter().chain([Skew::Jumping(8), Skew::Jumping(-8)]) {
+        let time = Time::default();
+        let retry = || Retry::default().with_runtime(time.runtime_of(skew));
+        block_on(insert(&shared(time.engine()), &time, retry()));
+        block_on(insert(&time.engine(), &time, retry()));
+        let clock = time.skewed(skew);
+        let without_elapsed = Runtime::new().clock(Clock::new(move || clock.now()));
+        block_on(insert(&time.engine(), &time, Retry::default().with_runtime(without_elapsed)));
     }
 }
