@@ -9,7 +9,7 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::query::EntityRef;
+use table_core::query::{Continuation, EntityRef, Query};
 use table_core::retry::Retry;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::TableStore;
@@ -90,6 +90,25 @@ impl<S: TableStore> Feed<S> {
         })
         .await?;
         listed.into_iter().collect()
+    }
+
+    /// Returns one page of the listed partitions of a table, in the order of the registry, with the continuation of the next page. The page has at most
+    /// `most` partitions.
+    pub(crate) async fn listed_page(
+        &self,
+        table: &TableName,
+        from: Option<&Continuation>,
+        most: usize,
+    ) -> Result<(Vec<Listed>, Option<Continuation>)> {
+        let query = Query { top: Some(most), ..Query::new(registry::buckets(table)) };
+        match self.store.query(&TableName::new(FEEDS)?, &query, from).await {
+            Err(error) if error.is_table_not_found() => Ok((Vec::new(), None)),
+            page => {
+                let page = page?;
+                let listed = page.rows.iter().map(Listed::of).collect::<Result<_>>()?;
+                Ok((listed, page.continuation))
+            }
+        }
     }
 
     /// Lists a partition permanently, so that writers need no access to the registry. Call this function before you give a SAS for this partition to a

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
+use table_core::query::Continuation;
 use table_core::store::TableStore;
-use table_core::{Error, PartitionKey, Result};
+use table_core::{Error, Result};
 
 use crate::failure::Failure;
 use crate::feed::{self, Cursor, Listed};
@@ -25,9 +26,9 @@ const MOST: usize = 1_000;
 pub(super) struct Ends(BTreeMap<String, Cursor>);
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Adds the ends of at most `most` partitions' feeds to `ends`, except feeds that cannot be read. The partitions are those after `from`, in the order of
-    /// their keys. Returns the last of them if more partitions follow. If the view has missed changes in a partition, reports the gap, and replaces
-    /// the view's cursor with the end, because the feed cannot be followed from the old cursor. If a feed is marked as quiet in the registry, but
+    /// Adds the ends of one page of feeds to `ends`, except feeds that cannot be read. The page begins at `from`, has at most `most` partitions, and is in
+    /// the order of the registry. Returns the continuation if more partitions follow. If the view has missed changes in a partition, reports the gap, and
+    /// replaces the view's cursor with the end, because the feed cannot be followed from the old cursor. If a feed is marked as quiet in the registry, but
     /// not in its head, lists the partition without the mark.
     ///
     /// # Errors
@@ -35,21 +36,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     pub(super) async fn read_ends(
         &self,
         ends: &mut Ends,
-        from: Option<&PartitionKey>,
+        from: Option<&Continuation>,
         most: usize,
-    ) -> Result<Option<PartitionKey>> {
+    ) -> Result<Option<Continuation>> {
         if feed::is_announced(&self.source).await? {
             let fault = ViewFault::AnnouncedFeed(V::Source::SCHEMA.entity);
             return Err(Error::of(fault).with_table(self.source.name()?.as_str()));
         }
-        let mut partitions = self.feed().listed(self.source.name()?).await?;
-        partitions.retain(|listed| from.is_none_or(|from| listed.partition_key > *from));
-        partitions.sort_by(|left, right| left.partition_key.cmp(&right.partition_key));
-        let is_last = partitions.len() <= most;
-        if !is_last {
-            partitions.truncate(most);
-        }
-        let last = partitions.last().map(|listed| listed.partition_key.clone());
+        let (partitions, next) = self.feed().listed_page(self.source.name()?, from, most).await?;
         let read = partitions.into_iter().map(|listed| async move {
             let end = self.usable_end(&listed).await;
             let Listed { partition_key, .. } = listed;
@@ -62,7 +56,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let read: Vec<_> = requests::in_order(read, CONCURRENCY).await?;
         let left = MOST.saturating_sub(ends.0.len());
         ends.0.extend(read.into_iter().flatten().take(left));
-        Ok(last.filter(|_| !is_last))
+        Ok(next)
     }
 
     /// Returns the end of a partition's feed. First replaces a cursor at which the view has missed changes, and removes a quiet mark that the head does not

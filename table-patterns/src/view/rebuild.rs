@@ -69,9 +69,9 @@ pub struct RebuildPosition {
     /// The ends of the feeds when the rebuild started.
     #[serde(default)]
     ends: Ends,
-    /// The last partition whose feed's end was read; `None` if all ends were read.
+    /// The registry's page of feeds whose ends are read next; `None` if all ends were read.
     #[serde(default)]
-    listed: Option<String>,
+    listed: Option<Continuation>,
     /// The gaps (partitions with missed changes) that were reported before the rebuild, which repairs them.
     #[serde(default)]
     gaps: Gaps,
@@ -134,7 +134,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Self { position, is_begun: false, ..self }
     }
 
-    /// Sets the number of rows per step, at most one page; 1,000 by default.
+    /// Sets the number of rows per step, at most one page; 1,000 by default. A rebuild begins with steps that read at most this number of partitions with a
+    /// feed. The [progress](RebuildPosition::progress) does not change during these steps.
     pub const fn page(mut self, rows: usize) -> Self {
         self.page = rows;
         self
@@ -265,9 +266,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     ///
     /// IMPORTANT: both are read before the first row, so they precede every change that the rebuild could miss.
     async fn read_ends(&self, position: &mut RebuildPosition) -> Result<()> {
-        let from = position.listed.take().map(PartitionKey::new).transpose()?;
-        let last = self.view.read_ends(&mut position.ends, from.as_ref(), self.page.clamp(1, 1_000)).await?;
-        position.listed = last.map(PartitionKey::into_string);
+        let (from, most) = (position.listed.take(), self.page.clamp(1, 1_000));
+        position.listed = self.view.read_ends(&mut position.ends, from.as_ref(), most).await?;
         if position.listed.is_none() {
             position.gaps = self.view.gaps().await?;
         }

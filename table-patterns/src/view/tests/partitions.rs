@@ -52,6 +52,8 @@ fn imp_6_each_step_of_a_rebuild_reads_the_ends_of_at_most_one_page_of_feeds() {
         let is_behind = block_on(rebuild.step()).unwrap();
         let gets = process.store.calls().into_iter().filter(|call| *call == Call::Get).count();
         assert!(step > 1 || gets <= 22, "step {step} sent {gets} gets");
+        let rows = process.store.rows_read();
+        assert!(step > 1 || rows <= 10, "step {step} read {rows} rows of the registry");
         let stored = serde_json::to_value(rebuild.position()).unwrap();
         ends = ends.max(stored["ends"].as_object().map_or(0, serde_json::Map::len));
         position = serde_json::from_value(stored).unwrap();
