@@ -205,6 +205,9 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
             };
             indexes.push(index);
         }
+        for (table, indexes, found) in tables.values() {
+            owners::check::<E>(self.table.store(), (self.table.name()?, table), indexes, found).await?;
+        }
         let (table, is_new) = self.table.with_retry(self.retry.clone()).create_or_open().await?;
         self.table = table;
         let (store, own) = (self.table.store(), self.table.name()?);

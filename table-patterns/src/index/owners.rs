@@ -10,7 +10,7 @@ use table_core::entity::Entity;
 use table_core::etag::ETag;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::query::Select;
+use table_core::query::{KeyRange, Query, Select};
 use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
 use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
@@ -97,6 +97,41 @@ pub(crate) async fn find(store: &impl TableStore, table: &TableName) -> Result<F
     }
 }
 
+/// Returns an error if the claims found for a table refuse those of an entity type, and the table still exists. Called before a table of the type is created,
+/// because a refusal leaves no new table behind. Claims that another program adds later are found by [`claim`].
+///
+/// # Errors
+/// `SchemaMismatch`, with both names, if another entity type has claimed some of the keys; any error from the store.
+pub(crate) async fn check<E: Entity>(
+    store: &impl TableStore,
+    (of, table): (&TableName, &TableName),
+    indexes: &[&IndexSchema],
+    found: &Found,
+) -> Result<()> {
+    let Err(refusal) = accept(table, &claims_of(E::SCHEMA, of, indexes), &found.claims) else {
+        return Ok(());
+    };
+    let query = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
+    match store.query(table, &query, None).await {
+        Err(error) if error.is_table_not_found() => Ok(()),
+        found => found.and(Err(refusal)),
+    }
+}
+
+/// Checks that no claim of an entity type covers a key that another type has claimed.
+///
+/// # Errors
+/// `SchemaMismatch`, with both names.
+fn accept(table: &TableName, own: &Claims, claims: &Claims) -> Result<()> {
+    for (name, claim) in own {
+        if let Some((owner, _)) = claims.iter().find(|(_, other)| claim.clashes(other)) {
+            let fault = IndexFault::Claimed { owner: owner.clone(), index: name.clone() };
+            return Err(Error::of(fault).with_table(table.as_str()));
+        }
+    }
+    Ok(())
+}
+
 /// Claims the keys of an entity type's indexes in `table`. If the table is new, the claims found before its creation are void.
 ///
 /// # Errors
@@ -115,12 +150,7 @@ pub(crate) async fn claim<E: Entity>(
         claims.clear();
     }
     loop {
-        for (name, claim) in &own {
-            if let Some((owner, _)) = claims.iter().find(|(_, other)| claim.clashes(other)) {
-                let fault = IndexFault::Claimed { owner: owner.clone(), index: name.clone() };
-                return Err(Error::of(fault).with_table(table.as_str()));
-            }
-        }
+        accept(table, &own, &claims)?;
         let named: Claims =
             own.iter().map(|(name, claim)| (name_in(&claims, name, claim), claim.clone())).collect();
         if named.iter().all(|(name, claim)| claims.get(name) == Some(claim)) {
