@@ -54,7 +54,8 @@
 //!   A source that thousands of new holders reference at the same time is a hot spot.
 //! - A copied property may be copied again, in a chain of any length. A worker updates the second copy and all further copies, in any partition. If entities
 //!   copy from each other in a cycle, their values must converge. Otherwise, a change that returns to the same entity for the eighth time becomes poison, and
-//!   the error lists the entities.
+//!   the error lists the entities. In a cycle of more than seven entities, the change can pass up to 24 times through the cycle first, or three times as often
+//!   as through the entities before the cycle.
 //! - Every write maintains the indexes and the feed that either struct declares for its table. The holder's index keys may contain copied properties. The
 //!   store's [participants](crate::participant) are called for each holder.
 //! - Copies that a later release declares are *announced*: programs built from the older release continue to write without them until the

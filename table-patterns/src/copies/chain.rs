@@ -2,9 +2,14 @@
 //!
 //! If entities copy from each other in a cycle, a change must not be passed on forever. A recorded change therefore contains its *path*: the keys of the
 //! entities that have passed it on. A worker rejects a change that returns to the same entity too often.
+//!
+//! A long path contains only its latest keys and all visits to one entity, its *anchor*. The first anchor is the entity in which the change began. It may be
+//! outside the cycle, so another entity becomes the anchor whenever the number of visited entities reaches a power of two (Brent's algorithm). In a cycle of
+//! n entities that the change has entered after m others, the path has an anchor in the cycle for 8 rounds after at most max(2m, 16n) visits.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
+use table_core::key::text::RESERVED;
 use table_core::{Error, Result};
 
 use crate::copies::declared::Declared;
@@ -13,6 +18,9 @@ use crate::index::{Derived, RemoteChange};
 
 /// The maximum number of entities in a recorded path.
 const PATH: usize = 64;
+/// The beginning of the `RowKey` of a path's first key, if the path has lost entities. The number of entities that have passed the change on follows.
+/// Older releases regard this key as the entity in which the change began.
+const VISITED: &str = "visited_";
 /// The number of visits to one entity at which a path counts as a cycle. The limit exceeds 1 because entities of several types may have the same key.
 const VISITS: usize = 8;
 
@@ -43,11 +51,67 @@ pub(super) fn path_through(path: &[EntityKey], source: &EntityKey) -> Result<Vec
         let circle = path.iter().skip(last).chain([source]).map(ToString::to_string).collect::<Vec<_>>();
         return Err(Error::of(CopyFault::Circle(circle.join(", "))));
     }
-    let mut longer = [path, std::slice::from_ref(source)].concat();
+    let (visited, rest) = match path.split_first() {
+        Some((first, rest)) if let Some(visited) = visited_in(first) => (visited, rest),
+        _ => (path.len(), path),
+    };
+    let visited = visited.saturating_add(1);
+    let mut longer = rest.to_vec();
+    if visited > PATH && visited.is_power_of_two() {
+        longer.clear();
+    }
+    longer.push(source.clone());
     if longer.len() > PATH {
-        // Visits to the first entity are kept, so a cycle through it is found regardless of the cycle's length.
-        let other = longer.iter().position(|visited| Some(visited) != path.first());
+        let other = longer.iter().position(|known| Some(known) != longer.first());
         longer.remove(other.unwrap_or_default());
     }
+    if visited > PATH {
+        longer.insert(0, EntityKey::new("", format!("{RESERVED}{VISITED}{visited}"))?);
+    }
     Ok(longer)
+}
+
+/// Returns the number of visited entities if `key` is the first key of a path that has lost entities.
+fn visited_in(key: &EntityKey) -> Option<usize> {
+    key.row_key.as_str().strip_prefix(RESERVED)?.strip_prefix(VISITED)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Passes a change on through `keys`, and then through the members of a circle for at most `most` visits. Returns the number of visits to entities
+    /// when the circle is found.
+    fn visits(outside: usize, circle: usize, most: usize) -> Option<usize> {
+        let key = |id: usize| EntityKey::new("company", format!("member_{id:06}")).unwrap();
+        let ids = (0..outside).chain((outside..outside + circle).cycle());
+        let mut path = Vec::new();
+        for (at, id) in ids.take(most).enumerate() {
+            match path_through(&path, &key(id)) {
+                Ok(longer) => path = longer,
+                Err(error) => {
+                    assert!(id >= outside, "{error}");
+                    return Some(at);
+                }
+            }
+            // The path is recorded with each change.
+            assert!(path.len() <= PATH + 1, "{} keys", path.len());
+        }
+        None
+    }
+
+    #[test]
+    fn pat_den_2_a_circle_of_any_length_is_found_also_if_it_is_entered_from_outside() {
+        for outside in [0, 1, 2, 7, 63, 64, 65, 300] {
+            for circle in [1, 2, 7, 8, 9, 30, 63, 64, 65, 500] {
+                let most = 40 * (outside + circle);
+                assert!(visits(outside, circle, most).is_some(), "{outside} outside, {circle} members");
+            }
+        }
+    }
+
+    #[test]
+    fn pat_den_2_a_chain_of_any_length_is_no_circle() {
+        assert_eq!(visits(20_000, 1, 20_000), None);
+    }
 }
