@@ -8,14 +8,16 @@ use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_index_row};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::query::{Query, Select, TextRange};
+use table_core::query::{EntityRef, Query, Select, TextRange};
+use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::{StoredRow, TableStore};
 
 use crate::converge;
 use crate::entities::{Entities, RACE, StepRecorder};
 use crate::index::changes::{owner_of, stored_entry};
-use crate::index::list::{ListForm, ListWrite};
+use crate::index::finding::{Finding, FindingKind};
+use crate::index::list::{ListForm, ListWrite, is_unreadable};
 use crate::index::sweep::rows_of;
 use crate::outbox::keys::guard_key;
 
@@ -32,12 +34,20 @@ pub(crate) struct RemoteEntries {
     owners: Vec<EntityKey>,
 }
 
+/// The entries of entities in certain partitions.
+#[derive(Default)]
+pub(crate) struct EntriesOf {
+    pub(crate) found: Vec<RemoteEntries>,
+    /// The index rows that cannot be read, and may contain such entries.
+    pub(crate) unreadable: Vec<Finding>,
+}
+
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Removes the entries of entities in the given partitions from remote indexes, even if the entities do not exist. Returns the number of removed entries.
     /// Reads the indexes completely.
     pub(crate) async fn remove_entries_of(&self, partitions: &[TextRange]) -> Result<u64> {
         let mut removed = 0;
-        for RemoteEntries { index, key, owners } in self.entries_of(partitions).await? {
+        for RemoteEntries { index, key, owners } in self.entries_of(partitions).await?.found {
             for owner in owners {
                 removed += self.remove_entry(index, (&owner, &key)).await?;
             }
@@ -46,7 +56,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 
     /// Removes an entity's entry at one key of a remote index. If this leaves no row at the key, also removes the row's guard.
-    /// Returns the number of removed entries, 0 or 1. The entity need not exist.
+    /// Returns the number of removed entries, 0 or 1. The entity need not exist. Does not change a list that cannot be read; [`entries_of`](Self::entries_of)
+    /// reports it.
     pub(crate) async fn remove_entry(
         &self,
         index: &'static IndexSchema,
@@ -107,7 +118,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             return Ok(is_ours.then_some(ListWrite { kind, upload: None }));
         }
         let (lists, form) = (self.lists(table), ListForm::new(E::SCHEMA, index));
-        let before = lists.read::<E>(&form, key, Some(&found.row)).await?;
+        let before = match lists.read::<E>(&form, key, Some(&found.row)).await {
+            Err(error) if is_unreadable(&error) => return Ok(None),
+            before => before?,
+        };
         if !before.contains(owner) {
             return Ok(None);
         }
@@ -127,9 +141,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Returns the remote index rows that contain entries of entities in the given partitions. Reads the indexes completely.
-    pub(crate) async fn entries_of(&self, partitions: &[TextRange]) -> Result<Vec<RemoteEntries>> {
-        let mut found = Vec::new();
+    /// Returns the remote index rows that contain entries of entities in the given partitions, and the rows that cannot be read. Reads the indexes completely.
+    pub(crate) async fn entries_of(&self, partitions: &[TextRange]) -> Result<EntriesOf> {
+        let mut entries = EntriesOf::default();
         for index in remote::<E>() {
             let (schema, table) = (index.schema(), self.table_of(index.schema())?);
             let (query, mut from) = (Query::new(rows_of::<E>(schema)), None);
@@ -146,17 +160,16 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                         continue;
                     }
                     let key = EntityKey::new(row.partition_key, row.row_key)?;
-                    let mut owners = if schema.kind == IndexKind::List {
-                        let form = ListForm::new(E::SCHEMA, schema);
-                        let members =
-                            self.lists(&table).read::<E>(&form, &key, Some(&row.row.to_row())).await?;
-                        members.owners().cloned().collect()
-                    } else {
-                        Vec::from_iter(index.owner(row).ok())
-                    };
-                    owners.retain(is_ours);
-                    let entries = RemoteEntries { index: schema, key, owners };
-                    found.extend((!entries.owners.is_empty()).then_some(entries));
+                    match self.owners_in(index, &table, &key, &row.row.to_row()).await? {
+                        Err(reason) => {
+                            entries.unreadable.push(unreadable(schema, key, reason));
+                        }
+                        Ok(mut owners) => {
+                            owners.retain(is_ours);
+                            let found = RemoteEntries { index: schema, key, owners };
+                            entries.found.extend((!found.owners.is_empty()).then_some(found));
+                        }
+                    }
                 }
                 from = page.continuation;
                 if from.is_none() {
@@ -164,8 +177,34 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 }
             }
         }
-        Ok(found)
+        Ok(entries)
     }
+
+    /// Returns the keys of the entities that have an entry in a remote index row; an inner error if the row is damaged.
+    async fn owners_in(
+        &self,
+        index: &IndexOf<E>,
+        table: &TableName,
+        key: &EntityKey,
+        row: &Row,
+    ) -> Result<Result<Vec<EntityKey>, String>> {
+        let schema = index.schema();
+        if schema.kind == IndexKind::Copies {
+            let copy = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
+            return Ok(index.owner(copy).map(|owner| vec![owner]).map_err(|error| error.to_string()));
+        }
+        let form = ListForm::new(E::SCHEMA, schema);
+        match self.lists(table).read::<E>(&form, key, Some(row)).await {
+            Err(error) if is_unreadable(&error) => Ok(Err(error.to_string())),
+            members => Ok(Ok(members?.owners().cloned().collect())),
+        }
+    }
+}
+
+/// Returns the finding for a row of an index that cannot be read.
+fn unreadable(index: &'static IndexSchema, at: EntityKey, reason: String) -> Finding {
+    let kind = FindingKind::Unreadable;
+    Finding { index: index.name, kind, at, owner: None, repaired: false, reason: Some(reason) }
 }
 
 async fn read<S: TableStore>(store: &S, table: &TableName, key: &EntityKey) -> Result<Option<StoredRow>> {

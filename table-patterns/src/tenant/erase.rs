@@ -15,6 +15,7 @@ use table_core::{Error, Result};
 use crate::converge;
 use crate::copies::source_in;
 use crate::feed::FEEDS;
+use crate::index::Finding;
 use crate::outbox::registry::{self, REGISTRY, kept};
 use crate::outbox::rows::Pending;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
@@ -28,7 +29,7 @@ use crate::tenant::place::{Place, all_rows, keys};
 const PASSES: u32 = 3;
 
 /// The report of an erasure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Erased {
     /// The number of deleted rows in the tenant's partitions.
@@ -39,15 +40,18 @@ pub struct Erased {
     pub registrations: u64,
     /// The number of deleted blobs.
     pub blobs: u64,
-    /// The number of passes. The verification after the last pass found no remaining data.
+    /// The number of passes. The verification after the last pass found no remaining data, except in the [unreadable](Self::unreadable) rows.
     pub passes: u32,
+    /// The remote index rows that cannot be read, such as damaged lists, each with its key and the reason. They may contain entries of the tenant. Repair them
+    /// with [`Entities::check`](crate::Entities::check), and erase the tenant again.
+    pub unreadable: Vec<Finding>,
 }
 
 impl Tenant {
     /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again, including
     /// all remote indexes. Rows can be left because a late writer or worker has added them, or because another tool has deleted entities without their index
     /// rows. In this case, the erasure is repeated, in at most three passes. The repetition also removes remote entries whose entities no longer exist or
-    /// cannot be read.
+    /// cannot be read. Remote index rows that cannot be read are reported in [`Erased::unreadable`], and remain.
     ///
     /// Partitions with an outbox remain registered for two hours, marked as erased, because running programs rely on the registrations for an hour, and the
     /// tenant may return in that time. The registrations contain only the names of the table and of the partition. The first sweep after the two hours
@@ -72,9 +76,9 @@ impl Tenant {
                     erase_leftovers(place, &mut erased).await?;
                 }
             }
-            let left = self.remaining().await?;
+            let (left, unreadable) = self.left().await?;
             if left == 0 {
-                return Ok(erased);
+                return Ok(Erased { unreadable, ..erased });
             }
             if erased.passes == PASSES {
                 return Err(Error::of(TenantFault::Left(left)));
@@ -83,20 +87,31 @@ impl Tenant {
     }
 
     /// Counts the rows, blobs, registrations and remote index entries that an erasure would still remove: 0 after a complete erasure. A list shared by
-    /// several entities counts as one entry. Guards and references in other partitions, and registrations marked as erased, are not counted. Reads remote
-    /// indexes completely.
+    /// several entities counts as one entry, and so does an index row that cannot be read. Guards and references in other partitions, and registrations
+    /// marked as erased, are not counted. Reads remote indexes completely.
     ///
     /// # Errors
     /// - `SchemaMismatch` if a newer program maintains remote rows that this program does not know.
     /// - Any error from the stores.
     pub async fn remaining(&self) -> Result<u64> {
         self.check_known().await?;
+        let (left, unreadable) = self.left().await?;
+        Ok(left + u64::try_from(unreadable.len()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Tenant {
+    /// Counts the rows, blobs, registrations and remote index entries that an erasure would still remove. Also returns the remote index rows that cannot be
+    /// read.
+    async fn left(&self) -> Result<(u64, Vec<Finding>)> {
         let count = self.count().await?;
-        let mut left = count.rows() + count.blobs;
+        let (mut left, mut unreadable) = (count.rows() + count.blobs, Vec::new());
         for place in &self.places {
             let ranges = place.ranges();
             for member in &place.members {
-                left += member.leftovers(&ranges).await?;
+                let (entries, damaged) = member.leftovers(&ranges).await?;
+                left += entries;
+                unreadable.extend(damaged);
             }
             for table in place.existing().await? {
                 for registry in [REGISTRY, FEEDS] {
@@ -106,11 +121,9 @@ impl Tenant {
                 left += u64::try_from(kept_rows(place, &table).await?.len()).unwrap_or(u64::MAX);
             }
         }
-        Ok(left)
+        Ok((left, unreadable))
     }
-}
 
-impl Tenant {
     /// Checks that this program knows the remote rows of all registered types.
     async fn check_known(&self) -> Result<()> {
         for member in self.places.iter().flat_map(|place| &place.members) {

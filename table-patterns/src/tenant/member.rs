@@ -20,7 +20,7 @@ use crate::converge;
 use crate::copies::{Copies, SettleCopies};
 use crate::entities::{Entities, StepRecorder, read_as};
 use crate::failure::Failure;
-use crate::index::{Derived, RemoteChange, relay, remote_indexes};
+use crate::index::{Derived, Finding, RemoteChange, relay, remote_indexes};
 use crate::outbox::Step;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::incoming::entity;
@@ -89,9 +89,10 @@ pub(super) trait Member: Send + Sync {
         nothing()
     }
 
-    /// Returns the number of remote index rows with entries for entities in the given partitions. Reads all remote indexes completely.
-    fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
-        nothing()
+    /// Returns the number of remote index rows with entries for entities in the given partitions, and the rows that cannot be read. Reads all remote indexes
+    /// completely.
+    fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<(u64, Vec<Finding>)>> {
+        future::ready(Ok((0, Vec::new()))).boxed()
     }
 
     /// Removes the entries for entities in the given partitions from remote indexes, even if the entities no longer exist. Returns the number of removed
@@ -307,10 +308,10 @@ where
         .boxed()
     }
 
-    fn leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
+    fn leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<(u64, Vec<Finding>)>> {
         async move {
             let entries = self.0.entries_of(partitions).await?;
-            Ok(u64::try_from(entries.len()).unwrap_or(u64::MAX))
+            Ok((u64::try_from(entries.found.len()).unwrap_or(u64::MAX), entries.unreadable))
         }
         .boxed()
     }

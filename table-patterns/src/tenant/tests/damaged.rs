@@ -11,6 +11,7 @@ use table_core::transaction::Transaction;
 
 use super::hostile::{Faults, Total, Totals, bodies, work, write};
 use super::kit::{Step, World, some_steps};
+use super::{assert_erased, own_rows};
 use crate::view::ViewTable;
 
 /// Returns the keys of a tenant's reserved rows in a table.
@@ -92,4 +93,36 @@ fn replace(world: &World, table: &str, partition_key: &str, (row_key, row): (Str
 #[test]
 fn damaged_rows_of_one_tenant_stop_no_job_for_another() {
     (0..bodies().len()).for_each(run_damaged);
+}
+
+#[test]
+fn unreadable_lists_are_reported_and_do_not_stop_an_erasure() {
+    for body in bodies() {
+        let world = World::after(&some_steps());
+        block_on(world.work()).unwrap();
+        let before = world.tickets_of("adatum");
+        // The lists of topics are shared by all tenants.
+        let lists: Vec<_> = world.dump().into_keys().filter(|(table, ..)| table == "Topics").collect();
+        assert_eq!(lists.len(), 2);
+        for (table, partition_key, row_key) in &lists {
+            replace(&world, table, partition_key, (row_key.clone(), body.clone()));
+        }
+        for _ in 0..2 {
+            let erased = block_on(world.tenant("contoso").erase()).unwrap();
+            let found = erased.unreadable.iter().map(|finding| {
+                assert!(finding.reason.as_ref().is_some_and(|reason| reason.contains("list")), "{finding:?}");
+                ("Topics".to_owned(), finding.at.partition_key.to_string(), finding.at.row_key.to_string())
+            });
+            assert_eq!(found.collect::<Vec<_>>(), lists);
+            assert_eq!(
+                block_on(world.tenant("contoso").remaining()).unwrap(),
+                2,
+                "the lists may contain a ticket"
+            );
+            assert_eq!(own_rows(&world, "contoso"), []);
+        }
+        block_on(world.tickets.check().repair().run()).unwrap();
+        assert_eq!(block_on(world.tenant("contoso").erase()).unwrap().unreadable, []);
+        assert_erased(&world, &before);
+    }
 }
