@@ -102,6 +102,7 @@ mod finding;
 mod fixture;
 mod list;
 mod lookup;
+mod mark;
 #[cfg(feature = "blobs")]
 mod orphans;
 mod owners;

@@ -34,7 +34,25 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         &self,
         index: &'static IndexSchema,
         change: &RemoteChange,
+        call: (Option<u64>, bool),
+    ) -> Result<usize> {
+        self.settle_entries((index, change), call, false).await
+    }
+
+    /// Settles an entity's entries in one index for a pass, which [marks](crate::index::mark) an entry before it removes it.
+    pub(crate) async fn settle_for_pass(
+        &self,
+        index: &'static IndexSchema,
+        change: &RemoteChange,
+    ) -> Result<usize> {
+        self.settle_entries((index, change), (None, true), true).await
+    }
+
+    async fn settle_entries(
+        &self,
+        (index, change): (&'static IndexSchema, &RemoteChange),
         (generation, is_genuine): (Option<u64>, bool),
+        marks: bool,
     ) -> Result<usize> {
         let table = self.table_of(index)?;
         let Some(index) = index_of::<E>(index) else { return Ok(0) };
@@ -53,6 +71,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             change,
             generation,
             is_genuine,
+            marks,
             looks: AtomicUsize::new(0),
         };
         let limits = self.table.store().capabilities().limits;
@@ -85,6 +104,8 @@ struct Entries<'a, E: Entity, S, O> {
     generation: Option<Generation>,
     /// `false` if a foreign writer of the partition may have recorded the change: then no guard is written unless the entry itself changes.
     is_genuine: bool,
+    /// `true` if an entry is [marked](crate::index::mark) before it is removed.
+    marks: bool,
     /// The number of stale reads, which returned the entity as it was before the change.
     looks: AtomicUsize,
 }
@@ -106,6 +127,8 @@ pub(crate) struct Target {
 pub(crate) struct Entry {
     target: Target,
     wanted: Option<Row>,
+    /// `true` if the entry is only marked. The entity is then read again.
+    marks: bool,
     /// The version of the entity that determines the desired entry.
     entity: Option<ETag>,
 }
@@ -160,8 +183,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
                     let place =
                         Place { table: self.table.clone(), partition_key: target.key.partition_key.clone() };
                     let row = entry.as_ref().filter(|entry| entry.key == target.key);
-                    let what =
-                        Entry { target, wanted: row.map(|entry| entry.row.clone()), entity: entity.clone() };
+                    let marks = self.marks && row.is_none() && self.is_unmarked(&target).await?;
+                    if marks {
+                        wanted.again.push((item, target.key.clone()));
+                    }
+                    let row = row.map(|entry| entry.row.clone());
+                    let what = Entry { target, wanted: row, marks, entity: entity.clone() };
                     wanted.parts.push(Part { item, place, own: 2, shared: Vec::new(), what });
                 }
             }

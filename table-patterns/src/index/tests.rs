@@ -19,6 +19,7 @@ mod list_model;
 mod list_releases;
 mod list_rules;
 mod malformed;
+mod marks;
 mod model;
 mod old;
 mod owners;

@@ -6,7 +6,7 @@
 //! | 2 | `["LastNames","Jones","all"]`: the table, the `PartitionKey` and the `RowKey` of the entity that names the blob |
 //! | other lines | `["Sales","000152"]`: the `PartitionKey` and the `RowKey` of one member, in key order, each once |
 //!
-//! Each line ends with a line feed. The entity stores the length and the checksum.
+//! Each line ends with a line feed. A space at the beginning of line 2 [marks](crate::index::mark) the list. The entity stores the length and the checksum.
 
 use std::collections::BTreeSet;
 
@@ -22,9 +22,9 @@ const FIRST: &str = "tables list 1";
 pub(crate) fn encode<'k>(
     table: &TableName,
     list: &EntityKey,
-    owners: impl Iterator<Item = &'k EntityKey>,
+    (owners, is_marked): (impl Iterator<Item = &'k EntityKey>, bool),
 ) -> Vec<u8> {
-    let mut text = format!("{FIRST}\n");
+    let mut text = format!("{FIRST}\n{}", if is_marked { " " } else { "" });
     let mut line = |texts: &[&str]| {
         text.push_str(&serde_json::json!(texts).to_string());
         text.push('\n');
@@ -36,12 +36,16 @@ pub(crate) fn encode<'k>(
     text.into_bytes()
 }
 
-/// Decodes the members of a list.
+/// Decodes the members of a list. Returns `true` with them if the list is marked.
 ///
 /// # Errors
 /// `Corrupted` if the content is not a list, or belongs to a different entity; `FormatTooNew` if its format version is newer.
-pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Result<BTreeSet<EntityKey>> {
-    let (of, lines) = head(bytes)?;
+pub(crate) fn decode(
+    bytes: &[u8],
+    table: &TableName,
+    list: &EntityKey,
+) -> Result<(BTreeSet<EntityKey>, bool)> {
+    let (of, lines, is_marked) = head(bytes)?;
     if of != (table.clone(), list.clone()) {
         return Err(corrupted(Content::OtherList { table: of.0, key: of.1 }));
     }
@@ -53,7 +57,7 @@ pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Resul
         }
         owners.insert(owner);
     }
-    Ok(owners)
+    Ok((owners, is_marked))
 }
 
 /// Returns the table and the key of the entity that refers to the blob.
@@ -62,10 +66,10 @@ pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Resul
 /// Any error from [`decode`].
 #[cfg(feature = "blobs")]
 pub(crate) fn place(bytes: &[u8]) -> Result<(TableName, EntityKey)> {
-    head(bytes).map(|(of, _)| of)
+    head(bytes).map(|(of, ..)| of)
 }
 
-fn head(bytes: &[u8]) -> Result<((TableName, EntityKey), impl Iterator<Item = &str>)> {
+fn head(bytes: &[u8]) -> Result<((TableName, EntityKey), impl Iterator<Item = &str>, bool)> {
     let text = str::from_utf8(bytes).map_err(|_| corrupted(Content::Text))?;
     let mut lines = text.strip_suffix('\n').ok_or_else(|| corrupted(Content::End))?.split('\n');
     match lines.next() {
@@ -75,11 +79,13 @@ fn head(bytes: &[u8]) -> Result<((TableName, EntityKey), impl Iterator<Item = &s
         }
         _ => return Err(corrupted(Content::Beginning)),
     }
-    let of = lines.next().and_then(|line| {
+    let second = lines.next();
+    let of = second.and_then(|line| {
         let (table, partition_key, row_key) = serde_json::from_str::<(String, String, String)>(line).ok()?;
         Some((TableName::new(&table).ok()?, EntityKey::new(partition_key, row_key).ok()?))
     });
-    Ok((of.ok_or_else(|| corrupted(Content::Owner))?, lines))
+    let is_marked = second.is_some_and(|line| line.starts_with(' '));
+    Ok((of.ok_or_else(|| corrupted(Content::Owner))?, lines, is_marked))
 }
 
 fn pair(line: &str) -> Option<EntityKey> {
@@ -121,9 +127,12 @@ mod tests {
             key("\u{1F600}", "1"),
             key("Marketing", "000007"),
         ]);
-        let bytes = encode(&table(), &list, owners.iter());
+        let bytes = encode(&table(), &list, (owners.iter(), false));
         assert_eq!(String::from_utf8(bytes).unwrap(), GOLDEN);
-        assert_eq!(decode(GOLDEN.as_bytes(), &table(), &list).unwrap(), owners);
+        assert_eq!(decode(GOLDEN.as_bytes(), &table(), &list).unwrap(), (owners.clone(), false));
+        let marked = encode(&table(), &list, (owners.iter(), true));
+        assert_eq!(marked, GOLDEN.replacen("\n[", "\n [", 1).as_bytes());
+        assert_eq!(decode(&marked, &table(), &list).unwrap(), (owners, true));
         assert_eq!(place(GOLDEN.as_bytes()).unwrap(), (table(), list));
     }
 
@@ -146,7 +155,7 @@ mod tests {
         ] {
             assert_eq!(decode(text.as_bytes(), &table(), &list).unwrap_err().code(), code, "{text:?}");
         }
-        assert!(decode(head.as_bytes(), &table(), &list).unwrap().is_empty());
+        assert!(decode(head.as_bytes(), &table(), &list).unwrap().0.is_empty());
         assert_eq!(decode(&[0xff], &table(), &list).unwrap_err().code(), ErrorCode::Corrupted);
     }
 
@@ -156,8 +165,8 @@ mod tests {
             let legal = |(partition_key, row_key): (String, String)| EntityKey::new(partition_key, row_key).ok();
             let owners: BTreeSet<_> = pairs.into_iter().filter_map(legal).collect();
             let list = key("", "all");
-            let bytes = encode(&table(), &list, owners.iter());
-            prop_assert_eq!(decode(&bytes, &table(), &list).unwrap(), owners);
+            let bytes = encode(&table(), &list, (owners.iter(), false));
+            prop_assert_eq!(decode(&bytes, &table(), &list).unwrap(), (owners, false));
         }
 
         #[test]

@@ -199,12 +199,22 @@ impl ListForm {
         }
         text.push(']');
         row.property(&name_of(property, piece), ValueRef::String(&text));
-        let row = row.finish();
+        self.within(row.finish(), (key, count), limits)
+    }
+
+    /// Returns a row with `count` members if it fits into an entity.
+    ///
+    /// # Errors
+    /// `IndexListFull` (PAT-IX-4).
+    pub(super) fn within(&self, row: Row, (key, count): (&EntityKey, usize), limits: &Limits) -> Result<Row> {
         let bytes = entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&row));
-        if row.view().len() > limits.properties || limits.check_entity_bytes(bytes).is_err() {
-            return Err(Error::of(ListFault::Full { index: self.index.name, keys: count }));
-        }
-        Ok(row)
+        let is_within = row.view().len() <= limits.properties && limits.check_entity_bytes(bytes).is_ok();
+        if is_within { Ok(row) } else { Err(self.full(count)) }
+    }
+
+    /// Returns the error for a list that does not fit into an entity.
+    pub(super) fn full(&self, keys: usize) -> Error {
+        Error::of(ListFault::Full { index: self.index.name, keys })
     }
 
     /// Returns the error for a list that needs a blob, if the handle has no blob store.

@@ -110,7 +110,7 @@ impl Lists<'_> {
         }
         let Some(blobs) = self.blobs else { return Err(form.without_blobs()) };
         after.check_owned(form)?;
-        let content = content::encode(self.table, key, after.owners());
+        let content = content::encode(self.table, key, (after.owners(), after.is_marked()));
         let (blob, upload) = blobs.upload(self.table, key, self.pace.now(), content).await?;
         Ok((form.pointer(&blob), Some(upload)))
     }

@@ -20,6 +20,8 @@ pub(crate) struct Members {
     strays: BTreeSet<Member>,
     /// `true` if the list was read from an entity that contains the parts of its members.
     has_parts: bool,
+    /// `true` if the list is [marked](crate::index::mark).
+    is_marked: bool,
     /// The blob that the list was read from; `None` for a list in an entity.
     blob: Option<BlobRef>,
 }
@@ -32,9 +34,12 @@ impl Members {
     pub(crate) fn of_entity(owner_of: OwnerOf, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Self> {
         let parts = match form.read(key, row.view())? {
             StoredMembers::Parts(parts) => parts,
-            StoredMembers::Keys(owners) => return Ok(Self::of_keys(owners)),
+            StoredMembers::Keys(owners) => {
+                return Ok(Self { is_marked: ListForm::is_marked(row.view())?, ..Self::of_keys(owners) });
+            }
         };
-        let mut members = Self { has_parts: true, ..Self::default() };
+        let is_marked = ListForm::is_marked(row.view())?;
+        let mut members = Self { has_parts: true, is_marked, ..Self::default() };
         for member in parts {
             match owner_of(form.index(), key, &form.row(&member)) {
                 Some(owner) => drop(members.owners.insert(owner, Some(member))),
@@ -45,8 +50,8 @@ impl Members {
     }
 
     /// Creates the members of a list that is stored in a blob.
-    pub(crate) fn of_blob(blob: BlobRef, owners: BTreeSet<EntityKey>) -> Self {
-        Self { blob: Some(blob), ..Self::of_keys(owners) }
+    pub(crate) fn of_blob(blob: BlobRef, (owners, is_marked): (BTreeSet<EntityKey>, bool)) -> Self {
+        Self { blob: Some(blob), is_marked, ..Self::of_keys(owners) }
     }
 
     fn of_keys(owners: BTreeSet<EntityKey>) -> Self {
@@ -68,6 +73,16 @@ impl Members {
         self.has_parts
     }
 
+    /// Returns `true` if the list is [marked](crate::index::mark).
+    pub(crate) const fn is_marked(&self) -> bool {
+        self.is_marked
+    }
+
+    /// Marks the list. Adding or removing a member removes the mark.
+    pub(crate) const fn mark(&mut self) {
+        self.is_marked = true;
+    }
+
     /// Returns the blob that the list was read from.
     pub(crate) const fn blob(&self) -> Option<&BlobRef> {
         self.blob.as_ref()
@@ -83,6 +98,7 @@ impl Members {
 
     /// Adds an entity. `member` contains its parts if they are strings.
     pub(crate) fn join(&mut self, owner: EntityKey, member: Option<Member>) {
+        self.is_marked = false;
         match self.owners.get(&owner) {
             // A list of keys already contains this owner.
             Some(None) => {}
@@ -91,7 +107,9 @@ impl Members {
     }
 
     pub(crate) fn leave(&mut self, owner: &EntityKey) {
-        self.owners.remove(owner);
+        if self.owners.remove(owner).is_some() {
+            self.is_marked = false;
+        }
     }
 
     /// Removes the members that do not form a valid entity key.

@@ -2,8 +2,8 @@
 
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
-use table_core::row::Row;
-use table_core::{Error, Result};
+use table_core::row::{Row, RowView, RowWriter};
+use table_core::{Error, Result, ValueRef};
 
 use crate::index::list::{ListForm, Members};
 
@@ -15,9 +15,42 @@ impl ListForm {
     /// - `EntityMismatch` if the list stores keys and the key of a member is unknown, or if it stores parts of keys and a part is unknown.
     pub(crate) fn write(&self, key: &EntityKey, members: &Members, limits: &Limits) -> Result<Row> {
         if self.has_keys {
-            return self.write_keys(key, members, limits);
+            let row = self.write_keys(key, members, limits)?;
+            return self.with_mark(row, (key, members), limits);
         }
-        members.texts().map_or_else(|| Err(self.astray()), |texts| self.write_parts(key, &texts, limits))
+        let texts = members.texts().ok_or_else(|| self.astray())?;
+        self.with_mark(self.write_parts(key, &texts, limits)?, (key, members), limits)
+    }
+
+    /// Adds the mark of a list to its row, if the list is marked: a space before the members in the last property, which is the shortest one.
+    fn with_mark(&self, row: Row, (key, members): (&EntityKey, &Members), limits: &Limits) -> Result<Row> {
+        if !members.is_marked() {
+            return Ok(row);
+        }
+        let (mut marked, last) = (RowWriter::new(), row.view().len().saturating_sub(1));
+        for (at, property) in row.view().properties().enumerate() {
+            let property = property?;
+            match property.value {
+                ValueRef::String(text) if at == last => {
+                    if text.encode_utf16().count() >= limits.string_units {
+                        return Err(self.full(members.len()));
+                    }
+                    marked.property(property.name, ValueRef::String(&format!(" {text}")));
+                }
+                value => marked.property(property.name, value),
+            }
+        }
+        self.within(marked.finish(), (key, members.len()), limits)
+    }
+
+    /// Returns `true` if the row of a list contains the mark.
+    pub(crate) fn is_marked(list: RowView<'_>) -> Result<bool> {
+        for property in list.properties() {
+            if matches!(property?.value, ValueRef::String(text) if text.starts_with(' ')) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns the row of a list entity in the form of an older release, after [`write`](Self::write) has refused the list with `error`.
@@ -32,7 +65,8 @@ impl ListForm {
         error: Error,
     ) -> Result<Row> {
         let texts = members.texts().filter(|_| self.has_keys && members.has_parts());
-        texts.map_or(Err(error), |texts| self.write_parts(key, &texts, limits))
+        let texts = texts.ok_or(error)?;
+        self.with_mark(self.write_parts(key, &texts, limits)?, (key, members), limits)
     }
 
     /// Returns `true` if a stored list has the form of an older release, and can be converted to the current form.

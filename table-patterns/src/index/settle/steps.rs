@@ -15,6 +15,7 @@ use crate::entities::StepRecorder;
 use crate::index::changes::owner_of;
 use crate::index::copy::violation;
 use crate::index::list::{ListForm, ListWrite, Upload};
+use crate::index::mark::{is_marked, mark};
 use crate::index::settle::{Entries, Entry, Target};
 use crate::index::whole::has_same;
 use crate::outbox::keys::guard_key;
@@ -27,8 +28,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         operations: &mut Vec<(RowKey, OperationKind)>,
         uploads: &mut Vec<Upload>,
     ) -> Result<bool> {
-        let Entry { target: Target { key, guard, row }, wanted, entity } = entry;
-        let step = match self.step(key, wanted.as_ref(), row.as_ref()).await {
+        let Entry { target: Target { key, guard, row }, wanted, entity, marks } = entry;
+        let step = match self.step(key, (wanted.as_ref(), *marks), row.as_ref()).await {
             // The entity may have released the value since it was read, and the other entity may have acquired the value.
             // Both had the value at the same time only if the entity has not changed.
             Err(error) if error.code() == ErrorCode::UniqueViolation => {
@@ -58,7 +59,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     async fn step(
         &self,
         key: &EntityKey,
-        wanted: Option<&Row>,
+        (wanted, marks): (Option<&Row>, bool),
         found: Option<&StoredRow>,
     ) -> Result<Option<ListWrite>> {
         if self.index.schema().kind == IndexKind::List {
@@ -67,10 +68,26 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
                     .with_table(self.table.as_str())
                     .with_key(key.partition_key.as_str(), key.row_key.as_str())
             };
-            return self.list_step(key, wanted, found).await.map_err(place);
+            return self.list_step(key, (wanted, marks), found).await.map_err(place);
         }
-        let kind = self.copy_step(key, wanted, found).await?;
+        let kind = match found {
+            Some(found) if marks => Some(mark(found.etag.clone())),
+            _ => self.copy_step(key, wanted, found).await?,
+        };
         Ok(kind.map(|kind| ListWrite { kind, upload: None }))
+    }
+
+    /// Returns `true` if the entity has an entry in the stored row, and the row is not marked.
+    pub(super) async fn is_unmarked(&self, target: &Target) -> Result<bool> {
+        let (Target { key, row, .. }, schema) = (target, self.index.schema());
+        let Some(found) = row else { return Ok(false) };
+        if schema.kind == IndexKind::List {
+            let (form, lists) = (ListForm::new(E::SCHEMA, schema), self.handle.lists(&self.table));
+            let members = lists.read::<E>(&form, key, Some(&found.row)).await?;
+            return Ok(members.contains(&self.change.owner) && !members.is_marked());
+        }
+        let is_ours = owner_of::<E>(schema, key, &found.row).as_ref() == Some(&self.change.owner);
+        Ok(is_ours && !is_marked(&found.row)?)
     }
 
     async fn copy_step(
@@ -103,7 +120,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     async fn list_step(
         &self,
         key: &EntityKey,
-        wanted: Option<&Row>,
+        (wanted, marks): (Option<&Row>, bool),
         found: Option<&StoredRow>,
     ) -> Result<Option<ListWrite>> {
         let form = ListForm::new(E::SCHEMA, self.index.schema());
@@ -112,6 +129,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         let mut after = before.clone();
         match wanted {
             Some(row) => after.join(self.change.owner.clone(), form.member(row)),
+            None if marks => after.mark(),
             None => after.leave(&self.change.owner),
         }
         if after == before {

@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::index::changes::{owner_of, with_room};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
+use crate::index::mark::{is_marked, mark};
 use crate::index::remote::RemoteChange;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
@@ -173,6 +174,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         if self.schema().kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, self.schema());
             return match self.members(&form, &entry.key, &found.row).await? {
+                Some(members) if members.contains(owner) && members.is_marked() => {
+                    wrong(FindingKind::Stale, entry, true)
+                }
                 Some(members) if members.contains(owner) => Ok(None),
                 Some(_) => wrong(FindingKind::Missing, entry, true),
                 None => wrong(FindingKind::Unreadable, entry, false),
@@ -201,7 +205,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let schema = self.schema();
         if !schema.is_same_partition() {
             let change = RemoteChange::of_index(schema, key.clone(), vec![entry.key]);
-            return self.table.settle_index(schema, &change, (None, true)).await.map(drop);
+            return self.table.settle_for_pass(schema, &change).await.map(drop);
         }
         if kind != FindingKind::Stale {
             // The row at this key has no owner.
@@ -217,18 +221,22 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Removes the row at the key of an index entry if the row is unreadable or belongs to an entity that has no entry there.
     async fn clear(&self, at: &EntityKey, owner: &EntityKey) -> Result<()> {
         let table = self.table.table_of(self.schema())?;
-        let Some(found) = self.store().get(&table, at, &Select::All).await? else { return Ok(()) };
-        if self.schema().kind == IndexKind::List {
-            let form = ListForm::new(E::SCHEMA, self.schema());
-            return match self.members(&form, at, &found.row).await? {
-                Some(_) => Ok(()),
-                None => self.delete(&table, at, found.etag).await,
-            };
-        }
-        match owner_of::<E>(self.schema(), at, &found.row) {
-            Some(holder) if holder == *owner => Ok(()),
-            Some(holder) if self.table.has_entry(self.index, &holder, at).await? => Ok(()),
-            _ => self.delete(&table, at, found.etag).await,
+        loop {
+            let Some(found) = self.store().get(&table, at, &Select::All).await? else { return Ok(()) };
+            if self.schema().kind == IndexKind::List {
+                let form = ListForm::new(E::SCHEMA, self.schema());
+                return match self.members(&form, at, &found.row).await? {
+                    Some(_) => Ok(()),
+                    None => self.delete(&table, at, found.etag).await,
+                };
+            }
+            match owner_of::<E>(self.schema(), at, &found.row) {
+                Some(holder) if holder == *owner => return Ok(()),
+                Some(holder) if self.table.has_entry(self.index, &holder, at).await? => return Ok(()),
+                // The holder is read again after the mark.
+                Some(_) if !is_marked(&found.row)? => self.submit(&table, at, mark(found.etag)).await?,
+                _ => return self.delete(&table, at, found.etag).await,
+            }
         }
     }
 }

@@ -12,7 +12,8 @@ use table_core::{Error, Result};
 use crate::entities::{RACE, StepRecorder, read_as};
 use crate::index::changes::{owner_of, stored_entry};
 use crate::index::finding::{Finding, FindingKind};
-use crate::index::list::{ListForm, ListWrite};
+use crate::index::list::{ListForm, ListWrite, Members};
+use crate::index::mark::{is_marked, mark};
 use crate::index::remote::RemoteChange;
 use crate::index::sweep::{Item, Phase, Sweep};
 use crate::requests::{self, CONCURRENCY};
@@ -20,6 +21,8 @@ use crate::requests::{self, CONCURRENCY};
 /// The findings in one index row.
 #[derive(Default)]
 struct Checked {
+    /// `true` if the row was [marked](crate::index::mark) before its entities were read.
+    is_marked: bool,
     /// The entries that belong to no entity or cannot be read. A repair removes them.
     astray: Vec<Finding>,
     /// The entries that a repair keeps, because their entities cannot be decoded.
@@ -50,23 +53,32 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
         };
         loop {
-            let Checked { astray, mut kept } = self.check(key, &found.row).await?;
+            let Checked { is_marked, astray, mut kept } = self.check(key, &found.row).await?;
             if astray.is_empty() {
                 return Ok(kept);
             }
-            // IMPORTANT: the row was read before its owners. An owner that was added since then has written the row and changed its version.
-            let again = self.store().get(table, key, &Select::All).await?;
-            let Some(again) = again else { return Ok(Vec::new()) };
-            if again.etag != found.etag {
-                found = again;
-                race.retry(None).await.map_err(at)?;
-                continue;
-            }
             if !self.repair {
+                // IMPORTANT: the row was read before its owners. An owner that was added since then has written the row and changed its version.
+                let again = self.store().get(table, key, &Select::All).await?;
+                let Some(again) = again else { return Ok(Vec::new()) };
+                if again.etag != found.etag {
+                    found = again;
+                    race.retry(None).await.map_err(at)?;
+                    continue;
+                }
                 kept.extend(astray);
                 return Ok(kept);
             }
-            match self.remove(table, key, &found, &astray).await {
+            let has_owner = astray.iter().any(|finding| finding.owner.is_some());
+            // IMPORTANT: an owner may get the value of the entry without a write of the row. The row is marked before its owners are read for the last time.
+            let marks = has_owner && !is_marked && self.schema().is_same_partition();
+            let done = if marks {
+                self.mark(table, key, &found).await
+            } else {
+                self.remove(table, key, &found, &astray).await
+            };
+            match done {
+                Ok(()) if marks => {}
                 Ok(()) => {
                     kept.extend(astray.into_iter().map(|finding| Finding { repaired: true, ..finding }));
                     return Ok(kept);
@@ -92,6 +104,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 checked.astray.push(unreadable());
                 return Ok(checked);
             };
+            checked.is_marked = members.is_marked();
             checked.astray.extend((0..members.strays()).map(|_| unreadable()));
             for owner in members.owners() {
                 self.check_owner(owner, key, &mut checked).await?;
@@ -101,6 +114,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 checked.astray.push(self.finding(FindingKind::Stale, key, None));
             }
         } else {
+            checked.is_marked = is_marked(row)?;
             match owner_of::<E>(schema, key, row) {
                 None => checked.astray.push(unreadable()),
                 Some(owner) => self.check_owner(&owner, key, &mut checked).await?,
@@ -126,6 +140,18 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(())
     }
 
+    /// Marks a row that is about to be deleted, or changed because it contains entries that belong to no entity.
+    async fn mark(&self, table: &TableName, key: &EntityKey, found: &StoredRow) -> Result<()> {
+        if self.schema().kind == IndexKind::Copies {
+            return self.submit(table, key, mark(found.etag.clone())).await;
+        }
+        let form = ListForm::new(E::SCHEMA, self.schema());
+        let before = self.members(&form, key, &found.row).await?.unwrap_or_default();
+        let mut after = before.clone();
+        after.mark();
+        self.write_list((table, key), &form, found, (&before, &after)).await
+    }
+
     async fn remove(
         &self,
         table: &TableName,
@@ -140,7 +166,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             // The row is therefore settled here, which reads the entity afterwards, instead of being deleted.
             for owner in &owners {
                 let change = RemoteChange::of_index(self.schema(), (*owner).clone(), vec![key.clone()]);
-                self.table.settle_index(self.schema(), &change, (None, true)).await?;
+                self.table.settle_for_pass(self.schema(), &change).await?;
             }
             if owners.len() < astray.len() {
                 latest = self.store().get(table, key, &Select::All).await?;
@@ -160,8 +186,18 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         for owner in owners.iter().filter(|_| !is_guarded) {
             after.leave(owner);
         }
+        self.write_list((table, key), &form, found, (&before, &after)).await
+    }
+
+    async fn write_list(
+        &self,
+        (table, key): (&TableName, &EntityKey),
+        form: &ListForm,
+        found: &StoredRow,
+        (before, after): (&Members, &Members),
+    ) -> Result<()> {
         let lists = self.table.lists(table);
-        let write = lists.write(&form, key, Some(found), &before, &after).await?;
+        let write = lists.write(form, key, Some(found), before, after).await?;
         let Some(ListWrite { kind, upload }) = write else { return Ok(()) };
         upload.as_ref().map_or(Ok(()), |upload| lists.check_age(upload))?;
         let done = self.submit(table, key, kind).await;
