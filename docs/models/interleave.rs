@@ -60,11 +60,23 @@ pub(crate) struct Processes {
     pub(crate) random: Random,
     awake: Vec<Process>,
     asleep: Vec<Process>,
+    /// A running process pauses before a request with a probability of 1 in this number; never if it is `None`.
+    pauses: Option<usize>,
 }
 
 impl Processes {
     pub(crate) fn new(random: Random) -> Self {
-        Self { random, awake: Vec::new(), asleep: Vec::new() }
+        Self { random, awake: Vec::new(), asleep: Vec::new(), pauses: None }
+    }
+
+    /// Creates processes that pause before any request, with a probability of 1 in `times`.
+    pub(crate) fn pausing(random: Random, times: usize) -> Self {
+        Self { pauses: Some(times), ..Self::new(random) }
+    }
+
+    /// Resumes a paused process.
+    pub(crate) fn resume(&mut self, process: Process) {
+        self.awake.push(process);
     }
 
     /// Starts a process. One in four processes pauses after a few requests.
@@ -88,6 +100,10 @@ impl Processes {
                 return;
             }
             let at = self.random.below(self.awake.len());
+            if self.pauses.is_some_and(|times| self.random.one_in(times)) {
+                self.asleep.push(self.awake.swap_remove(at));
+                continue;
+            }
             if self.awake.get_mut(at).is_some_and(step) {
                 drop(self.awake.swap_remove(at));
             }

@@ -4,7 +4,8 @@
 //! run must fail, which proves that the condition is needed.
 //!
 //! `cargo run --release -p models -- --runs 1000000` runs all models. `--only` selects one of `feed`, `convergence`, `places`, `backfill`, `copies`, `fairness`
-//! and `settling`. `--seed N` prints one run of the complete protocol.
+//! and `settling`. `--seed N` prints one run of the complete protocol. `--without N` prints the first run that fails without the condition of that number, which
+//! may be one that random runs rarely need.
 
 mod backfill;
 mod convergence;
@@ -46,15 +47,15 @@ impl Model {
     }
 
     /// Runs the protocol without the given condition until a run fails. Returns the seed and the message of the failure, or `None` if no run fails.
-    fn without(&self, condition: usize) -> Option<(u64, String)> {
-        (0..WITHOUT).find_map(|seed| (self.run)(seed, Some(condition)).err().map(|wrong| (seed, wrong)))
+    fn without(&self, condition: usize, runs: u64) -> Option<(u64, String)> {
+        (0..runs).find_map(|seed| (self.run)(seed, Some(condition)).err().map(|wrong| (seed, wrong)))
     }
 
     fn check(&self, runs: u64) -> Result<(), String> {
         self.whole(runs)?;
         println!("{}: {runs} runs, none wrong", self.name);
         for (at, condition) in self.conditions.iter().enumerate() {
-            let Some((seed, wrong)) = self.without(at) else {
+            let Some((seed, wrong)) = self.without(at, WITHOUT) else {
                 return Err(format!("{}: {WITHOUT} runs without \"{condition}\" are right, too", self.name));
             };
             println!("  without \"{condition}\": seed {seed}: {wrong}");
@@ -64,26 +65,30 @@ impl Model {
 }
 
 fn main() -> ExitCode {
-    let (mut runs, mut only, mut seed) = (20_000, None, None);
+    let (mut runs, mut only, mut seed, mut without) = (20_000, None, None, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let value = arguments.next();
         match (argument.as_str(), value.as_deref()) {
             ("--runs", Some(text)) => runs = text.parse().unwrap_or(runs),
             ("--seed", Some(text)) => seed = text.parse().ok(),
+            ("--without", Some(text)) => without = text.parse().ok(),
             ("--only", Some(name)) => only = Some(name.to_owned()),
             _ => {
                 eprintln!(
-                    "usage: models [--runs N] [--only feed|convergence|places|backfill|copies|fairness|settling] [--seed N]"
+                    "usage: models [--runs N] [--only feed|convergence|places|backfill|copies|fairness|settling] [--seed N] [--without N]"
                 );
                 return ExitCode::FAILURE;
             }
         }
     }
     for model in MODELS.iter().filter(|model| only.as_deref().is_none_or(|only| only == model.name)) {
-        let outcome = match seed {
-            Some(seed) => (model.run)(seed, None),
-            None => model.check(runs),
+        let outcome = match (seed, without) {
+            (Some(seed), without) => (model.run)(seed, without),
+            (None, Some(condition)) => model.without(condition, runs).map_or(Ok(()), |(seed, wrong)| {
+                Err(format!("{}: seed {seed} without condition {condition}: {wrong}", model.name))
+            }),
+            (None, None) => model.check(runs),
         };
         if let Err(wrong) = outcome {
             eprintln!("{wrong}");
