@@ -120,12 +120,16 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 
     /// Changes the stored schema's record and returns it. Returns `None`, and changes nothing, if it no longer contains the schema that this program has seen.
+    ///
+    /// IMPORTANT: an earlier schema can be stored again. The times and the sightings that the program has read before that say nothing about the programs that
+    /// wrote with the schema in between, so the record must also have the same generation.
     async fn update_if_seen(
         &self,
         seen: &SchemaRecord,
         change: impl Fn(&mut SchemaRecord),
     ) -> Result<Option<SchemaRecord>> {
-        let is_seen = |layout: &SchemaRecord| layout.schema == seen.schema;
+        let stored = |layout: &SchemaRecord| (layout.generation, layout.since);
+        let is_seen = |layout: &SchemaRecord| layout.schema == seen.schema && stored(layout) == stored(seen);
         let change = |layout: &mut SchemaRecord| {
             if is_seen(layout) {
                 change(layout);

@@ -177,6 +177,64 @@ fn a_first_run_starts_no_wait_of_another_release() {
     }
 }
 
+/// Lets the second release store its schema, and then the first release again, before each request of a run of the first release. The schema that the run has
+/// read is then stored, but the programs of the second release may have requests in flight, which only a wait after that can exclude.
+fn returns(has_waited: bool) {
+    for number in 0.. {
+        let count = block_on(async {
+            let time = Arc::new(AtomicU64::new(ticks_of(Duration::from_secs(1_000_000))));
+            let now = Arc::clone(&time);
+            let clock = Clock::new(move || now.fetch_add(1, Ordering::SeqCst));
+            let engine = Engine::builder().clock(clock).in_memory();
+            engine.table::<before::Person>().create_if_missing().await?;
+            let store = FaultyStore::new(engine.clone());
+            let people = opened::<first::Person, _>(&store).await?;
+            if has_waited {
+                assert!(people.backfill::<first::PersonByAge>().run().await?.retry_after.is_some());
+                time.fetch_add(ticks_of(Duration::from_secs(7_300)), Ordering::SeqCst);
+            }
+            store.heal();
+            let (other, returned) = (engine.clone(), Arc::new(AtomicU64::new(0)));
+            let (since, now) = (Arc::clone(&returned), Arc::clone(&time));
+            store.script(move |_, at| {
+                let (other, since, now) = (other.clone(), Arc::clone(&since), Arc::clone(&now));
+                if at != number {
+                    return Fault::None;
+                }
+                Fault::Meanwhile(Box::new(move || {
+                    drop(block_on(opened::<second::Person, _>(&other)).unwrap());
+                    drop(block_on(opened::<first::Person, _>(&other)).unwrap());
+                    since.store(now.load(Ordering::SeqCst), Ordering::SeqCst);
+                }))
+            });
+            let run = people.backfill::<first::PersonByAge>().run().await;
+            let count = store.calls().len();
+            store.heal();
+            if number < count {
+                let layout = engine.table::<first::Person>().update_schema_record(|_| ()).await?;
+                assert!(layout.is_announced("ByAge"), "request {number} of {count}: {run:?}");
+                let (first, since) = (layout.waiting.get("index ByAge"), returned.load(Ordering::SeqCst));
+                assert!(first.is_none_or(|first| *first >= since), "request {number} of {count}: {run:?}");
+            }
+            Ok::<_, table_core::Error>(count)
+        });
+        if count.unwrap() <= number {
+            assert!(number > 2, "returned only {number} times");
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_first_run_starts_no_wait_of_its_schema_that_is_stored_again() {
+    returns(false);
+}
+
+#[test]
+fn a_run_that_has_waited_refuses_no_older_programs_after_its_schema_is_stored_again() {
+    returns(true);
+}
+
 #[test]
 fn a_backfill_does_not_take_over_the_pass_of_another_release() {
     for has_older in [false, true] {
