@@ -80,6 +80,14 @@ impl Runtime {
     }
 
     /// Returns a lease that begins now and is measured by the clock.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use table_core::runtime::Runtime;
+    ///
+    /// let lease = Runtime::new().lease(Duration::from_secs(5));
+    /// assert!(lease.remaining().is_some());
+    /// ```
     #[must_use]
     pub fn lease(&self, length: Duration) -> WriteLease {
         WriteLease::new(&self.clock, length)

@@ -82,6 +82,18 @@ impl Transaction {
     }
 
     /// Sets the time during which the transaction may be sent.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use table_core::limits::Limits;
+    /// use table_core::store::WriteLease;
+    /// use table_core::{Clock, PartitionKey, Transaction};
+    ///
+    /// let lease = WriteLease::new(&Clock::default(), Duration::ZERO);
+    /// let sales = Transaction::new(PartitionKey::new("Sales")?, Limits::PORTABLE)?.with_lease(lease);
+    /// assert!(sales.check_lease().is_err_and(|error| WriteLease::has_ended(&error)));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
     #[must_use]
     pub fn with_lease(self, lease: WriteLease) -> Self {
         Self { lease: Some(lease), ..self }

@@ -117,6 +117,8 @@ impl<S: TableStore> Feed<S> {
                     }
                 },
             };
+            // The turn and the head may have taken longer than the lease.
+            transaction.check_lease()?;
             let (recorded, head) =
                 self.recorded((table, &partition_key), transaction.clone(), known.clone(), records).await?;
             match self.store.submit(table, recorded).await {
