@@ -37,6 +37,8 @@ pub use bulk::{
 pub use ext::TableStoreExt;
 // These types are hidden, because only `table-patterns` uses them, through hidden methods of `Table`.
 #[doc(hidden)]
+pub use layout::SETTLED_AFTER;
+#[doc(hidden)]
 pub use layout::{Admission, SchemaWatch, Sightings};
 pub use layout::{LAYOUTS, LEASE, SchemaRecord};
 pub use listing::{FEEDS, OUTBOXES, list_tables};

@@ -91,7 +91,7 @@ impl CosmosTables {
         planned: &[Planned],
     ) -> Result<Settled, Failed> {
         let guarded = planned.iter().any(Planned::is_guarded);
-        let (mut unsent, mut unanswered) = (0, 0);
+        let (mut unsent, mut unanswered, mut before) = (0, 0, None);
         loop {
             // The error from the last response, and whether a retry would be pointless.
             let (last, useless) = match self.send(target, planned, transaction.lease()).await {
@@ -99,8 +99,9 @@ impl CosmosTables {
                     return Err(Failed::InDoubt(failure::repeated_by_client()));
                 }
                 Ok(sent) => return Ok(Settled::Committed(sent.committed)),
-                Err(Refused::Before(error)) if unanswered == 0 => return Err(Failed::Refused(error)),
-                Err(Refused::Before(error)) => return Err(Failed::InDoubt(error)),
+                Err(Refused::Before(error)) => {
+                    return Err(before.map_or(Failed::Refused(error), Failed::InDoubt));
+                }
                 Err(Refused::Acknowledged(error) | Refused::Late(error)) => (error, true),
                 Err(Refused::At { at, status, repeated, cause }) => {
                     let error = refusal(transaction, at, status, cause);
@@ -143,6 +144,7 @@ impl CosmosTables {
                 Ok(Evidence::NotApplied) if unanswered < SENDINGS && !useless => {
                     tracing::debug!(target: "table_cosmos", unanswered, error = %last, "the write is sent again");
                     self.options().pause(unanswered - 1).await;
+                    before = Some(last);
                 }
                 Ok(_) | Err(_) => return Err(Failed::InDoubt(last)),
             }

@@ -23,7 +23,7 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::retry::Retry;
 use table_core::row::Row;
-use table_core::store::{Committed, TableStore, WriteLease};
+use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 use table_core::{Error, Result};
 
@@ -260,29 +260,12 @@ pub(crate) async fn submit<S: TableStore>(
     partition_key: &PartitionKey,
     operations: impl IntoIterator<Item = (RowKey, OperationKind)>,
 ) -> Result<Committed> {
-    submit_under(None, store, (table, partition_key), operations).await
-}
-
-/// Submits operations on one partition as one transaction, during the time of a lease.
-///
-/// # Errors
-/// `ServerBusy` if the lease has ended; any error from the store; an error if the transaction is too large.
-pub(crate) async fn submit_under<S: TableStore>(
-    lease: Option<WriteLease>,
-    store: &S,
-    (table, partition_key): (&TableName, &PartitionKey),
-    operations: impl IntoIterator<Item = (RowKey, OperationKind)>,
-) -> Result<Committed> {
     let in_table = |error: Error| error.with_table(table.as_str());
     let limits = store.capabilities().limits;
     let mut transaction = Transaction::new(partition_key.clone(), limits).map_err(in_table)?;
     for (row_key, kind) in operations {
         transaction.push(Operation { row_key, kind }).map_err(in_table)?;
     }
-    if let Some(lease) = lease {
-        transaction = transaction.with_lease(lease);
-    }
-    transaction.check_lease().map_err(in_table)?;
     store.submit(table, transaction).await
 }
 

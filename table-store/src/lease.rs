@@ -10,7 +10,8 @@ use crate::error::{Error, Fault};
 
 /// The time during which a transaction may be sent, because the program has recently read that its schema permits the write (EVO-3).
 ///
-/// A handle of an opened table adds a lease to its transactions. A store that waits, or sends a request repeatedly, must check [`remaining`](Self::remaining)
+/// A handle of an opened table adds a lease to transactions that [replace an entity whatever its version
+/// is](crate::OperationKind::replaces_unconditionally): such a write would remove a property that another release of the program has added meanwhile. A store that waits, or sends a request repeatedly, must check [`remaining`](Self::remaining)
 /// immediately before each attempt. After the end of the lease, it returns the error from [`ended`](Self::ended) instead of sending the request; the handle
 /// then reads the stored schema again. If an earlier attempt may have been applied, the store returns an ambiguous error, as without a lease.
 ///
@@ -36,8 +37,8 @@ struct Inner {
 }
 
 impl WriteLease {
-    /// The time that a store may allow a service for one attempt. An attempt that starts at the end of a lease takes effect within this time and the time that
-    /// the network needs to deliver it, or never.
+    /// The time in which an attempt must be sent after the end of its lease, and the time limit that a store gives the service for one attempt. An attempt that
+    /// starts at the end of a lease takes effect within twice this time and the time that the network needs to deliver it, or never.
     pub const ATTEMPT: Duration = Duration::from_secs(4);
 
     /// Creates a lease that begins now.
@@ -102,9 +103,7 @@ impl fmt::Debug for WriteLease {
 
 #[derive(Debug, thiserror::Error, Fault)]
 enum LeaseFault {
-    #[error(
-        "the write was not sent, because the stored schema was read too long ago and could not be read again in time; retry the write"
-    )]
+    #[error("the time in which the program may write ended before the write was sent again; retry the write")]
     #[fault(ServerBusy, "EVO-3")]
     Ended,
 }

@@ -109,6 +109,22 @@ impl OperationKind {
         matches!(self, Self::Insert(_) | Self::InsertOrReplace(_) | Self::InsertOrMerge(_))
     }
 
+    /// Returns `true` if the operation replaces an entity whatever its version is. It then removes all properties that it does not contain, also those that
+    /// another program has just written.
+    ///
+    /// ```
+    /// use table_core::row::RowWriter;
+    /// use table_core::{ETag, IfMatch, OperationKind};
+    ///
+    /// let row = || RowWriter::new().finish();
+    /// assert!(OperationKind::InsertOrReplace(row()).replaces_unconditionally());
+    /// assert!(!OperationKind::Replace(row(), IfMatch::ETag(ETag::from_ticks(7))).replaces_unconditionally());
+    /// ```
+    #[must_use]
+    pub const fn replaces_unconditionally(&self) -> bool {
+        matches!(self, Self::InsertOrReplace(_) | Self::Replace(_, IfMatch::Any))
+    }
+
     /// Returns the properties that are written, or `None` for a delete or a check.
     #[must_use]
     pub const fn row(&self) -> Option<&Row> {

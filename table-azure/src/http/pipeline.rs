@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use table_core::runtime::Runtime;
+use table_core::store::WriteLease;
 use table_core::{Clock, Result};
 use tokio::time::Instant;
 
@@ -163,7 +164,7 @@ impl Pipeline {
     ) -> std::result::Result<T, Failure> {
         let inner = &*self.0;
         let reads = request.reads();
-        let (mut doubt, mut retry, mut trusts_secondary) = (false, 0, true);
+        let (mut previous, mut retry, mut trusts_secondary) = (None::<Failure>, 0, true);
         loop {
             let secondary = inner.secondary.as_ref().filter(|_| reads && trusts_secondary && retry % 2 == 1);
             let route = secondary.unwrap_or(&inner.primary);
@@ -187,19 +188,20 @@ impl Pipeline {
                 trusts_secondary = false;
                 continue;
             }
-            failure.into_ambiguous |= doubt;
+            if WriteLease::has_ended(&failure.error) {
+                // Nothing was sent in this attempt.
+                return Err(previous.map_or(failure, Failure::of_ended_lease));
+            }
+            failure.into_ambiguous |= previous.is_some_and(|previous| previous.into_ambiguous && !reads);
             if !failure.transient {
                 // Only transient failures use up the budget. Any other result replenishes it.
                 inner.budget.give_back(retry > 0);
                 return Err(failure);
             }
-            doubt = failure.into_ambiguous && !reads;
             if !self.back_off(request.operation, (failure.status, failure.after), retry, by).await {
                 return Err(failure);
             }
-            if request.is_late() {
-                return Err(failure.of_ended_lease());
-            }
+            previous = Some(failure);
             retry += 1;
         }
     }

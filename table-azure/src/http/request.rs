@@ -89,11 +89,6 @@ impl Request {
         Self { lease: lease.cloned(), ..self }
     }
 
-    /// Returns `true` if the request may no longer be sent.
-    pub(crate) fn is_late(&self) -> bool {
-        self.lease.as_ref().is_some_and(|lease| lease.remaining().is_none())
-    }
-
     /// Returns `true` if the given success status acknowledges the request. A page from a proxy or portal usually has another status, such as 200.
     pub(crate) fn is_acknowledged_by(&self, status: u16) -> bool {
         self.acknowledged_by.is_empty() || self.acknowledged_by.contains(&status)

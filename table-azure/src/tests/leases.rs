@@ -106,6 +106,18 @@ proptest! {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn evo_3_an_attempt_without_a_response_ends_soon_after_the_lease() {
+    let server = Server::start([Reply::Silence, done()]).await;
+    let client = server.client(Options::new());
+    let began = Instant::now();
+    let error = submit(&client, 1, lease(Duration::from_secs(5))).await.unwrap_err();
+    let limit = Duration::from_secs(5) + WriteLease::ATTEMPT;
+    let spent = began.elapsed();
+    assert!(spent >= limit && spent < limit + Duration::from_secs(2), "{spent:?}");
+    assert!(error.is_ambiguous() && server.received().len() == 1, "{error}");
+}
+
 /// A provider that needs seconds of the lease's time for each token.
 #[derive(Debug)]
 struct Slow {
@@ -138,4 +150,19 @@ async fn evo_3_a_request_whose_token_took_longer_than_the_lease_is_not_sent() {
         let has_ended = |error: &Error| WriteLease::has_ended(error);
         assert_eq!((outcome.is_ok(), outcome.is_err_and(|error| has_ended(&error))), (sent == 2, sent < 2));
     }
+}
+
+#[tokio::test]
+async fn evo_3_a_lease_that_ends_after_a_lost_response_leaves_the_error_of_the_lost_response() {
+    let elapsed = Arc::new(AtomicU64::new(0));
+    let server = Server::start([Reply::Cut, answer(401, &[], ""), done()]).await;
+    let provider = Slow { elapsed: Arc::clone(&elapsed), seconds: 3 };
+    let retry = RetryPolicy { initial_delay: Duration::from_millis(1), ..RetryPolicy::default() };
+    let options = Options::new().target(Target::Service).retry(retry);
+    let client = AzureTables::with_options(&server.endpoint, Credential::token(provider), options).unwrap();
+    let clock = Clock::new(|| 0).with_elapsed(move || Duration::from_secs(elapsed.load(Ordering::Relaxed)));
+    let error = submit(&client, 1, WriteLease::new(&clock, Duration::from_secs(5))).await.unwrap_err();
+    assert!(error.is_ambiguous() && !WriteLease::has_ended(&error), "{error}");
+    assert!(!error.to_string().contains("the time in which the program may write"), "{error}");
+    assert_eq!(server.received().len(), 2);
 }

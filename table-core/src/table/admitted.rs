@@ -5,13 +5,11 @@ use table_store::Result;
 use crate::store::{Committed, WriteLease};
 use crate::transaction::Transaction;
 
-/// The number of times that a transaction is admitted again because its lease has ended before it was sent.
-const AGAIN: usize = 3;
-
-/// Sends a transaction under the lease that `admit` returns. If the lease ends before the transaction is sent, admits it again.
+/// Sends a transaction under the lease that `admit` returns. If the lease ends before the transaction is sent, admits and sends it once more. A store that
+/// sends requests repeatedly then begins to count them again.
 ///
 /// # Errors
-/// Any error from `admit` or `send`; `ServerBusy` if the lease has ended several times.
+/// Any error from `admit` or `send`; `ServerBusy` if the second lease has ended, too.
 #[doc(hidden)]
 pub async fn submit_admitted<A, S>(
     transaction: Transaction,
@@ -22,7 +20,7 @@ where
     A: Future<Output = Result<Option<WriteLease>>> + Send,
     S: Future<Output = Result<Committed>> + Send,
 {
-    let mut again = 0;
+    let mut is_first = true;
     loop {
         let Some(lease) = admit().await? else { return send(transaction).await };
         let leased = transaction.clone().with_lease(lease);
@@ -32,8 +30,64 @@ where
             Err(ended) => Err(ended),
         };
         match outcome {
-            Err(error) if WriteLease::has_ended(&error) && again < AGAIN => again += 1,
+            Err(error) if WriteLease::has_ended(&error) && is_first => is_first = false,
             outcome => return outcome,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use pollster::block_on;
+    use table_store::{Clock, Error, ErrorCode, PartitionKey};
+
+    use super::*;
+    use crate::limits::Limits;
+
+    fn lease(seconds: u64) -> WriteLease {
+        WriteLease::new(&Clock::new(|| 7), Duration::from_secs(seconds))
+    }
+
+    /// Admits a transaction under each of the given leases, and lets the first `ended` requests end their leases. Returns the numbers of admissions and of
+    /// requests.
+    fn submitted(lengths: &[Option<u64>], ended: usize) -> (Result<Committed>, usize, usize) {
+        let (admitted, sent) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let transaction = Transaction::new(PartitionKey::default(), Limits::PORTABLE).unwrap();
+        let admit = || {
+            let at = admitted.fetch_add(1, Ordering::Relaxed);
+            let length = lengths.get(at).copied().flatten();
+            async move { Ok(length.map(lease)) }
+        };
+        let send = |_| {
+            let is_late = sent.fetch_add(1, Ordering::Relaxed) < ended;
+            let busy = Error::new(ErrorCode::ServerBusy, "busy");
+            async move { if is_late { Err(WriteLease::ended(Some(busy))) } else { Ok(Committed::new()) } }
+        };
+        let outcome = block_on(submit_admitted(transaction, admit, send));
+        (outcome, admitted.into_inner(), sent.into_inner())
+    }
+
+    #[test]
+    fn evo_3_a_transaction_is_admitted_and_sent_at_most_twice() {
+        for (lengths, ended, is_sent, admissions, requests) in [
+            (&[None][..], 0, true, 1, 1),
+            (&[Some(5)], 0, true, 1, 1),
+            (&[Some(0), Some(5)], 0, true, 2, 1),
+            (&[Some(0), Some(0)], 0, false, 2, 0),
+            (&[Some(5), Some(5)], 1, true, 2, 2),
+            (&[Some(5), Some(5)], 2, false, 2, 2),
+            (&[Some(5), None], 1, true, 2, 2),
+        ] {
+            let (outcome, admitted, sent) = submitted(lengths, ended);
+            assert_eq!(
+                (outcome.is_ok(), admitted, sent),
+                (is_sent, admissions, requests),
+                "{lengths:?} {ended}"
+            );
+            assert!(outcome.is_ok() || WriteLease::has_ended(&outcome.unwrap_err()));
         }
     }
 }

@@ -22,8 +22,8 @@ use proposal::Proposal;
 pub(super) use record::read;
 pub use record::{LAYOUTS, SchemaRecord};
 pub use sighting::Sightings;
-pub use standing::LEASE;
 pub(crate) use standing::Standing;
+pub use standing::{LEASE, SETTLED_AFTER};
 use table_store::{Error, Result};
 pub use watch::SchemaWatch;
 

@@ -146,6 +146,9 @@ impl<E, S: TableStore> Table<E, S> {
     ) -> Result<Committed> {
         let table = self.name()?;
         let send = |transaction| request::submit(&self.store, table, transaction);
-        submit_admitted(transaction, || self.admit_types(written), send).await
+        let replaces =
+            transaction.operations().iter().any(|operation| operation.kind.replaces_unconditionally());
+        let admit = || async move { Ok(self.admit_types(written).await?.filter(|_| replaces)) };
+        submit_admitted(transaction, admit, send).await
     }
 }

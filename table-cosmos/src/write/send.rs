@@ -1,8 +1,10 @@
 //! Sends planned requests as a point operation or as a batch.
 
+use std::time::Duration;
+
 use azure_data_cosmos::options::{
     BatchDeleteOptions, BatchOptions, BatchReplaceOptions, ItemWriteOptions, OperationOptions,
-    OperationOptionsBuilder, Precondition,
+    OperationOptionsBuilder, Precondition, ThrottlingRetryOptionsBuilder,
 };
 use azure_data_cosmos::{CosmosError, PartitionKey, TransactionalBatch};
 use serde_json::Value as Json;
@@ -65,9 +67,13 @@ fn late() -> Error {
 
 /// Returns the options that all writes use. They prevent the Azure SDK from retrying a request that received no response.
 ///
-/// Retries after 429, 449 and 403/3 are not prevented, because the service did not apply those requests.
-fn once() -> OperationOptions {
-    OperationOptionsBuilder::new().with_max_failover_retry_count(0).build()
+/// Retries after 429, 449 and 403/3 are not prevented, because the service did not apply those requests. The SDK waits for at most `throttled` before the
+/// retries after 429, or 30 seconds by default.
+fn once(throttled: Option<Duration>) -> OperationOptions {
+    let once = OperationOptionsBuilder::new().with_max_failover_retry_count(0);
+    let Some(throttled) = throttled else { return once.build() };
+    let retries = ThrottlingRetryOptionsBuilder::new().with_max_retry_wait_time(throttled).build();
+    once.with_throttling_retry_options(retries).build()
 }
 
 impl CosmosTables {
@@ -79,20 +85,28 @@ impl CosmosTables {
         lease: Option<&WriteLease>,
     ) -> Result<Acknowledged, Refused> {
         let key = key::partition_key(target.levels).map_err(Refused::Before)?;
-        let send_now = || async {
-            match planned {
-                [only] => self.send_one(target, &key, only).await,
-                all => self.send_batch(target, &key, all).await,
+        let send_now = |throttled: Option<Duration>| {
+            let key = &key;
+            async move {
+                match planned {
+                    [only] => self.send_one(target, key, only, once(throttled)).await,
+                    all => self.send_batch(target, key, all, once(throttled)).await,
+                }
             }
         };
         let send = || async {
-            let Some(lease) = lease else { return send_now().await };
+            let Some(lease) = lease else { return send_now(None).await };
             let Some(remaining) = lease.remaining() else {
                 return Err(Refused::Before(WriteLease::ended(None)));
             };
-            // The Azure SDK itself repeats throttled requests for a long time.
-            let answer = timeout(remaining + WriteLease::ATTEMPT, send_now()).await;
-            answer.unwrap_or_else(|_| Err(Refused::Late(late())))
+            match timeout(remaining + WriteLease::ATTEMPT, send_now(Some(remaining))).await {
+                Ok(Err(Refused::Whole(throttled))) if failure::status(&throttled).0 == 429 => {
+                    let error = failure::error("write", throttled);
+                    Err(Refused::Before(WriteLease::ended(Some(error))))
+                }
+                Ok(answer) => answer,
+                Err(_) => Err(Refused::Late(late())),
+            }
         };
         self.options().while_busy(send, Refused::is_temporary).await
     }
@@ -102,11 +116,12 @@ impl CosmosTables {
         target: &Target<'_>,
         key: &PartitionKey,
         planned: &Planned,
+        once: OperationOptions,
     ) -> Result<Acknowledged, Refused> {
         let (id, body) = (&*key::id(&planned.row_key), planned.body.as_ref());
         let nothing = Json::Null;
         let body = body.unwrap_or(&nothing);
-        let mut options = ItemWriteOptions::default().with_operation_options(once());
+        let mut options = ItemWriteOptions::default().with_operation_options(once);
         if let Some(tag) = &planned.if_match {
             options = options.with_precondition(Precondition::if_match(tag.clone()));
         }
@@ -139,9 +154,10 @@ impl CosmosTables {
         target: &Target<'_>,
         key: &PartitionKey,
         planned: &[Planned],
+        once: OperationOptions,
     ) -> Result<Acknowledged, Refused> {
         let batch = batch(key, planned).map_err(Refused::Whole)?;
-        let options = BatchOptions::default().with_operation_options(once());
+        let options = BatchOptions::default().with_operation_options(once);
         let client = &target.container.client;
         let answer = client.execute_transactional_batch(batch, Some(options)).await;
         let answer = answer.inspect_err(usage::charge_failed).map_err(Refused::Whole)?;

@@ -202,6 +202,11 @@ fn evo_3_a_write_that_waits_for_a_split_is_not_sent_after_the_end_of_its_lease()
 
 #[test]
 fn hpk_12_and_rty_1_throttled_writes_are_retried_by_the_client() {
+    [None, Some(Duration::from_millis(300)), Some(Duration::from_secs(5))].into_iter().for_each(throttled);
+}
+
+/// Sends many writes at once, each of them under a lease of the given length.
+fn throttled(length: Option<Duration>) {
     runtime().block_on(async {
         let emulator = Emulator::new(true).unwrap();
         let table = TableName::new("Events").unwrap();
@@ -211,7 +216,9 @@ fn hpk_12_and_rty_1_throttled_writes_are_retried_by_the_client() {
         for row in 0..120 {
             let (store, table) = (store.clone(), table.clone());
             writes.push(tokio::spawn(async move {
-                store.submit(&table, insert(&store, "p", &format!("r{row:03}"))).await
+                let write = insert(&store, "p", &format!("r{row:03}"));
+                let lease = length.map(|length| WriteLease::new(&Clock::default(), length));
+                store.submit(&table, lease.into_iter().fold(write, Transaction::with_lease)).await
             }));
         }
         let mut refused = 0;

@@ -3,7 +3,7 @@
 
 use table_core::name::TableName;
 use table_core::runtime::Runtime;
-use table_core::store::{TableStore, WriteLease};
+use table_core::store::TableStore;
 use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
@@ -21,12 +21,12 @@ impl<E, S: TableStore + Clone> Given<E, S> {
         Self { relation, sources: sources.clone() }
     }
 
-    /// Checks that this program may write holders in `table`. Returns the time during which it may.
+    /// Checks that this program may write holders in `table`.
     ///
     /// # Errors
     /// `SchemaMismatch` if a newer version of the program has opened the table with a schema that this program would not maintain; any error from the
     /// store.
-    pub(super) async fn admit(&self, table: &TableName, runtime: &Runtime) -> Result<Option<WriteLease>> {
-        self.sources.admission(self.relation.holders, table.clone()).admit(runtime).await
+    pub(super) async fn admit(&self, table: &TableName, runtime: &Runtime) -> Result<()> {
+        self.sources.admission(self.relation.holders, table.clone()).admit(runtime).await.map(drop)
     }
 }

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn pat_den_2_a_chain_of_any_length_is_no_circle() {
+    fn pat_den_2_a_chain_of_any_length_is_not_a_circle() {
         assert_eq!(visits(20_000, 1, 20_000), None);
     }
 }

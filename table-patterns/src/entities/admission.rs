@@ -7,7 +7,7 @@ use table_core::store::WriteLease;
 /// A handle that checks whether the entities of a batch may be written.
 pub(crate) trait AdmitWrites: Send + Sync {
     /// Checks that the entities may be written now. `is_whole` is `true` if a write removes properties that the program does not know. Returns the time
-    /// during which the transaction may be sent, or `None` if that time is not limited.
+    /// during which unconditional replaces may be sent, or `None` if that time is not limited.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids the writes; any error from the store.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -10,7 +11,8 @@ use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
-use table_core::store::{StoredRow, TableStore, WriteLease};
+use table_core::store::{Committed, StoredRow, TableStore, WriteLease};
+use table_core::table::submit_admitted;
 use table_core::transaction::Transaction;
 use table_core::{Error, Result};
 
@@ -20,9 +22,6 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::{Author, REFERENCES, ReadRow, RowPlace, UndoWrite, sent};
 use crate::entities::seen_versions::SeenRows;
 use crate::requests::{self, CONCURRENCY};
-
-/// The number of times that an attempt is repeated because its lease has ended before the transaction was sent.
-const AGAIN: usize = 3;
 
 /// The table that a batch is committed to, and the outbox that records its steps.
 pub(crate) struct Site<'a, S, O> {
@@ -107,31 +106,31 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         self.attempt_once(batch, look).boxed()
     }
 
-    /// Makes one attempt. If the lease of the transaction ends before the transaction is sent, makes another one.
     async fn attempt_once(&self, batch: &Batch, look: bool) -> Result<Outcome> {
-        let mut again = 0;
-        loop {
-            match self.attempt_under_lease(batch, look).await {
-                Err(error) if WriteLease::has_ended(&error) && again < AGAIN => again += 1,
-                outcome => return outcome,
-            }
-        }
-    }
-
-    async fn attempt_under_lease(&self, batch: &Batch, look: bool) -> Result<Outcome> {
         self.admission.admit_writes(batch.is_whole()).await?;
         let partition_key = batch.partition_key();
         let intents = self.recorded_intents(batch).await?;
         let is_recorded = !intents.is_empty();
         let mut undo = Vec::new();
-        let (outcome, is_sent) = match self.prepare(batch, look, intents, &mut undo).await {
-            Ok(transaction) => match self.submit(batch, transaction).await {
-                Err(ended) if WriteLease::has_ended(&ended) => (Err(ended), false),
-                outcome => (outcome, true),
-            },
-            Err(error) => (Err(error.with_table(self.table.as_str())), false),
+        let is_sent = AtomicBool::new(false);
+        let outcome = match self.prepare(batch, look, intents, &mut undo).await {
+            Ok(transaction) => {
+                let keys = SeenRows::keys(transaction.operations());
+                let send = |transaction| {
+                    is_sent.store(true, Ordering::Relaxed);
+                    self.send(batch, transaction)
+                };
+                match submit_admitted(transaction, || self.admit(batch, &undo), send).await {
+                    Err(error) if WriteLease::has_ended(&error) || !is_sent.load(Ordering::Relaxed) => {
+                        is_sent.store(false, Ordering::Relaxed);
+                        Err(error.with_table(self.table.as_str()))
+                    }
+                    sent => self.outcome(batch, &keys, sent),
+                }
+            }
+            Err(error) => Err(error.with_table(self.table.as_str())),
         };
-        if !is_sent || matches!(outcome, Ok(Outcome::Conflict(..))) {
+        if !is_sent.into_inner() || matches!(outcome, Ok(Outcome::Conflict(..))) {
             // If there was a conflict or the transaction was not sent, no row refers to this work. After any other error, the transaction may have been
             // applied, so only the collector can decide whether the work is needed.
             for work in undo {
@@ -194,13 +193,15 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         for intent in intents {
             transaction.push(intent)?;
         }
-        // IMPORTANT: the check is repeated after the reads and uploads, because these may take longer than the last check remains valid.
-        if let Some(lease) = self.admission.admit_writes(batch.is_whole()).await? {
-            transaction = transaction.with_lease(lease);
-        }
-        undo.iter().try_for_each(|work| work.check())?;
         let is_alone = transaction.operations().len() == 1 && batch.records().is_none();
         Ok(if batch.is_identified() && is_alone { transaction.identified() } else { transaction })
+    }
+
+    /// Checks, after the reads and uploads, that the transaction may be sent now. These may have taken longer than the last check remains valid.
+    async fn admit(&self, batch: &Batch, undo: &[Arc<dyn UndoWrite>]) -> Result<Option<WriteLease>> {
+        let lease = self.admission.admit_writes(batch.is_whole()).await?;
+        undo.iter().try_for_each(|work| work.check())?;
+        Ok(lease.filter(|_| batch.entities().iter().any(|entity| entity.kind.replaces_unconditionally())))
     }
 
     /// Returns the states of the derived rows. Rows whose operations cannot be derived from the batch alone are read.
@@ -256,18 +257,20 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         self.outbox.seal(self.table, batch.partition_key(), intents).await
     }
 
-    async fn submit(&self, batch: &Batch, transaction: Transaction) -> Result<Outcome> {
-        let keys = SeenRows::keys(transaction.operations());
-        let own = batch.entities().len();
-        transaction.check_lease()?;
-        let submitted = match batch.records() {
+    async fn send(&self, batch: &Batch, transaction: Transaction) -> Result<Committed> {
+        match batch.records() {
             Some((records, recorder)) => recorder.commit(self.table, transaction, records).await,
             None => self.store.submit(self.table, transaction).await,
-        };
-        let error = match submitted {
+        }
+    }
+
+    /// Returns the outcome of a transaction that was sent. `keys` are the rows of its operations.
+    fn outcome(&self, batch: &Batch, keys: &[(RowKey, bool)], sent: Result<Committed>) -> Result<Outcome> {
+        let own = batch.entities().len();
+        let error = match sent {
             Ok(etags) => {
                 if let Some(seen) = self.seen {
-                    seen.committed(&keys, &etags);
+                    seen.committed(keys, &etags);
                 }
                 return Ok(Outcome::Committed(etags.into_iter().take(own).collect()));
             }

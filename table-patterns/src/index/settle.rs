@@ -13,7 +13,7 @@ use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::row::Row;
 use table_core::schema::IndexSchema;
-use table_core::store::{StoredRow, TableStore, WriteLease};
+use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
@@ -200,7 +200,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
     }
 
     async fn write(&self, place: &Place, parts: &[Part<Entry>]) -> Result<Option<usize>> {
-        let lease = self.handle.admit(false).await?;
+        self.handle.admit(false).await?;
         let (mut operations, mut uploads, mut rows) = (Vec::new(), Vec::new(), 0);
         let lists = self.handle.lists(&self.table);
         let mut done = Ok(true);
@@ -217,11 +217,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
             done = uploads.iter().try_for_each(|upload| lists.check_age(upload)).map(|()| true);
         }
         if matches!(done, Ok(true)) && !operations.is_empty() {
-            let (store, target) = (self.handle.table.store(), (&place.table, &place.partition_key));
-            done = converge::is_won(converge::submit_under(lease, store, target, operations).await);
+            let submitted =
+                converge::submit(self.handle.table.store(), &place.table, &place.partition_key, operations);
+            done = converge::is_won(submitted.await);
         }
-        let is_unsent = done.as_ref().is_err_and(WriteLease::has_ended);
-        if !is_sent || is_unsent || matches!(done, Ok(false)) {
+        if !is_sent || matches!(done, Ok(false)) {
             // No list refers to these uploads. After any other error a list may refer to
             // them, so only the collector can decide whether to remove them.
             for upload in &uploads {

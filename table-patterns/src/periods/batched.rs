@@ -15,7 +15,6 @@ use table_core::query::{KeyRange, Query, Select};
 use table_core::schema::ENTITY_TYPE;
 use table_core::selection::{Class, IntoSelection};
 use table_core::store::TableStore;
-use table_core::table::submit_admitted;
 use table_core::{Error, ErrorCode, Result, Table, Transaction};
 
 /// The progress of a batched delete.
@@ -216,7 +215,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         conditional: bool,
         progress: &mut DeleteProgress,
     ) -> Result<()> {
-        let (store, runtime) = (self.table.store(), self.table.runtime());
+        let store = self.table.store();
         let last = batch.last().map(|(row_key, _)| row_key.clone());
         while !batch.is_empty() {
             let mut transaction = Transaction::new(partition.clone(), store.capabilities().limits)?;
@@ -225,9 +224,8 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
                 let kind = OperationKind::Delete(if_match);
                 transaction.push(Operation { row_key: row_key.clone(), kind })?;
             }
-            let send = |transaction| store.submit(table, transaction);
-            let submitted = submit_admitted(transaction, || self.table.admit(&runtime), send).await;
-            let Err(error) = submitted else {
+            self.table.admit(&self.table.runtime()).await?;
+            let Err(error) = store.submit(table, transaction).await else {
                 progress.deleted += u64::try_from(batch.len()).unwrap_or(u64::MAX);
                 break;
             };

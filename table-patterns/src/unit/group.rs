@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use table_core::Result;
 use table_core::key::RowKey;
 use table_core::operation::Operation;
-use table_core::store::{TableStore, WriteLease};
+use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
 use crate::entities::{ChangeRecord, Group, Joined, Recorder, SeenRows, StepRecorder, Turn, sent};
@@ -72,20 +72,12 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let partition_key = self.draft.planned().partition_key().clone();
         let of_partition = partition_key.clone();
         let seen = self.rivals.as_ref().map(|rivals| Arc::clone(&rivals.seen));
-        let commit = move |operations: Vec<Operation>,
-                           records: Vec<ChangeRecord>,
-                           recorder: Recorder,
-                           lease: Option<WriteLease>| {
+        let commit = move |operations: Vec<Operation>, records: Vec<ChangeRecord>, recorder: Recorder| {
             async move {
                 let mut transaction = Transaction::new(of_partition, limits)?;
                 for Operation { row_key, kind } in operations {
                     transaction.push(Operation { row_key, kind: sent(kind, store.capabilities())? })?;
                 }
-                if let Some(lease) = lease {
-                    transaction = transaction.with_lease(lease);
-                }
-                // If the lease has ended, the members commit their units separately.
-                transaction.check_lease()?;
                 let keys = SeenRows::keys(transaction.operations());
                 let committed = match recorder.filter(|_| !records.is_empty()) {
                     Some(recorder) => recorder.commit(&table, transaction, &records).await?,

@@ -297,12 +297,13 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             let row_key = row_key(key, part).map_err(in_place)?;
             transaction.push(Operation { row_key, kind }).map_err(in_place)?;
         }
+        let replaces = transaction.operations().iter().any(|part| part.kind.replaces_unconditionally());
         let admit = || async {
             let lease = self.table.admit(self.retry.runtime()).await?;
             if is_whole {
                 self.table.admit_whole()?;
             }
-            Ok(lease)
+            Ok(lease.filter(|_| replaces))
         };
         submit_admitted(transaction, admit, |transaction| store.submit(table, transaction)).await
     }

@@ -46,11 +46,14 @@ impl Inner {
         let prepared = tokio::time::timeout_at(by, self.prepare(request, &route.endpoint)).await;
         let (url, headers, token) =
             prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
-        // IMPORTANT: the token may have taken longer than the lease.
-        if request.is_late() {
-            return Err(Failure::of_error(WriteLease::ended(None)));
+        let mut limit = self.parts.retry.attempt_timeout.min(by.saturating_duration_since(Instant::now()));
+        if let Some(lease) = &request.lease {
+            // IMPORTANT: the token may have taken longer than the lease, and the connection may take long.
+            let Some(remaining) = lease.remaining() else {
+                return Err(Failure::of_error(WriteLease::ended(None)));
+            };
+            limit = limit.min(remaining + WriteLease::ATTEMPT);
         }
-        let limit = self.parts.retry.attempt_timeout.min(by.saturating_duration_since(Instant::now()));
         let sent = route.transport.send(request.method.clone(), url, headers, request.body.clone(), limit);
         let answer =
             sent.await.map_err(|error| Failure::of_transport(request.operation, error, request.reads()))?;

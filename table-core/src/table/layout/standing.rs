@@ -20,9 +20,10 @@ use crate::table::layout::{settling, sighting};
 /// The longest time that a handle writes without reading the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The time after which every writing program has read a newly stored schema: one lease, the time that a service may take for a request that was sent at the
-/// end of the lease, and a second in which the request reaches the service.
-const SETTLED_AFTER: Duration = Duration::from_secs(LEASE.as_secs() + WriteLease::ATTEMPT.as_secs() + 1);
+/// The time after which no request of a program that does not know a newly stored schema takes effect: one lease, the time in which an attempt that starts at
+/// the end of the lease is sent, the time that the service may then take for it, and two seconds in which the request reaches the service.
+pub const SETTLED_AFTER: Duration =
+    Duration::from_secs(LEASE.as_secs() + 2 * WriteLease::ATTEMPT.as_secs() + 2);
 
 /// The number of times that the stored schema is read for one write, if other schemas are stored or a read takes longer than the lease.
 const READS: usize = 8;

@@ -12,7 +12,7 @@ use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};
 use table_core::runtime::Runtime;
-use table_core::store::{Committed, StoredRow, WriteLease};
+use table_core::store::{Committed, StoredRow};
 use table_core::{Error, Result};
 
 use crate::bounded_wait::Alarm;
@@ -23,15 +23,9 @@ use crate::entities::turns::compose::{GroupRow, Seen, compose, next_number, seen
 use crate::entities::turns::{PATIENCE, Turn};
 use crate::outbox::place::recorded_source;
 
-/// A function that commits a group's operations together with their change records, during the time of the lease.
+/// A function that commits a group's operations together with their change records.
 pub(crate) type CommitGroup = Box<
-    dyn FnOnce(
-            Vec<Operation>,
-            Vec<ChangeRecord>,
-            Recorder,
-            Option<WriteLease>,
-        ) -> BoxFuture<'static, Result<Committed>>
-        + Send,
+    dyn FnOnce(Vec<Operation>, Vec<ChangeRecord>, Recorder) -> BoxFuture<'static, Result<Committed>> + Send,
 >;
 
 /// The pattern that records changes, if any.
@@ -218,12 +212,10 @@ impl Group {
         let admissions = std::mem::take(&mut state.admissions);
         let committing = async move {
             let committed = async {
-                let mut earliest = None;
                 for (admission, is_whole) in admissions {
-                    let lease = admission.admit_writes(is_whole).await?;
-                    earliest = WriteLease::earliest(earliest, lease);
+                    admission.admit_writes(is_whole).await?;
                 }
-                commit(operations, records, recorder, earliest).await
+                commit(operations, records, recorder).await
             };
             let committed = committed.await;
             drop(turn);

@@ -173,7 +173,7 @@ impl Store {
         let (engine, table, partition_key) =
             (self.engine.clone(), self.table.clone(), self.partition_key.clone());
         let limits = self.engine.capabilities().limits;
-        let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>, _: Option<_>| {
+        let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
             let transaction = together(&partition_key, operations, limits);
             async move { engine.submit(&table, transaction?).await }.boxed()
         };

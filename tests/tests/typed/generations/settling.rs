@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::retry::Retry;
-use table_core::table::LEASE;
+use table_core::table::SETTLED_AFTER;
 use table_core::testing::LimitedStore;
 use table_core::{Entity, IfMatch, Table, TableStore, TableStoreExt};
 use table_patterns::Entities;
@@ -82,7 +82,7 @@ fn no_write_of_an_older_handle_removes_a_property_that_a_newer_release_has_just_
             // Until the newer program writes, the older program cannot lose a property.
             older.insert_or_replace(&before::employee(1, "ada")).await.unwrap();
             newer.insert_or_replace(&nicknamed("countess")).await.unwrap();
-            assert_eq!(process.waited(), LEASE.as_secs() * 2);
+            assert_eq!(process.waited(), SETTLED_AFTER.as_secs());
 
             let (entity, key) = (before::employee(1, "ada"), || before::Employee::key("Sales", 1));
             let etag = older.get(key()).await.unwrap().unwrap().etag().clone();
@@ -124,11 +124,11 @@ fn each_program_waits_until_one_of_them_has_waited() {
         assert!(one.insert_or_replace(&nicknamed("first")).now_or_never().is_none());
         assert!(older.schema_record().await.unwrap().unwrap().settling);
         two.insert_or_replace(&nicknamed("second")).await.unwrap();
-        assert_eq!(second.waited(), LEASE.as_secs() * 2);
+        assert_eq!(second.waited(), SETTLED_AFTER.as_secs());
         let three = third.open::<nicknamed::Employee>().await;
         three.insert_or_replace(&nicknamed("third")).await.unwrap();
         two.insert_or_replace(&nicknamed("again")).await.unwrap();
-        assert_eq!((second.waited(), third.waited()), (LEASE.as_secs() * 2, 0), "the mark is removed");
+        assert_eq!((second.waited(), third.waited()), (SETTLED_AFTER.as_secs(), 0), "the mark is removed");
         assert!(!older.schema_record().await.unwrap().unwrap().settling);
         assert!(refused(older.insert_or_replace(&before::employee(1, "ada")).await));
     });
@@ -154,7 +154,7 @@ fn a_store_of_this_process_alone_needs_no_wait() {
         let process = Process::new(&time, &store);
         process.open::<before::Employee>().await.insert(&before::employee(1, "ada")).await.unwrap();
         process.open::<nicknamed::Employee>().await.insert_or_replace(&nicknamed("countess")).await.unwrap();
-        assert_eq!(process.waited(), LEASE.as_secs() * 2);
+        assert_eq!(process.waited(), SETTLED_AFTER.as_secs());
         // Neither a first schema nor a schema without new properties requires a wait.
         let store = shared(time.engine());
         let process = Process::new(&time, &store);

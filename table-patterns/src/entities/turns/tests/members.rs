@@ -44,7 +44,7 @@ impl Slow {
     /// Opens a group with one operation.
     fn new(steps: usize, is_admitted: bool) -> Self {
         let (steps, waits): (Vec<_>, Vec<_>) = (0..steps).map(|_| oneshot::channel::<()>()).unzip();
-        let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>, _: Option<_>| {
+        let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
             async move {
                 for wait in waits {
                     wait.await.unwrap();
@@ -203,7 +203,7 @@ fn a_late_member_that_is_woken_while_another_polls_the_commit_is_woken_again() {
     let other = Arc::<Mutex<Option<Waiting>>>::default();
     let (polled, mut is_first) = (Arc::clone(&other), true);
     // The first poll of the commit wakes all members, and the other member is polled before this poll ends.
-    let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>, _: Option<_>| {
+    let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
         std::future::poll_fn(move |context| {
             if !std::mem::take(&mut is_first) {
                 return Poll::Ready(Ok(vec![None; operations.len()]));
