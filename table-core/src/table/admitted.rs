@@ -54,20 +54,20 @@ mod tests {
     /// Admits a transaction under each of the given leases, and lets the first `ended` requests end their leases. Returns the numbers of admissions and of
     /// requests.
     fn submitted(lengths: &[Option<u64>], ended: usize) -> (Result<Committed>, usize, usize) {
-        let (admitted, sent) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (admissions, requests) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let transaction = Transaction::new(PartitionKey::default(), Limits::PORTABLE).unwrap();
         let admit = || {
-            let at = admitted.fetch_add(1, Ordering::Relaxed);
+            let at = admissions.fetch_add(1, Ordering::Relaxed);
             let length = lengths.get(at).copied().flatten();
             async move { Ok(length.map(lease)) }
         };
         let send = |_| {
-            let is_late = sent.fetch_add(1, Ordering::Relaxed) < ended;
+            let is_late = requests.fetch_add(1, Ordering::Relaxed) < ended;
             let busy = Error::new(ErrorCode::ServerBusy, "busy");
             async move { if is_late { Err(WriteLease::ended(Some(busy))) } else { Ok(Committed::new()) } }
         };
         let outcome = block_on(submit_admitted(transaction, admit, send));
-        (outcome, admitted.into_inner(), sent.into_inner())
+        (outcome, admissions.into_inner(), requests.into_inner())
     }
 
     #[test]

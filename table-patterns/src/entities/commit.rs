@@ -116,13 +116,17 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         let outcome = match self.prepare(batch, look, intents, &mut undo).await {
             Ok(transaction) => {
                 let keys = SeenRows::keys(transaction.operations());
-                let send = |transaction| {
+                let is_sent = &is_sent;
+                let submit = |transaction| async move {
                     is_sent.store(true, Ordering::Relaxed);
-                    self.send(batch, transaction)
-                };
-                match submit_admitted(transaction, || self.admit(batch, &undo), send).await {
-                    Err(error) if WriteLease::has_ended(&error) || !is_sent.load(Ordering::Relaxed) => {
+                    let sent = self.send(batch, transaction).await;
+                    if sent.as_ref().is_err_and(WriteLease::has_ended) {
                         is_sent.store(false, Ordering::Relaxed);
+                    }
+                    sent
+                };
+                match submit_admitted(transaction, || self.admit(batch, &undo), submit).await {
+                    Err(error) if !is_sent.load(Ordering::Relaxed) => {
                         Err(error.with_table(self.table.as_str()))
                     }
                     sent => self.outcome(batch, &keys, sent),

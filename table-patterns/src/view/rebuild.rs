@@ -134,7 +134,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Self { position, is_begun: false, ..self }
     }
 
-    /// Sets the number of rows per step, at most one page; 1,000 by default. A rebuild begins with steps that read at most this number of partitions with a
+    /// Sets the number of rows per step, at most one page; 1,000 by default. A rebuild begins with steps that each read at most `rows` partitions with a
     /// feed. The [progress](RebuildPosition::progress) does not change during these steps.
     pub const fn page(mut self, rows: usize) -> Self {
         self.page = rows;
