@@ -7,17 +7,19 @@ pub trait Refused {
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods that take `self`, inside an `impl`. Each entry lists a bound and its methods, with a placeholder for each argument.
+/// Declares methods inside an `impl`. Each entry lists a bound and its methods, with a placeholder for each argument. The methods take `&mut self`, so rustc
+/// prefers a method with the same name that takes `self` or `&self` and belongs to one of the program's traits.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_methods {
     ($($bound:path: $($name:ident($($value:tt),*))*;)*) => {$($(
         #[doc(hidden)]
-        pub fn $name<R>(self $(, $value: impl Sized)*) -> R
+        #[allow(clippy::should_implement_trait, reason = "a query has no `next`, and the message says so")]
+        pub fn $name<R>(&mut self $(, $value: impl Sized)*) -> R
         where
             Self: $bound,
         {
-            $crate::__private::Refused::refuse(&self)
+            $crate::__private::Refused::refuse(self)
         }
     )*)*};
 }

@@ -24,7 +24,7 @@ use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema, REST};
     message = "[T250] `{Self}` is not an entity set",
     label = "expected an enum with `#[derive(EntitySet)]`",
     note = "a table of one entity type is opened by `store.table::<{Self}>()`, or by `store.entities::<{Self}>()` of `table_patterns`",
-    note = "a set of several types has a variant for each, and one for other rows: `enum Rows {{ {Self}({Self}), #[other] Other(TableEntity) }}`"
+    note = "a set of several types has a variant for each, and one for other rows: `enum Rows {{ Employee(Employee), #[other] Other(TableEntity) }}`"
 )]
 pub trait EntitySet: FromEntity + Declared {
     /// The schemas of the members, in declaration order.
@@ -34,7 +34,7 @@ pub trait EntitySet: FromEntity + Declared {
 /// A set with the member `E`. Selections of `E` can be read as this set.
 #[diagnostic::on_unimplemented(
     message = "[T106] `{E}` is not a member of the set `{Self}`",
-    label = "add the variant `{E}({E})` to this set, or name another set",
+    label = "add a variant that contains a `{E}` to this set, or name another set",
     note = "a set is an enum with `#[derive(EntitySet)]`, one variant for each member, and `#[other] Other(TableEntity)`"
 )]
 pub trait SetOf<E>: EntitySet {}

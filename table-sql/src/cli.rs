@@ -9,6 +9,7 @@ use datafusion::prelude::SQLOptions;
 use tables_cli::failure::Result;
 use tables_cli::output::{self, Format};
 use tables_cli::store::{Purpose, StoreOptions};
+use tables_cli::terminal::Printable;
 use tables_cli::{Exit, Failure};
 
 use crate::{SqlOptions, session};
@@ -63,7 +64,7 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     if command.output == Format::Table && names == ["plan_type", "plan"] {
         // A plan has several lines, but a cell of a table has only one.
         for row in &rows {
-            writeln!(out, "{}", row.join("\n").trim_end()).map_err(Failure::file("-"))?;
+            writeln!(out, "{}", Printable(row.join("\n").trim_end())).map_err(Failure::file("-"))?;
         }
     } else {
         output::rows(command.output, out, &names, &rows)?;

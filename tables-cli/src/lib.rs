@@ -34,7 +34,7 @@ pub mod rate;
 pub mod rows;
 pub mod store;
 pub mod tail;
-mod terminal;
+pub mod terminal;
 pub mod transfer;
 
 pub use commands::{Tables, run};

@@ -4,8 +4,14 @@ use std::fmt::{self, Display, Write as _};
 use std::io::Write as _;
 
 /// A text for a terminal. Its control characters, except line ends, are replaced with U+FFFD.
+///
+/// ```
+/// use tables_cli::terminal::Printable;
+///
+/// assert_eq!(Printable("a\u{1b}[2J\nb").to_string(), "a\u{fffd}[2J\nb");
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Printable<T>(pub(crate) T);
+pub struct Printable<T>(pub T);
 
 impl<T: Display> Display for Printable<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,7 +11,7 @@ use crate::entity::{FromEntity, ToEntity};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::query::EntityRef;
-use crate::refused::Refused;
+use crate::refused::refused_methods;
 use crate::row::Row;
 use crate::schema::EntitySchema;
 use crate::ticks;
@@ -70,13 +70,8 @@ impl<T> Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Exists only for its error message. It takes `&mut self`, so rustc prefers a method of one of the program's traits that takes `self` or `&self`.
-    #[doc(hidden)]
-    pub fn into_inner<R>(&mut self) -> R
-    where
-        Self: UnwrapsBy,
-    {
-        Refused::refuse(self)
+    refused_methods! {
+        UnwrapsBy: into_inner();
     }
 }
 

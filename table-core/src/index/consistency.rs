@@ -106,6 +106,7 @@ pub enum EventuallyConsistent {}
 #[diagnostic::on_unimplemented(
     message = "[T249] an index of `{E}` in another partition or table may be stale, and is read by a separate method",
     label = "write `get_eventual(…)` for one entity, or `query_eventual(…)` for several",
+    note = "a projection is read by `get_eventual_as`, and an `#[index_entity(…)]` by `get_by_index_eventual`",
     note = "`get_eventual({E}::…(…)).await?` is an `Option` of an `Eventual`; `found.primary(&entities).await?` reads the entity itself"
 )]
 pub trait ReadAtOnce<E>: Consistency {}
@@ -125,6 +126,7 @@ impl<E> ReadAtOnce<E> for StronglyConsistent {}
 #[diagnostic::on_unimplemented(
     message = "[T249] an entity `{E}`, and an index in its partition, are never stale, and are read by `get` and `query`",
     label = "write `get(…)` for one entity, or `query(…)` for several",
+    note = "a projection is read by `get_as`, and an `#[index_entity(…)]` by `get_by_index`",
     note = "`get_eventual` and `query_eventual` read indexes in other partitions and tables"
 )]
 pub trait ReadLater<E>: Consistency {}

@@ -1,6 +1,6 @@
 //! Types that identify one entity by its complete key.
 
-use crate::selection::{Point, Primary, Selection};
+use crate::selection::{Point, Primary, Selection, Source};
 
 /// The complete key of an entity of type `E`: a selection that contains every part of both keys or, in a table without a schema, an
 /// [`EntityKey`](crate::EntityKey).
@@ -45,12 +45,12 @@ pub trait PointKey<E> {
 /// assert!(is_written_under(&Employee::key("Sales", 7))); // the key of an index does not compile: T248
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T248] an index of `{E}` finds entities, and does not write them",
+    message = "[T248] an index of `{E}` does not name an entity here: writes, and reads of a unit, take its key",
     label = "write `{E}::key(…)`, with the fields of the key",
     note = "`let found = entities.get({E}::by_…(…)).await?` reads an entity by a unique index; its fields are those of the key: \
             `{E}::key(&found.…, found.…)`"
 )]
-pub trait OwnSource<E>: Sized {
+pub trait OwnSource<E>: Source + Sized {
     /// A type that exists only if the source implements this trait.
     #[doc(hidden)]
     type Checked;

@@ -121,7 +121,7 @@ pub trait Begins<E>: Refused {}
 pub trait BeginsUnit<E>: Refused {}
 
 /// Declares methods that users may know from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right
-/// method. The argument is the bound of the methods that begin a transaction. The methods take `&mut self`, so rustc prefers a method with the same name that takes `self` or `&self` and belongs to one of the program's traits.
+/// method. The argument is the bound of the methods that begin a transaction.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {
@@ -156,15 +156,9 @@ macro_rules! __refused_verbs {
                 create_batch() new_batch() batch();
         }
     };
-    ($($bound:ident: $($name:ident($($value:tt),*))*;)*) => {$($(
-        #[doc(hidden)]
-        pub fn $name<R>(&mut self $(, $value: impl Sized)*) -> R
-        where
-            Self: $crate::__private::$bound<E>,
-        {
-            $crate::__private::Refused::refuse(self)
-        }
-    )*)*};
+    ($($bound:ident: $($name:ident($($value:tt),*))*;)*) => {
+        $crate::__refused_methods! { $($crate::__private::$bound<E>: $($name($($value),*))*;)* }
+    };
 }
 
 impl<E, S> crate::Table<E, S> {

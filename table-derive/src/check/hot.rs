@@ -50,7 +50,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
 /// Returns the name of a field by which the entities can be distributed: the first field of the `RowKey` that the `PartitionKey` does not contain, or else another
 /// field that may identify an entity.
 fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
-    let is_new = |at: usize| key.parts().all(|part| part.field != at) && !entity.is_instant(at);
+    let is_new = |at: usize| key.parts().all(|part| part.field != at) && !may_be_time(entity, at);
     let of_row = entity.row_key.iter().flat_map(Key::parts).find(|part| is_new(part.field));
     let mut others = entity.fields.iter().enumerate();
     let other =
@@ -58,6 +58,12 @@ fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
     let any = || entity.row_key.iter().chain([key]).flat_map(Key::parts).next().map(|part| &part.name);
     let name = of_row.map(|part| &part.name).or_else(other).or_else(any);
     name.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string())
+}
+
+/// Returns `true` if the name of a field's type is that of an instant or a date. Entities that are written at the same time have the same value.
+fn may_be_time(entity: &Entity<'_>, at: usize) -> bool {
+    let Some(Type::Path(path)) = entity.fields.get(at).map(|field| field.ty) else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "DateTime" || last.ident == "NaiveDate")
 }
 
 /// Returns `true` if the type of a field is `bool`.

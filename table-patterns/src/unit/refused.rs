@@ -24,19 +24,28 @@ pub trait ReadsSeveral: Refused {}
 )]
 pub trait WritesBy: Refused {}
 
-/// A unit that is committed or discarded with a method of another library. No unit implements this trait.
+/// A unit that is committed with a method of another library. No unit implements this trait.
 #[diagnostic::on_unimplemented(
-    message = "[T239] a unit has no method of this name: `commit` applies its writes, and dropping it discards them",
+    message = "[T239] a unit has no method of this name: `commit` applies its writes",
     label = "write `commit()`",
-    note = "nothing is written before `commit().await`, so there is nothing to roll back: `drop(unit)` discards the writes"
+    note = "nothing is written before `commit().await`; `drop(unit)` discards the writes"
 )]
 pub trait EndsBy: Refused {}
+
+/// A unit that is discarded with a method of another library. No unit implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T239] a unit has no method of this name: it is discarded when it is dropped",
+    label = "write `drop(unit)`",
+    note = "nothing is written before `commit().await`, so there is nothing to roll back"
+)]
+pub trait DiscardsBy: Refused {}
 
 impl<S, O> UnitOfWork<S, O> {
     __refused_methods! {
         ReadsSeveral: query(_) scan(_) exists(_);
         WritesBy: upsert(_) put(_) patch(_) create(_) insert_many(_) insert_into(_);
-        EndsBy: save_changes() rollback();
+        EndsBy: save_changes();
+        DiscardsBy: rollback();
     }
 }
 
@@ -44,7 +53,14 @@ impl<S, O> UnitOfWork<S, O>
 where
     Self: EndsBy,
 {
-    __refused_by_name! { execute submit finish complete end abort cancel save_changes_async commit_async }
+    __refused_by_name! { execute submit finish complete end save_changes_async commit_async }
+}
+
+impl<S, O> UnitOfWork<S, O>
+where
+    Self: DiscardsBy,
+{
+    __refused_by_name! { abort cancel rollback_async }
 }
 
 impl<S, O> UnitOfWork<S, O>

@@ -119,9 +119,12 @@ struct Capture<'a> {
 }
 
 impl Capture<'_> {
-    /// Returns the pages of a table, which are read at the rate of the backup.
+    /// Returns the pages of a table, which are read at the rate of the backup. A page has at most the rows of one second, because the lock of the repository is
+    /// not renewed between two pages.
     fn pages<'p>(&'p self, name: &'p TableName) -> Pages<'p> {
-        let query = Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) };
+        let rate = self.options.rate.and_then(|rate| usize::try_from(rate.max(1)).ok());
+        let top = rate.map_or(self.options.page, |rate| self.options.page.min(rate));
+        let query = Query { top: Some(top), ..Query::new(KeyRange::ALL) };
         Pages::new(self.store, name, query).at_rate(self.rate.as_ref())
     }
 

@@ -1,6 +1,7 @@
 //! The forms that the messages for methods of other libraries recommend. Each form compiles for the struct in the messages and is marked with the number
 //! of its message.
 
+use table_core::selection::{PointKey, Primary};
 use table_core::{
     BlockOn, Condition, Engine, Entity, Error, ErrorCode, Filter, IfMatch, Projection, Table, TableStoreExt,
 };
@@ -55,6 +56,19 @@ impl Status for Error {
     fn status_code(&self) -> u16 {
         self.code().status()
     }
+}
+
+/// Functions of a program that are generic over keys.
+async fn written<K: PointKey<Employee, From = Primary>>(
+    table: &Table<Employee, Engine>,
+    keys: (K, K),
+) -> table_core::Result<()> {
+    table.patch(keys.0).set(Employee::AGE, 37).send().await?;
+    table.delete(keys.1, IfMatch::Any).await
+}
+
+fn ada() -> impl PointKey<Employee, From = Primary> {
+    Employee::key("Sales", 7)
 }
 
 async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
@@ -153,7 +167,9 @@ pub fn main() {
         let ada = Employee { department: "Sales".into(), id: 7, age: 36, note: None };
         assert_eq!((ada.partition_key(), ada.clone().key()), ("Sales", 7));
         writes(&table, &ada).await?;
-        reads(&table).await
+        reads(&table).await?;
+        table.insert_or_merge(&ada).await?;
+        written(&table, (self::ada(), self::ada())).await
     };
     assert!(run.block_on().is_ok());
 }

@@ -31,6 +31,8 @@ async fn writes(tickets: &Entities<Ticket, Engine>, ticket: &Ticket) -> table_pa
     unit.add(ticket)?.rollback(); //~ T239
     unit.save_changes().await?; //~ T239
     unit.submit().await?; //~ T239
+    unit.rollback(); //~ T239
+    unit.abort(); //~ T239
     Ok(())
 }
 
