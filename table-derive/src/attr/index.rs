@@ -74,10 +74,11 @@ const LISTS: Words = Words {
 };
 
 const WHEN_FORM: &str = "when = Employee::is_active` of `fn is_active(&self) -> bool";
-const WHEN_MEANT: &str = "write `when = Employee::is_active` of `fn is_active(&self) -> bool`";
+
+/// The words of other libraries for `when`.
+const CONDITIONS: [&str; 3] = ["condition", "filter", "where"];
 
 const MEANT: &[(&str, &str)] = &[
-    ("condition", WHEN_MEANT),
     ("key", "write `row_key(\"email_\", email)`"),
     ("keys", "write `row_key(\"email_\", email)`"),
     ("field", "write `row_key(\"email_\", email)`"),
@@ -99,8 +100,6 @@ const MEANT: &[(&str, &str)] = &[
     ("non_unique", "remove it; without `unique`, several entities may have one value"),
     ("multi", "remove it; without `unique`, several entities may have one value"),
     ("all", "remove it; without `include(…)`, a copy includes the whole entity"),
-    ("filter", WHEN_MEANT),
-    ("where", WHEN_MEANT),
 ];
 
 /// Parses one `#[index(…)]` or `#[index_entity(…)]`. Reports an error and returns `None` if the name is missing.
@@ -132,8 +131,9 @@ fn parse_words(
             name = Some(parse_name(input, words)?);
             return Ok(());
         }
+        no_condition(input, words, of)?;
         no_field(input, words, name.as_ref(), of)?;
-        let read = words.word(input, |word, input| {
+        words.word(input, |word, input| {
             if word == UNIQUE {
                 unique.set(ctxt, word, word.clone(), "write `unique` once");
             } else if word == AT_MOST {
@@ -144,11 +144,9 @@ fn parse_words(
                 table.set(ctxt, word, name, "an index is stored in one table");
             } else if word == WHEN {
                 let function = grammar::value(input, Path::parse_mod_style).map_err(|_| {
-                    let help =
-                        format!("write `when = {}::is_active` of `fn is_active(&self) -> bool`", of.ident);
                     let rest = grammar::rest(input);
                     let rest = if rest.is_empty() { word.to_token_stream() } else { rest };
-                    ctxt::mistake("T004", rest, "malformed `when`", help)
+                    ctxt::mistake("T004", rest, "malformed `when`", when_help(of))
                 })?;
                 when.set(ctxt, word, function, "name one function, which may test several conditions");
             } else if word == INCLUDE {
@@ -170,14 +168,6 @@ fn parse_words(
                 slot.set(ctxt, word, pieces, help);
             }
             Ok(())
-        });
-        read.map_err(|error| match error.to_string() {
-            // The word of another library, which is a single token.
-            text if text.starts_with("[T001]") && text.contains(WHEN_MEANT) => {
-                let own = format!("when = {}::", of.ident);
-                syn::Error::new(error.span(), text.replace("when = Employee::", &own))
-            }
-            _ => error,
         })
     });
     Some(IndexAttr {
@@ -193,6 +183,22 @@ fn parse_words(
         include: include.take(),
         broken: !sound || list_broken,
     })
+}
+
+/// Returns the help text that shows `when` with a function of the struct.
+fn when_help(of: &DeriveInput) -> String {
+    format!("write `when = {}::is_active` of `fn is_active(&self) -> bool`", of.ident)
+}
+
+/// Reports another library's word for `when`.
+fn no_condition(input: ParseStream, words: &Words, of: &DeriveInput) -> syn::Result<()> {
+    match input.fork().call(Ident::parse_any) {
+        Ok(word) if CONDITIONS.iter().any(|other| word == other) => {
+            let fact = format!("unknown word `{word}` in `{}`", words.of);
+            Err(ctxt::mistake("T001", &word, fact, when_help(of)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Reports a bare name that is not similar to a known word and is therefore probably a field that belongs in a key.
