@@ -1,8 +1,10 @@
 //! Shows a query in the syntax of other tools (Rust, the `tables` command, curl and Python), together with links that export the rows.
 
 use maud::{Markup, html};
-use table_core::TableName;
+use table_core::filter::Comparison;
 use table_core::query::Select;
+use table_core::schema::ENTITY_TYPE;
+use table_core::{Filter, TableName};
 
 use crate::pages::Context;
 use crate::pages::form_query::FormQuery;
@@ -15,16 +17,16 @@ pub(crate) fn copies(
     selection: &Selection,
     built: &FormQuery,
 ) -> Markup {
-    let filter = built.query.filter_text().unwrap_or_default();
+    let filter = filter(built);
     let select = match &built.query.select {
         Select::All => String::new(),
         Select::Names(names) => names.join(","),
     };
     let sources = [
         ("tables", command(table, selection, built, &select, context.known.of(table).count() > 1)),
-        ("Rust", rust(table, &filter, &built.query.select)),
-        ("curl", curl(table, &filter, &select)),
-        ("Python", python(table, &filter, &select)),
+        ("Rust", note(built, "//") + &rust(table, &filter, &built.query.select)),
+        ("curl", note(built, "#") + &curl(table, &filter, &select)),
+        ("Python", note(built, "#") + &python(table, &filter, &select)),
     ];
     let export = |form| selection.link(table, "export", &[("as", form)]);
     html! {
@@ -35,6 +37,28 @@ pub(crate) fn copies(
             }
             p.foot { span { "Export all rows of the query:" } a.btn href=(export("jsonl")) download { "JSON lines" } a.btn href=(export("csv")) download { "CSV" } span { "CSV reads the result twice, first for its columns." } }
         }
+    }
+}
+
+/// Returns the filter for tools that do not know entity types. It contains the `EntityType` of the chosen entity type, if its entities have one.
+fn filter(built: &FormQuery) -> String {
+    let mut query = built.query.clone();
+    if let Some(kind) = built.entities.as_ref().and_then(|entities| entities.schema().kind.as_deref()) {
+        let of_kind = Filter::compare(ENTITY_TYPE, Comparison::Eq, kind);
+        query.filter = Some(match query.filter {
+            Some(filter) => filter.and(of_kind),
+            None => of_kind,
+        });
+    }
+    query.filter_text().unwrap_or_default()
+}
+
+/// Returns a comment for a query that selects an entity type. The type and some conditions on key parts cannot be expressed by a filter.
+fn note(built: &FormQuery, comment: &str) -> String {
+    if built.entities.is_some() {
+        format!("{comment} The filter may also return rows of other types.\n")
+    } else {
+        String::new()
     }
 }
 

@@ -12,6 +12,7 @@ mod growth;
 mod hostile;
 mod load;
 mod notes;
+mod recipes;
 mod safety;
 mod selections;
 mod work;
