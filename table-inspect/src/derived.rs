@@ -140,7 +140,12 @@ mod tests {
     use super::*;
 
     /// A schema with a line that only later releases write, for an index in another table.
-    const LATER: &str = "schema 1\nentity Later\ntable Lates\nPartitionKey p text 0..512 ordered legal\nelsewhere Directory\n";
+    const LATER: &str = "schema 1\nentity Later\ntable Lates\nPartitionKey p text 0..512 ordered legal\nproperty Names Edm.String\n\
+        index ByCity copies sparse\nindex ByCity table Cities\nindex ByCity RowKey Town text 0..512 ordered legal\n\
+        elsewhere Directory\nindex ByCity mirror Mirrors\n";
+    /// A schema in a format that only later releases read.
+    const NEWER: &str =
+        "schema 99\nentity Newer\ntable News\nPartitionKey p text 0..512 ordered legal\nelsewhere Bulletin\n";
     const OWN: &str = "schema 1\nentity Own\ntable Owns\nPartitionKey p text 0..512 ordered legal\n";
 
     #[test]
@@ -148,12 +153,31 @@ mod tests {
         async {
             let engine = Engine::in_memory();
             let layouts = engine.untyped(LAYOUTS).unwrap().create_if_missing().await.unwrap();
-            for (table, text) in [("lates", LATER), ("owns", OWN), ("directory", OWN)] {
-                layouts.insert(&TableEntity::new(table, "E").unwrap().with("Schema", text)).await.unwrap();
+            layouts.insert(&TableEntity::new("lates", "E").unwrap().with("Schema", LATER)).await.unwrap();
+            layouts.insert(&TableEntity::new("news", "E").unwrap().with("Schema", NEWER)).await.unwrap();
+            // The names of some tables are words that the texts contain without naming a table.
+            let others = [
+                "Owns",
+                "Text",
+                "Index",
+                "Ordered",
+                "Table",
+                "PartitionKey",
+                "ByCity",
+                "Town",
+                "Names",
+                "Later",
+                "Schema",
+            ];
+            let described = ["Directory", "Cities", "Mirrors", "Bulletin"];
+            for table in others.iter().chain(&described) {
+                let own = TableEntity::new(table.to_ascii_lowercase(), "E").unwrap().with("Schema", OWN);
+                layouts.insert(&own).await.unwrap();
             }
             let store = DynTableStore::new(engine);
+            let refused = described.into_iter().chain(["Lates", "News", "Plain"]);
             for (table, is_written) in
-                [("Owns", true), ("Directory", false), ("Lates", false), ("Plain", false)]
+                others.map(|table| (table, true)).into_iter().chain(refused.map(|table| (table, false)))
             {
                 let found = refuse_plain_writes(&store, &TableName::new(table).unwrap(), false).await;
                 assert_eq!(found.is_ok(), is_written, "{table}: {found:?}");

@@ -55,7 +55,7 @@ pub async fn readable_schemas(store: &DynTableStore) -> Result<Vec<(String, Stor
 }
 
 /// Reads the stored schemas that can describe rows of a table, each with the name of its table in lower case: the schemas of the table, and the schemas of other
-/// tables that name it, for example because they store an index in it.
+/// tables that store an index in it.
 ///
 /// # Errors
 /// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read such a schema.
@@ -81,12 +81,44 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Returns `true` if the schema can describe rows of a table, because it is a schema of this table or its text contains the name of the table.
+    /// Returns `true` if the schema can describe rows of a table, because it is a schema of this table or stores an index in it. A schema that this version
+    /// cannot read can also describe the table if a line that this version cannot read contains the name of the table.
     #[must_use]
     pub fn may_describe(&self, table: &TableName) -> bool {
-        let mut words = self.text.split(|character: char| !character.is_ascii_alphanumeric());
-        self.table == table.folded() || words.any(|word| word.eq_ignore_ascii_case(table.as_str()))
+        let is_name = |word: &str| word.eq_ignore_ascii_case(table.as_str());
+        self.table == table.folded()
+            || match &self.schema {
+                Ok(schema) => schema.indexes.iter().filter_map(|index| index.table.as_deref()).any(is_name),
+                Err(_) => self.text.lines().any(|line| may_name(line, is_name)),
+            }
     }
+}
+
+/// Returns `true` if a line of a schema may contain the name of a table. In a line that this version can read, only the word after `table` is such a name.
+fn may_name(line: &str, is_name: impl Fn(&str) -> bool) -> bool {
+    let words: Vec<&str> = line
+        .split(|character: char| !character.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    if is_readable(line) {
+        words.windows(2).any(|pair| matches!(pair, ["table", name] if is_name(name)))
+    } else {
+        // A line begins with a word of the format. A line about an index then contains the name of the index.
+        let begin = if words.first() == Some(&"index") { 2 } else { 1 };
+        words.into_iter().skip(begin).any(is_name)
+    }
+}
+
+/// Returns `true` if this version can read a line of a schema.
+fn is_readable(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    // A line about an index follows the line that declares the index.
+    let index = match words.as_slice() {
+        [] | ["schema", _] => return true,
+        ["index", name, ..] => name,
+        _ => "Any",
+    };
+    format!("schema 1\nentity Any\ntable Any\nindex {index} copies\n{line}\n").parse::<StoredSchema>().is_ok()
 }
 
 /// Reads the stored schemas of all tables, including those that this version cannot read.
