@@ -45,15 +45,6 @@ pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSch
     stored.into_iter().map(|stored| Ok((stored.table, stored.schema?))).collect()
 }
 
-/// Reads the stored schemas of all tables that this version can read, each with the name of its table in lower case.
-///
-/// # Errors
-/// Any error from the store.
-pub async fn readable_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSchema)>> {
-    let stored = stored_schemas(store).await?;
-    Ok(stored.into_iter().filter_map(|stored| Some((stored.table, stored.schema.ok()?))).collect())
-}
-
 /// Reads the stored schemas that can describe rows of a table, each with the name of its table in lower case: the schemas of the table, and the schemas of other
 /// tables that store an index in it.
 ///

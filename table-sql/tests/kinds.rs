@@ -89,7 +89,7 @@ async fn store() -> DynTableStore {
 async fn the_rows_with_the_parts_of_a_type_are_the_entities_that_the_command_selects() {
     let store = store().await;
     let name = TableName::new("People").unwrap();
-    let schemas: Vec<(String, StoredSchema)> = keys::readable_schemas(&store).await.unwrap();
+    let schemas: Vec<(String, StoredSchema)> = keys::schemas_of_rows(&store, &name).await.unwrap();
     let page = store.query(&name, &Query::new(KeyRange::ALL), None).await.unwrap();
     let session = session(&store, &SqlOptions::default()).await.unwrap();
     for (entity, part) in [("Person", "name"), ("Pet", "pet")] {

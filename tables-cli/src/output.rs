@@ -7,9 +7,10 @@ use std::io::Write;
 use serde_json::json;
 use table_core::query::Select;
 use table_core::schema::StoredSchema;
-use table_core::{DynTableStore, TableEntity};
+use table_core::{DynTableStore, TableEntity, TableName};
 
 use crate::failure::{Failure, Result};
+use crate::terminal::print_line;
 pub use grid::Grid;
 use table_inspect::csv::{Columns, CsvWriter};
 use table_inspect::keys;
@@ -28,12 +29,34 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the schemas that name the key parts of the rows in the output. The formats for programs show the stored keys and need no schema.
-    pub(crate) async fn schemas(self, store: &DynTableStore) -> Result<Vec<(String, StoredSchema)>> {
-        match self {
-            Self::Table => Ok(keys::readable_schemas(store).await?),
-            Self::Json | Self::Csv => Ok(Vec::new()),
+    /// Returns the schemas that name the key parts of a table's rows in the output. The formats for programs show the stored keys and need no schema.
+    ///
+    /// If this version cannot read one of the schemas, prints a note and returns none: rows that the schema describes could match another one.
+    pub(crate) async fn schemas(
+        self,
+        store: &DynTableStore,
+        table: &TableName,
+    ) -> Result<Vec<(String, StoredSchema)>> {
+        if self != Self::Table {
+            return Ok(Vec::new());
         }
+        let mut schemas = Vec::new();
+        for stored in keys::stored_schemas(store).await? {
+            if !stored.may_describe(table) {
+                continue;
+            }
+            match stored.schema {
+                Ok(schema) => schemas.push((stored.table, schema)),
+                Err(error) => {
+                    let schema = format_args!("the schema of {} in {}", stored.entity, stored.table);
+                    print_line(format_args!(
+                        "note: {schema} cannot be read, so the keys of {table} are shown as they are stored: {error}"
+                    ));
+                    return Ok(Vec::new());
+                }
+            }
+        }
+        Ok(schemas)
     }
 }
 

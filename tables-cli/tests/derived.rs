@@ -6,6 +6,7 @@
 mod common;
 
 use std::path::Path;
+use std::process::Command;
 
 use common::{block_on, refused, shown, tables};
 use table_core::{Engine, TableEntity, TableStoreExt};
@@ -214,4 +215,49 @@ fn intents_that_were_set_aside_are_listed_requeued_and_discarded() {
     let row: TableEntity = serde_json::from_str(&text).unwrap();
     assert_eq!((row.get("Attempts"), row.get("Intent")), (None, Some(&vec![1_u8].into())));
     assert!(row.get("Version").is_some(), "the version of the change is kept");
+}
+
+#[test]
+fn keys_are_shown_as_stored_if_the_schema_of_an_index_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = "text 0..512 ordered legal";
+    let person =
+        format!("schema 1\nentity Person\ntable People\nPartitionKey team {text}\nRowKey name {text}\n");
+    // The schema declares an index in the table, and has a line that only later releases read.
+    let visitor = format!(
+        "schema 1\nentity Visitor\ntable Visitors\nPartitionKey visitor {text}\nindex ByCity copies\nindex ByCity table People\nlater\n"
+    );
+    block_on(async {
+        let engine = Engine::open(at.join("db")).unwrap();
+        let schemas = engine.untyped(table_core::table::LAYOUTS).unwrap().create_if_missing().await.unwrap();
+        for (table, entity, text) in [("people", "Person", &person), ("visitors", "Visitor", &visitor)] {
+            schemas
+                .insert(&TableEntity::new(table, entity).unwrap().with("Schema", text.as_str()))
+                .await
+                .unwrap();
+        }
+        let people = engine.untyped("People").unwrap().create_if_missing().await.unwrap();
+        people.insert(&TableEntity::new("cities", "city_Rome_ada").unwrap()).await.unwrap();
+        engine.close().await.unwrap();
+    });
+    for line in [
+        "get People cities city_Rome_ada",
+        "query People --partition cities",
+        "tail People --partition cities",
+        "describe People",
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tables"));
+        let done = command.current_dir(at).args(line.split(' ')).args(["--store", "db"]).output().unwrap();
+        let (out, note) = (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());
+        let header = out.lines().find(|line| line.starts_with("PartitionKey  "));
+        assert!(header.is_some_and(|header| header.contains("RowKey")), "{line}: {out}{note}");
+        assert!(note.contains("note: the schema of Visitor in visitors cannot be read"), "{line}: {note}");
+        assert_eq!(note.lines().count(), 1, "{line}: {note}");
+        // Output for programs contains the stored keys and needs no schema.
+        let json = shown(at, &format!("{line} --store DB --output json"));
+        assert!(json.contains("city_Rome_ada") || line.starts_with("describe"), "{line}: {json}");
+    }
+    let (exit, message) = refused(at, "query People --entity Person --store DB");
+    assert!(exit != Exit::Done && message.contains("`later`"), "{exit:?} {message}");
 }

@@ -46,7 +46,7 @@ impl Describe {
         }
         let query = Query { top: Some(self.sample.clamp(1, 1_000)), ..Query::new(KeyRange::ALL) };
         let mut pages = Pages::new(&store.tables, &name, query);
-        let all = context.output.schemas(&store.tables).await?;
+        let all = context.output.schemas(&store.tables, &name).await?;
         let kinds = Kinds::new(name.as_str(), &all);
         let mut entities = Entities::new(context.output, out, Some(kinds));
         let mut left = self.sample;

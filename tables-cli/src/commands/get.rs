@@ -30,7 +30,8 @@ impl Get {
         let name = table(&self.table)?;
         let key = key(&self.partition_key, &self.row_key)?;
         let Some(entity) = keys::read(&store.tables, &name, &key).await? else { return Ok(Exit::Nothing) };
-        let schemas = if self.raw { Vec::new() } else { context.output.schemas(&store.tables).await? };
+        let schemas =
+            if self.raw { Vec::new() } else { context.output.schemas(&store.tables, &name).await? };
         let kinds = (!self.raw).then(|| Kinds::new(name.as_str(), &schemas));
         let mut entities = Entities::new(context.output, out, kinds);
         entities.push(entity)?;

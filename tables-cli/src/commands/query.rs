@@ -63,7 +63,7 @@ impl Query {
             refuse_oldest_first(&store.tables, &name, &selected, &schemas).await?;
         }
         let has_parts = context.output == Format::Table && !self.raw;
-        let all = if has_parts { context.output.schemas(&store.tables).await? } else { Vec::new() };
+        let all = if has_parts { context.output.schemas(&store.tables, &name).await? } else { Vec::new() };
         let kinds = has_parts.then(|| Kinds::new(name.as_str(), &all));
         let shown = selected.query.select.clone();
         if let Some(kinds) = &kinds {

@@ -64,7 +64,7 @@ impl TailTable {
         let (mut tail, rows) =
             Tail::begin(store.tables.clone(), name.clone(), selected, self.lines, &in_range).await?;
         let is_empty = rows.is_empty();
-        let all = context.output.schemas(&store.tables).await?;
+        let all = context.output.schemas(&store.tables, &name).await?;
         let kinds = Kinds::new(name.as_str(), &all);
         show(context.output, out, &kinds, rows)?;
         if !self.follow {
