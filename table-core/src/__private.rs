@@ -30,7 +30,9 @@ pub use std::vec::Vec;
 
 pub use access::{index_name, require_fan_out, table_name};
 pub use bucket::{KeyTexts, partitions};
-pub use handles::{require_droppable, require_log, require_no_outbox, require_table_of_owner};
+pub use handles::{
+    require_droppable, require_log, require_no_outbox, require_recording_outbox, require_table_of_owner,
+};
 pub use hot::require_spread;
 pub use index::{index_of, indexed, project, select_copies, write_key_text};
 pub use json::{MayBeNull, NotNull, json_schema};

@@ -1,6 +1,6 @@
 //! Constructors of the entity handle `Entities`: from a store, from a table, and from an outbox.
 
-use table_core::__private::require_no_outbox;
+use table_core::__private::{require_no_outbox, require_recording_outbox};
 use table_core::entity::Entity;
 use table_core::queue::QueueStore;
 use table_core::schema::IndexSchema;
@@ -82,7 +82,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
         outbox: O,
     ) -> Entities<E, Self, O> {
         const {
-            require_no_outbox(E::SCHEMA, !O::RECORDS && needs_outbox::<E>());
+            require_recording_outbox(E::SCHEMA, !O::RECORDS && needs_outbox::<E>());
         }
         handle(self.table(), outbox)
     }

@@ -33,6 +33,21 @@ pub const fn require_no_outbox(of: &EntitySchema, needs_outbox: bool) {
     }
 }
 
+/// Fails if an outbox records nothing, although writes of an entity must be followed by others.
+///
+/// # Panics
+/// Panics at compile time if the entity has copies, or an index in another partition or table.
+pub const fn require_recording_outbox(of: &EntitySchema, is_missing: bool) {
+    if is_missing {
+        let message = Message::new().with("[T253] this outbox records nothing, but `").with(of.entity);
+        let message =
+            message.with("` has an index in another partition or table, or gives or holds copies, which a ");
+        let message = message
+            .with("worker updates from the records of an outbox; create one by `Outbox::new(…)` (PAT-EC-8)");
+        panic!("{}", message.as_str());
+    }
+}
+
 /// Fails if rows outside a table of a period would remain when the table is dropped.
 ///
 /// # Panics

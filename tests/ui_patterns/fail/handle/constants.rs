@@ -2,7 +2,9 @@
 //! called directly. The documentation tests of the functions contain the calls.
 
 use table_patterns::Entity;
-use table_patterns::__private::{require_droppable, require_log, require_no_outbox, require_table_of_owner};
+use table_patterns::__private::{
+    require_droppable, require_log, require_no_outbox, require_recording_outbox, require_table_of_owner,
+};
 
 #[derive(Entity)]
 #[entity(table = "Orders")]
@@ -25,6 +27,7 @@ struct Line {
 
 const _: () = require_table_of_owner(Order::SCHEMA, Line::SCHEMA); //~ T252
 const _: () = require_no_outbox(Order::SCHEMA, true); //~ T253
+const _: () = require_recording_outbox(Order::SCHEMA, true); //~ T253
 const _: () = require_droppable(Order::SCHEMA, true, false); //~ T256
 const _: () = require_droppable(Order::SCHEMA, false, true); //~ T256
 const _: () = require_log(Order::SCHEMA, false); //~ T257
