@@ -114,8 +114,12 @@ impl Account {
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.
-    pub(crate) async fn set_properties(&self, of: Service, new: ServiceProperties) -> Result<()> {
-        let _turn = self.settings.turn.lock().await;
+    pub(crate) async fn set_properties(
+        &self,
+        _turn: &MutexGuard<'_, ()>,
+        of: Service,
+        new: ServiceProperties,
+    ) -> Result<()> {
         let old = self.properties(of);
         let properties = ServiceProperties {
             logging: new.logging.or(old.logging),
@@ -256,7 +260,7 @@ mod tests {
             max_age_seconds: 60,
         };
         let properties = ServiceProperties { cors: Some(vec![rule]), ..ServiceProperties::default() };
-        first.set_properties(Service::Tables, properties).await.unwrap();
+        first.set_properties(&first.settings.turn.lock().await, Service::Tables, properties).await.unwrap();
         assert_eq!(second.settings.cors.preflight(Service::Tables, "https://a.com", "GET", ""), Some(60));
 
         // Another engine has its own settings. After all accounts of an engine are dropped, a new account can read the settings from the engine.

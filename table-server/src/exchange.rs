@@ -9,6 +9,7 @@ use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Version};
 use table_core::odata::MetadataLevel;
 use table_wire::sas::Caller;
+use tokio::time::Instant;
 
 use crate::account::Account;
 use crate::negotiate;
@@ -44,6 +45,8 @@ pub(crate) struct Exchange {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     pub(crate) caller: Caller,
+    /// The time at which the head of the request had arrived.
+    pub(crate) begun: Instant,
 }
 
 impl Exchange {
@@ -68,6 +71,7 @@ impl Exchange {
             headers: parts.headers,
             body: Bytes::new(),
             caller,
+            begun: Instant::now(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http::header::{CONTENT_LENGTH, EXPECT};
 use http::{Request, Response};
@@ -35,7 +35,6 @@ struct Examined {
     exchange: Exchange,
     /// The account and the credential of a verified request, or the response to a rejected one.
     admitted: Result<(Arc<Account>, Access), Answer>,
-    begun: Instant,
 }
 
 /// Handles a request.
@@ -50,7 +49,6 @@ pub(crate) fn handle(
     caller: Caller,
     guest: Arc<Guest>,
 ) -> impl Future<Output = Result<Response<ResponseBody>, Infallible>> {
-    let begun = Instant::now();
     let (parts, body) = request.into_parts();
     let mut exchange = Exchange::new(service, parts, caller);
     let admitted = match route::admit(&shared.accounts, shared.bearer.as_ref(), &mut exchange) {
@@ -63,7 +61,7 @@ pub(crate) fn handle(
             Ok((Arc::clone(account), access))
         }
     };
-    let examined = Examined { exchange, admitted, begun };
+    let examined = Examined { exchange, admitted };
     async move { Ok(respond(&shared, examined, body, &guest).await) }
 }
 
@@ -74,7 +72,7 @@ async fn respond(
     mut body: Incoming,
     guest: &Guest,
 ) -> Response<ResponseBody> {
-    let Examined { mut exchange, admitted, begun } = examined;
+    let Examined { mut exchange, admitted } = examined;
     let is_verified = admitted.is_ok();
     let permit = match &admitted {
         Ok((account, _)) => Some(read(shared, account.name(), &mut exchange, &mut body).await),
@@ -105,7 +103,7 @@ async fn respond(
     shared.metrics.count(&observe::log(
         &exchange,
         (&answer, is_verified),
-        begun.elapsed(),
+        exchange.begun.elapsed(),
         &shared.log_limit,
     ));
     let count = |body| shared.unread.count(body, exchange.caller.address, guest.eviction());

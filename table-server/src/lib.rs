@@ -53,6 +53,7 @@ mod tables;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
+mod time_limit;
 #[cfg(feature = "tls")]
 mod tls;
 mod traffic;

@@ -31,7 +31,8 @@ pub(crate) async fn answer(
             access.to_service(exchange.service, AccountPermissions::WRITE)?;
             let new = ServiceProperties::read_request(exchange.text()?)
                 .map_err(|fault| Refusal::new(400, fault.code(), fault.to_string()))?;
-            account.set_properties(exchange.service, new).await?;
+            let turn = exchange.turn(account).await?;
+            account.set_properties(&turn, exchange.service, new).await?;
             Ok(Answer::new(202))
         }
         ("GET", "stats") => {

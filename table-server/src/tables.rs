@@ -44,7 +44,7 @@ pub(crate) async fn answer(
         _ => None,
     };
     // Without this lock, another request could find the table before its deletion and store policies for it afterwards.
-    let turn = if dropped.is_some() { Some(account.settings.turn.lock().await) } else { None };
+    let turn = if dropped.is_some() { Some(exchange.turn(account).await?) } else { None };
     let answer = match access {
         Access::Key | Access::Bearer => within(&account.engine, account, (verb, target), exchange).await,
         Access::Queue(_) => return Err(Refusal::nowhere()),

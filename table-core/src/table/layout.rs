@@ -242,8 +242,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 
 impl<E, S: TableStore> Table<E, S> {
     /// Checks that a write may start now. Intended for other handles that write to this table directly. The check fails if a program with a newer schema has
-    /// opened the table, unless this program maintains everything that the newer schema declares. The check queries the store at most once every [five
-    /// seconds](LEASE), and never for a handle that has not been opened. The handle of a set checks all types of the set.
+    /// opened the table, unless this program maintains everything that the newer schema declares. The check reads the stored schema once every [five
+    /// seconds](LEASE), several times if a read takes longer or another schema is stored meanwhile, and never for a handle that has not been opened. The handle
+    /// of a set checks all types of the set.
     ///
     /// `runtime` is used to wait and to measure the time. Returns the time during which the write may be sent, for
     /// [`Transaction::with_lease`](crate::Transaction::with_lease), or `None` if that time is not limited: if the handle has not been opened, or if no other

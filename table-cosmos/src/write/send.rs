@@ -99,6 +99,8 @@ impl CosmosTables {
             let Some(remaining) = lease.remaining() else {
                 return Err(Refused::Before(WriteLease::ended(None)));
             };
+            // The limit is measured by Tokio, which also measures the limits of the Azure SDK. The runtime of the options may need a thread for each sleep, which
+            // would outlive the request.
             match timeout(remaining + WriteLease::ATTEMPT, send_now(Some(remaining))).await {
                 Ok(Err(Refused::Whole(throttled))) if failure::status(&throttled).0 == 429 => {
                     let error = failure::error("write", throttled);

@@ -18,6 +18,7 @@ mod expiry;
 mod foreign;
 mod gateway;
 mod histories;
+mod leases;
 mod levels;
 mod lossy;
 mod mapped;

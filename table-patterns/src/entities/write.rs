@@ -194,7 +194,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Rounds::new(&self.retry, "the indexes of the entities").commit_batch(&self.site(table), batch).await
     }
 
-    /// Checks that no program with a newer schema forbids writes, and returns the time during which they may be sent. If `is_whole` is `true`, also checks that none of them forbids removing unknown properties.
+    /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that none of them forbids removing unknown properties.
+    /// Returns the time during which unconditional replaces may be sent, or `None` if that time is not limited.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids the write; any error from the store.

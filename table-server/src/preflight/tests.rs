@@ -40,7 +40,7 @@ async fn accounts(service: Service, rules: Vec<CorsRule>) -> Vec<Account> {
     let account = Account::new(AccountKey::new("contoso", "a2V5").unwrap(), Engine::in_memory());
     account.load().await.unwrap();
     let properties = ServiceProperties { cors: Some(rules), ..ServiceProperties::default() };
-    account.set_properties(service, properties).await.unwrap();
+    account.set_properties(&account.settings.turn.lock().await, service, properties).await.unwrap();
     vec![account]
 }
 
@@ -141,6 +141,6 @@ async fn the_rules_come_from_the_engine() {
     let headers = [(ORIGIN, "https://a.com"), (METHOD, "GET")];
     assert_eq!(asked(&again, Service::Tables, "OPTIONS", &headers).await.0, 200);
     let none = ServiceProperties { cors: Some(Vec::new()), ..ServiceProperties::default() };
-    again[0].set_properties(Service::Tables, none).await.unwrap();
+    again[0].set_properties(&again[0].settings.turn.lock().await, Service::Tables, none).await.unwrap();
     assert_eq!(asked(&again, Service::Tables, "OPTIONS", &headers).await.0, 403);
 }

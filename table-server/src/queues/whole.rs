@@ -32,7 +32,7 @@ pub(super) async fn answer(
 ) -> Result<Answer, Refusal> {
     match (verb, exchange.query("comp").as_deref()) {
         ("PUT", None) => create(account, queue, exchange).await,
-        ("DELETE", None) => delete(account, queue).await,
+        ("DELETE", None) => delete(account, queue, exchange).await,
         ("GET" | "HEAD", Some("metadata")) => {
             let count = account.engine.approximate_count(queue).await?;
             let mut answer = Answer::new(200).header("x-ms-approximate-messages-count", count.to_string());
@@ -42,7 +42,7 @@ pub(super) async fn answer(
         }
         ("PUT", Some("metadata")) => {
             let new = sent(&exchange.headers)?;
-            let _turn = account.settings.turn.lock().await;
+            let _turn = exchange.turn(account).await?;
             exists(account, queue)?;
             store(account, queue, &new).await?;
             Ok(Answer::new(204))
@@ -59,7 +59,7 @@ pub(super) async fn answer(
                 policies.ok_or_else(|| Refusal::xml("the body is not a list of stored access policies"))?;
             StoredAccessPolicy::check(&policies).map_err(|error| Refusal::xml(error.message()))?;
             let text = (!policies.is_empty()).then(|| acl::write(&policies));
-            let _turn = account.settings.turn.lock().await;
+            let _turn = exchange.turn(account).await?;
             exists(account, queue)?;
             account.settings.set(Kind::QueuePolicies, queue.as_str(), text).await?;
             Ok(Answer::new(204))
@@ -75,7 +75,7 @@ pub(super) async fn answer(
 /// metadata, a repeated request would be a conflict.
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
-    let _turn = account.settings.turn.lock().await;
+    let _turn = exchange.turn(account).await?;
     let is_new = !is_there(account, queue)?;
     if is_new {
         // The policies of an earlier queue are still stored if they could not be removed when it was deleted.
@@ -104,8 +104,8 @@ async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Re
     Err(Error::new(ErrorCode::QueueAlreadyExists, message).into())
 }
 
-async fn delete(account: &Account, queue: &QueueName) -> Result<Answer, Refusal> {
-    let _turn = account.settings.turn.lock().await;
+async fn delete(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
+    let _turn = exchange.turn(account).await?;
     account.engine.delete_queue(queue).await?;
     for kind in [Kind::QueuePolicies, Kind::QueueMetadata] {
         account.settings.set(kind, queue.as_str(), None).await?;

@@ -24,7 +24,7 @@ pub(super) async fn answer(
             let policies =
                 policies.ok_or_else(|| Refusal::xml("the body is not a list of stored access policies"))?;
             StoredAccessPolicy::check(&policies).map_err(|error| Refusal::xml(error.message()))?;
-            let turn = account.settings.turn.lock().await;
+            let turn = exchange.turn(account).await?;
             // The table may have been deleted since the first check.
             exists(account, table).await?;
             account.set_policies(&turn, table, policies).await?;
