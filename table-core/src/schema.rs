@@ -28,6 +28,9 @@ pub(crate) use removed::RemovedProperties;
 #[doc(hidden)]
 pub use shape::Shape;
 
+/// The property that marks a copy of an index. A repair adds it before it deletes the copy. No field can have this name, and reads of the copy ignore it.
+pub const UNCLAIMED: &str = "_unclaimed";
+
 /// The property that contains the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
 pub const ENTITY_TYPE: &str = "EntityType";
 

@@ -103,7 +103,7 @@ impl fmt::Debug for WriteLease {
 
 #[derive(Debug, thiserror::Error, Fault)]
 enum LeaseFault {
-    #[error("the time in which the program may write ended before the write was sent again; retry the write")]
+    #[error("the time in which the program may write ended before the write was sent; retry the write")]
     #[fault(ServerBusy, "EVO-3")]
     Ended,
 }

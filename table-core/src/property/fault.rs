@@ -4,6 +4,8 @@ use chrono::{NaiveDate, NaiveTime};
 
 use table_store::{EdmType, Fault, quoted};
 
+use crate::schema::UNCLAIMED;
+
 /// The reason why a value cannot be stored in a property or read from a property.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum PropertyFault {
@@ -51,6 +53,12 @@ pub(crate) enum PropertyFault {
     )]
     #[fault(DuplicatePropertiesSpecified, "PROP-6")]
     RestOfCopy(&'static str),
+    #[error(
+        "the rest contains `{UNCLAIMED}`, which marks copies of the index `{0}` that a repair is about to \
+             delete; remove it from the map"
+    )]
+    #[fault(DuplicatePropertiesSpecified, "PROP-6")]
+    RestOfMark(&'static str),
     #[error("the value cannot be stored as JSON")]
     #[fault(InvalidInput)]
     ToJson(#[source] serde_json::Error),

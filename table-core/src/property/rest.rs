@@ -7,7 +7,7 @@ use table_store::{Error, Result, Value, edm_ticks};
 use crate::property::Search;
 use crate::property::fault::PropertyFault;
 use crate::row::{RowView, RowWriter};
-use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema};
+use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema, UNCLAIMED};
 
 /// A type that collects the properties that no field declares: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///
@@ -57,7 +57,7 @@ pub trait Rest: Sized {
     /// Appends the collected properties to a row. The row stores the entity or, if `index` is `Some`, its copy in this index.
     ///
     /// # Errors
-    /// `DuplicatePropertiesSpecified` if a collected property has a name that the schema declares or under which the copy stores a key field; `OutOfRangeInput`
+    /// `DuplicatePropertiesSpecified` if a collected property has a name that the schema declares or under which the copy stores a key field or its mark; `OutOfRangeInput`
     /// if a time is outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
     fn write_rest(
         &self,
@@ -88,14 +88,20 @@ fn copies_name(index: Option<&IndexSchema>, name: &str) -> bool {
     index.is_some_and(|index| index.properties.iter().any(|property| property.name == name))
 }
 
+/// Returns `true` if the property of a copy in the index is its mark.
+fn marks_copy(index: Option<&IndexSchema>, name: &str) -> bool {
+    index.is_some() && name == UNCLAIMED
+}
+
 #[diagnostic::do_not_recommend]
 impl Rest for BTreeMap<String, Value> {
     fn read_rest(row: RowView<'_>, design: &EntitySchema, index: Option<&IndexSchema>) -> Result<Self> {
         let mut rest = Self::new();
         for property in row.properties() {
             let property = property?;
-            if !entity_names(design, property.name) && !copies_name(index, property.name) {
-                rest.insert(property.name.to_owned(), property.value.to_owned());
+            let name = property.name;
+            if !entity_names(design, name) && !copies_name(index, name) && !marks_copy(index, name) {
+                rest.insert(name.to_owned(), property.value.to_owned());
             }
         }
         Ok(rest)
@@ -113,6 +119,9 @@ impl Rest for BTreeMap<String, Value> {
             }
             if let Some(index) = index.filter(|index| copies_name(Some(index), name)) {
                 return Err(Error::of(PropertyFault::RestOfCopy(index.name)).with_property(name));
+            }
+            if let Some(index) = index.filter(|index| marks_copy(Some(index), name)) {
+                return Err(Error::of(PropertyFault::RestOfMark(index.name)).with_property(name));
             }
             if let Value::DateTime(instant) = value {
                 edm_ticks(name, *instant)?;

@@ -14,6 +14,8 @@ use crate::model::{Entity, Field};
 
 /// The maximum number of custom properties of an entity (ENT-2).
 const MOST: usize = 252;
+/// The property that marks a copy of an index.
+const UNCLAIMED: &str = "_unclaimed";
 /// The maximum length of a property name in UTF-16 code units (PROP-2).
 const LONGEST_NAME: usize = 255;
 
@@ -141,7 +143,7 @@ fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)>
     stored.collect()
 }
 
-/// Reports the names `PartitionKey`, `RowKey` and `Timestamp` (PROP-4).
+/// Reports the names `PartitionKey`, `RowKey` and `Timestamp` (PROP-4), and the name of the mark of copies.
 fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     // Fields with these names are probably the missing keys, which have been reported already.
     if entity.partition_key.is_none() || entity.row_key.is_none() {
@@ -151,6 +153,12 @@ fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
         if matches!(property.name.as_str(), "PartitionKey" | "RowKey" | "Timestamp") {
             let wrong = format!("the property name `{}` is reserved (PROP-4)", property.name);
             let help = reserved_help(entity, field, &property.name);
+            ctxt.error_and_expand("T052", property.span, wrong, help);
+        } else if property.name == UNCLAIMED {
+            let wrong = format!(
+                "the property name `{UNCLAIMED}` is reserved: it marks copies that a repair is about to delete"
+            );
+            let help = format!("store `{}` under another name: `#[property(\"Unclaimed\")]`", field.ident);
             ctxt.error_and_expand("T052", property.span, wrong, help);
         }
     }

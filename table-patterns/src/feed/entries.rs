@@ -117,10 +117,10 @@ impl<S: TableStore> Feed<S> {
                     }
                 },
             };
-            // The turn and the head may have taken longer than the lease.
-            transaction.check_lease()?;
             let (recorded, head) =
                 self.recorded((table, &partition_key), transaction.clone(), known.clone(), records).await?;
+            // The requests for the feed may have taken longer than the lease.
+            recorded.check_lease()?;
             match self.store.submit(table, recorded).await {
                 Ok(mut committed) => {
                     let etag = committed.pop().flatten();

@@ -7,25 +7,37 @@
 //! - A pass that found the row correct without the mark has read the entity before the mark, so the entity is read with its value after the mark.
 //! - A pass that finds the marked row writes it again if the entity requires it, which changes the version.
 //!
-//! A marked row remains readable, also by older releases. They find that it differs from its entity, and write it again. A copy is marked by a property, and a
-//! [list](crate::index::list) by a space before its members. `docs/models/backfill.rs` checks this protocol.
+//! A marked row remains readable, also by older releases. A copy is marked by a property, and a [list](crate::index::list) by a space before its members. An
+//! older release writes a marked copy again, because it differs from the entity, but not a marked list. A row that has no room for the mark is deleted without
+//! one. `docs/models/backfill.rs` checks this protocol.
 
 use table_core::etag::{ETag, IfMatch};
+use table_core::key::EntityKey;
+use table_core::limits::Limits;
 use table_core::operation::OperationKind;
-use table_core::row::{Row, RowWriter};
+use table_core::row::{Row, RowWriter, entity_bytes, merge};
+use table_core::schema::UNCLAIMED;
 use table_core::{Result, ValueRef};
-
-/// The property of a marked copy.
-const MARK: &str = "_unclaimed";
 
 /// Returns `true` if a copy is marked.
 pub(crate) fn is_marked(copy: &Row) -> Result<bool> {
-    Ok(copy.view().find(MARK, &mut 0)?.is_some())
+    Ok(copy.view().find(UNCLAIMED, &mut 0)?.is_some())
 }
 
 /// Returns the operation that marks a copy of the given version.
 pub(crate) fn mark(etag: ETag) -> OperationKind {
+    OperationKind::Merge(property(), IfMatch::ETag(etag))
+}
+
+/// Returns `true` if the copy at a key has room for the mark.
+pub(crate) fn has_room(key: &EntityKey, copy: &Row, limits: &Limits) -> Result<bool> {
+    let marked = merge(copy.view(), property().view())?;
+    let bytes = entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&marked));
+    Ok(marked.view().len() <= limits.properties && limits.check_entity_bytes(bytes).is_ok())
+}
+
+fn property() -> Row {
     let mut row = RowWriter::with_capacity(1);
-    row.property(MARK, ValueRef::Boolean(true));
-    OperationKind::Merge(row.finish(), IfMatch::ETag(etag))
+    row.property(UNCLAIMED, ValueRef::Boolean(true));
+    row.finish()
 }

@@ -183,7 +183,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
                     let place =
                         Place { table: self.table.clone(), partition_key: target.key.partition_key.clone() };
                     let row = entry.as_ref().filter(|entry| entry.key == target.key);
-                    let marks = self.marks && row.is_none() && self.is_unmarked(&target).await?;
+                    let marks = self.marks && row.is_none() && self.can_mark(&target).await?;
                     if marks {
                         wanted.again.push((item, target.key.clone()));
                     }

@@ -9,6 +9,7 @@ mod bad_rows;
 mod concurrent;
 mod disturbed;
 mod faults;
+mod full_marks;
 mod kit;
 mod layout;
 mod life;

@@ -90,6 +90,17 @@ impl Lists<'_> {
         Ok(Some(ListWrite { kind, upload }))
     }
 
+    /// Returns `true` if a stored list is not marked, and has room for a [mark](crate::index::mark).
+    pub(crate) fn has_room_for_mark(&self, form: &ListForm, key: &EntityKey, members: &Members) -> bool {
+        let mut marked = members.clone();
+        marked.mark();
+        let write = || {
+            let older = |error| form.write_older(key, &marked, &self.limits, error);
+            form.write(key, &marked, &self.limits).or_else(older)
+        };
+        !members.is_marked() && (self.blobs.is_some() || write().is_ok())
+    }
+
     async fn row(
         &self,
         form: &ListForm,

@@ -83,6 +83,10 @@ impl Members {
         self.is_marked = true;
     }
 
+    pub(crate) const fn unmark(&mut self) {
+        self.is_marked = false;
+    }
+
     /// Returns the blob that the list was read from.
     pub(crate) const fn blob(&self) -> Option<&BlobRef> {
         self.blob.as_ref()

@@ -15,7 +15,7 @@ use crate::entities::StepRecorder;
 use crate::index::changes::owner_of;
 use crate::index::copy::violation;
 use crate::index::list::{ListForm, ListWrite, Upload};
-use crate::index::mark::{is_marked, mark};
+use crate::index::mark::{has_room, is_marked, mark};
 use crate::index::settle::{Entries, Entry, Target};
 use crate::index::whole::has_same;
 use crate::outbox::keys::guard_key;
@@ -77,17 +77,18 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(kind.map(|kind| ListWrite { kind, upload: None }))
     }
 
-    /// Returns `true` if the entity has an entry in the stored row, and the row is not marked.
-    pub(super) async fn is_unmarked(&self, target: &Target) -> Result<bool> {
+    /// Returns `true` if the entity has an entry in the stored row, and the row is not marked but has room for a mark.
+    pub(super) async fn can_mark(&self, target: &Target) -> Result<bool> {
         let (Target { key, row, .. }, schema) = (target, self.index.schema());
         let Some(found) = row else { return Ok(false) };
         if schema.kind == IndexKind::List {
             let (form, lists) = (ListForm::new(E::SCHEMA, schema), self.handle.lists(&self.table));
             let members = lists.read::<E>(&form, key, Some(&found.row)).await?;
-            return Ok(members.contains(&self.change.owner) && !members.is_marked());
+            return Ok(members.contains(&self.change.owner) && lists.has_room_for_mark(&form, key, &members));
         }
         let is_ours = owner_of::<E>(schema, key, &found.row).as_ref() == Some(&self.change.owner);
-        Ok(is_ours && !is_marked(&found.row)?)
+        let limits = self.handle.table.store().capabilities().limits;
+        Ok(is_ours && !is_marked(&found.row)? && has_room(key, &found.row, &limits)?)
     }
 
     async fn copy_step(

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::index::changes::{owner_of, with_room};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
-use crate::index::mark::{is_marked, mark};
+use crate::index::mark::{has_room, is_marked, mark};
 use crate::index::remote::RemoteChange;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
@@ -174,10 +174,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         if self.schema().kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, self.schema());
             return match self.members(&form, &entry.key, &found.row).await? {
-                Some(members) if members.contains(owner) && members.is_marked() => {
-                    wrong(FindingKind::Stale, entry, true)
-                }
-                Some(members) if members.contains(owner) => Ok(None),
+                // A check reports the mark once, with the row.
+                Some(members) if members.contains(owner) && !(self.repair && members.is_marked()) => Ok(None),
+                Some(members) if members.contains(owner) => wrong(FindingKind::Stale, entry, true),
                 Some(_) => wrong(FindingKind::Missing, entry, true),
                 None => wrong(FindingKind::Unreadable, entry, false),
             };
@@ -220,7 +219,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
 
     /// Removes the row at the key of an index entry if the row is unreadable or belongs to an entity that has no entry there.
     async fn clear(&self, at: &EntityKey, owner: &EntityKey) -> Result<()> {
-        let table = self.table.table_of(self.schema())?;
+        let (table, limits) = (self.table.table_of(self.schema())?, self.store().capabilities().limits);
         loop {
             let Some(found) = self.store().get(&table, at, &Select::All).await? else { return Ok(()) };
             if self.schema().kind == IndexKind::List {
@@ -234,7 +233,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 Some(holder) if holder == *owner => return Ok(()),
                 Some(holder) if self.table.has_entry(self.index, &holder, at).await? => return Ok(()),
                 // The holder is read again after the mark.
-                Some(_) if !is_marked(&found.row)? => self.submit(&table, at, mark(found.etag)).await?,
+                Some(_) if !is_marked(&found.row)? && has_room(at, &found.row, &limits)? => {
+                    self.submit(&table, at, mark(found.etag)).await?;
+                }
                 _ => return self.delete(&table, at, found.etag).await,
             }
         }

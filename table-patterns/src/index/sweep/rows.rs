@@ -13,7 +13,7 @@ use crate::entities::{RACE, StepRecorder, read_as};
 use crate::index::changes::{owner_of, stored_entry};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite, Members};
-use crate::index::mark::{is_marked, mark};
+use crate::index::mark::{has_room, is_marked, mark};
 use crate::index::remote::RemoteChange;
 use crate::index::sweep::{Item, Phase, Sweep};
 use crate::requests::{self, CONCURRENCY};
@@ -21,8 +21,8 @@ use crate::requests::{self, CONCURRENCY};
 /// The findings in one index row.
 #[derive(Default)]
 struct Checked {
-    /// `true` if the row was [marked](crate::index::mark) before its entities were read.
-    is_marked: bool,
+    /// `true` if a repair [marks](crate::index::mark) the row before it removes an entry.
+    marks: bool,
     /// The entries that belong to no entity or cannot be read. A repair removes them.
     astray: Vec<Finding>,
     /// The entries that a repair keeps, because their entities cannot be decoded.
@@ -53,7 +53,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
         };
         loop {
-            let Checked { is_marked, astray, mut kept } = self.check(key, &found.row).await?;
+            let Checked { marks, astray, mut kept } = self.check(table, key, &found.row).await?;
             if astray.is_empty() {
                 return Ok(kept);
             }
@@ -71,7 +71,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             }
             let has_owner = astray.iter().any(|finding| finding.owner.is_some());
             // IMPORTANT: an owner may get the value of the entry without a write of the row. The row is marked before its owners are read for the last time.
-            let marks = has_owner && !is_marked && self.schema().is_same_partition();
+            let marks = marks && has_owner && self.schema().is_same_partition();
             let done = if marks {
                 self.mark(table, key, &found).await
             } else {
@@ -94,8 +94,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     }
 
     /// Checks each entry in a row. An entry whose entity cannot be decoded remains in the row.
-    async fn check(&self, key: &EntityKey, row: &Row) -> Result<Checked> {
-        let schema = self.schema();
+    async fn check(&self, table: &TableName, key: &EntityKey, row: &Row) -> Result<Checked> {
+        let (schema, limits) = (self.schema(), self.store().capabilities().limits);
         let mut checked = Checked::default();
         let unreadable = || self.finding(FindingKind::Unreadable, key, None);
         if schema.kind == IndexKind::List {
@@ -104,17 +104,17 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 checked.astray.push(unreadable());
                 return Ok(checked);
             };
-            checked.is_marked = members.is_marked();
+            checked.marks = self.table.lists(table).has_room_for_mark(&form, key, &members);
             checked.astray.extend((0..members.strays()).map(|_| unreadable()));
             for owner in members.owners() {
                 self.check_owner(owner, key, &mut checked).await?;
             }
-            let limits = &self.store().capabilities().limits;
-            if checked.astray.is_empty() && form.is_outdated(key, &members, limits) {
+            let is_stale = members.is_marked() || form.is_outdated(key, &members, &limits);
+            if checked.astray.is_empty() && is_stale {
                 checked.astray.push(self.finding(FindingKind::Stale, key, None));
             }
         } else {
-            checked.is_marked = is_marked(row)?;
+            checked.marks = !is_marked(row)? && has_room(key, row, &limits)?;
             match owner_of::<E>(schema, key, row) {
                 None => checked.astray.push(unreadable()),
                 Some(owner) => self.check_owner(&owner, key, &mut checked).await?,
@@ -182,6 +182,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let form = ListForm::new(E::SCHEMA, self.schema());
         let before = self.members(&form, key, &found.row).await?.unwrap_or_default();
         let mut after = before.clone();
+        after.unmark();
         after.leave_strays();
         for owner in owners.iter().filter(|_| !is_guarded) {
             after.leave(owner);
