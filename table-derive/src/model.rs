@@ -243,7 +243,9 @@ fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexA
 fn one_struct_each(input: &DeriveInput) -> String {
     let help = "write one struct for each kind of entity";
     let Data::Enum(data) = &input.data else { return help.to_owned() };
-    let variants: String = data.variants.iter().map(|variant| format!("{0}({0}), ", variant.ident)).collect();
+    let variants: Vec<String> =
+        data.variants.iter().map(|variant| format!("{0}({0}), ", variant.ident)).collect();
+    let variants = variants.concat();
     let name = &input.ident;
     format!(
         "{help}, and read them together as a set: `#[derive(EntitySet)] enum {name} {{ {variants}#[other] Other(TableEntity) }}`"
