@@ -61,7 +61,7 @@ pub use table_derive::{access_at, access_ceiling, access_list};
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
 pub use crate::entity::{
-    AnyRelations, AnyTable, Around, Declared, Entity, FromEntity, NamedTable, NotRead, PlainEntity,
+    AnyRelations, AnyTable, Around, Declared, Entity, FromEntity, HasField, NamedTable, NotRead, PlainEntity,
     ProjectionOf, ToEntity, Versioned, table_number,
 };
 pub use crate::etag::ETag;
@@ -90,8 +90,8 @@ pub use crate::selection::{
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
 pub use crate::table::refused::{
-    Begins, BeginsUnit, Changes, Contains, Counts, Creates, Filters, Finds, ReadsAll, Removes, RemovesMany,
-    Saves, Selects, WritesMany,
+    Begins, BeginsUnit, Changes, Contains, Counts, Creates, Drops, Filters, Finds, ReadsAll, ReadsIndex,
+    Removes, RemovesMany, Saves, Selects, WritesMany,
 };
 pub use table_store::Result;
 pub use table_store::{EdmType, Value, ValueRef};

@@ -390,4 +390,13 @@ pub trait FromEntity: Sized {
 )]
 pub trait ProjectionOf<E>: FromEntity {}
 
+/// An entity with the field that a projection names. No type implements this trait: the constants that require it only produce an error message, and a constant
+/// of the entity has priority over them.
+#[diagnostic::on_unimplemented(
+    message = "[T123] `{Self}` has no field of this name",
+    label = "write the name of a field of `{Self}`, or remove this field",
+    note = "a projection has the names and types of fields of its entity; a stored name does not matter: `#[property(\"…\")]` is only on the entity"
+)]
+pub trait HasField {}
+
 impl<E: Entity> ProjectionOf<E> for E {}

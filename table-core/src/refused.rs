@@ -33,6 +33,7 @@ pub(crate) use __refused_methods as refused_methods;
 macro_rules! __refused_by_name {
     ($($name:ident)*) => {$(
         #[doc(hidden)]
+        #[allow(clippy::iter_not_returning_iterator, reason = "a call does not compile")]
         pub fn $name(self) {}
     )*};
 }

@@ -239,15 +239,23 @@ fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexA
     of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
 }
 
+/// Returns the help text for an entity that is not a struct. For an enum, it contains the set of the structs to write in place of its variants.
+fn one_struct_each(input: &DeriveInput) -> String {
+    let help = "write one struct for each kind of entity";
+    let Data::Enum(data) = &input.data else { return help.to_owned() };
+    let variants: Vec<String> =
+        data.variants.iter().map(|variant| format!("{0}({0}), ", variant.ident)).collect();
+    let variants = variants.concat();
+    let name = &input.ident;
+    format!(
+        "{help}, and read them together as a set: `#[derive(EntitySet)] enum {name} {{ {variants}#[other] Other(TableEntity) }}`"
+    )
+}
+
 /// Returns the fields of a struct with named fields. For any other declaration, reports that mistake and no others.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
-        ctxt.error(
-            "T010",
-            &input.ident,
-            "an entity must be a struct",
-            "write one struct for each kind of entity",
-        );
+        ctxt.error("T010", &input.ident, "an entity must be a struct", one_struct_each(input));
         return None;
     };
     let Fields::Named(named) = &data.fields else {

@@ -87,6 +87,7 @@ pub mod participant;
 pub mod periods;
 mod position;
 mod read_many;
+mod refused;
 pub mod relation;
 mod requests;
 pub mod sequence;

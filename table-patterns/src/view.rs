@@ -162,6 +162,11 @@ pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
 /// A view: computes the rows that each source entity contributes to the view's table, and the amounts that it adds to the view's sums.
+#[diagnostic::on_unimplemented(
+    message = "[T262] `{Self}` is not a view",
+    label = "write a type that implements `View`",
+    note = "a view is a type of its own: `struct Totals;` and `impl View for Totals`, with the entity type that it follows as `Source`, and that of its rows as `Row`"
+)]
 pub trait View: 'static {
     /// The entity type from which the view is built.
     type Source: Entity + Send + Sync;

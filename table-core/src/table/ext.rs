@@ -12,7 +12,7 @@ use crate::refused::refused_of_values;
 use crate::set::EntitySet;
 use crate::store::TableStore;
 use crate::table::{Table, list_tables, request};
-use refused::{HasEntities, HasTables, OpensTables};
+use refused::{HasEntities, HasTables, HasTransactions, OpensTables};
 
 /// Extension methods for every [`TableStore`] that can be cloned.
 ///
@@ -121,7 +121,9 @@ pub trait TableStoreExt: TableStore + Clone {
             save_changes() commit() rollback() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)
             get_by_id(_) filter_by(_) get_entity(_, _) upsert_entity(_, _);
         HasTables: get_table_client(_) get_table_reference(_) db_set() create_table(_) create_table_if_not_exists(_) create_table_if_not_exists_async(_)
-            create_table_async(_) get_or_create_table(_);
+            create_table_async(_) get_or_create_table(_) open_table(_) get_table(_) use_table(_) table_client(_) collection(_) get_collection(_)
+            container(_) container_client(_) get_container_client(_) open_tree(_) tree(_) keyspace(_) database(_) db(_);
+        HasTransactions: begin() begin_write() begin_read() begin_transaction() start_transaction() start_session() transact(_);
     }
 }
 

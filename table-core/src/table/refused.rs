@@ -120,6 +120,22 @@ pub trait Begins<E>: Refused {}
 )]
 pub trait BeginsUnit<E>: Refused {}
 
+/// A handle that deletes its table with a method known from another library. No handle implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T203] a table has no method of this name: `delete_table` deletes the table with all its rows",
+    label = "write `delete_table()`",
+    note = "`bulk().delete_all(keys)` deletes entities, `delete({E}::key(…), etag)` one"
+)]
+pub trait Drops<E>: Refused {}
+
+/// A handle that reads by the name of an index. No handle implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T191] a table has no method of this name: an index is a selection, a function of `{E}`",
+    label = "write `query({E}::by_…(…)).collect()`, or `get({E}::by_…(…))` for a unique index",
+    note = "`#[index(ByEmail, …)]` generates `{E}::by_email(…)`, with the fields of its keys"
+)]
+pub trait ReadsIndex<E>: Refused {}
+
 /// Declares methods that users may know from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right
 /// method. The argument is the bound of the methods that begin a transaction.
 #[doc(hidden)]
@@ -144,6 +160,8 @@ macro_rules! __refused_verbs {
             Removes: remove(_) delete_entity(_, _) delete_by_id(_) destroy(_) delete_entity_async(_, _) delete_one(_) delete_by_key(_) delete_async(_)
                 delete_item(_) delete_if_exists(_) remove_one(_) find_one_and_delete(_);
             RemovesMany: delete_many(_) delete_all() delete_where(_) remove_all() remove_range(_) clear() truncate();
+            Drops: drop() drop_table() delete_table_async() drop_if_exists();
+            ReadsIndex: query_index(_, _) index(_) by_index(_, _) use_index(_) with_index(_) find_by_index(_, _) query_by_index(_, _);
             Creates: create() create_table() create_if_not_exists() create_async() create_if_not_exists_async() create_table_if_not_exists() ensure_created()
                 ensure_created_async() ensure_exists();
             ReadsAll: all() list() find_all() fetch_all() get_all() to_list() query_as(_) query_raw(_) first() first_or_default() query_async(_)
@@ -153,7 +171,7 @@ macro_rules! __refused_verbs {
             Counts: count() count_async() len();
             Selects: select(_);
             $begins: begin() begin_transaction() submit_transaction(_) begin_async() begin_transaction_async() start_transaction() submit_transaction_async(_)
-                create_batch() new_batch() batch();
+                create_batch() new_batch() batch() begin_write() begin_read() start_session() transact(_) transact_write(_) transact_write_items(_);
         }
     };
     ($($bound:ident: $($name:ident($($value:tt),*))*;)*) => {

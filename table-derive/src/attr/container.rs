@@ -113,6 +113,9 @@ const WORDS: Words = Words {
         ("allow_low_cardinality", "write `allow(low_cardinality, reason = \"…\")`"),
         ("timestamp", "the store maintains the Timestamp of each entity; reads return it in `Versioned`"),
         ("etag", "the store maintains the ETag of each entity; reads return it in `Versioned`"),
+        ("stream", "write `feed`: `Entities` handles record each change in the feed of its partition"),
+        ("change_feed", "write `feed`: `Entities` handles record each change in the feed of its partition"),
+        ("cdc", "write `feed`: `Entities` handles record each change in the feed of its partition"),
         (
             "ttl",
             "entities do not expire; use one table for each period (`table_patterns::periods`), or put the time into the key",

@@ -23,6 +23,20 @@ pub(crate) const LIBRARIES: [&str; 4] = ["diesel", "sea_orm", "sqlx", "dynomite"
 /// Field attributes of other libraries that declare a key without saying whether it is the `PartitionKey` or the `RowKey`.
 const BOTH: [&str; 7] = ["key", "Key", "primary_key", "PrimaryKey", "id", "Id", "primary"];
 
+/// Attributes of other libraries that declare an index in which several entities may have one value.
+const REPEATED: [&str; 10] = [
+    "Index",
+    "indexed",
+    "Indexed",
+    "gsi",
+    "lsi",
+    "GSI",
+    "LSI",
+    "secondary_index",
+    "global_secondary_index",
+    "local_secondary_index",
+];
+
 /// Attributes of other libraries that declare either the `PartitionKey` or the `RowKey`.
 const KEYS: &[(Symbol, &[&str])] = &[
     (
@@ -68,6 +82,8 @@ pub(crate) struct Keyed<'a> {
     has_partition_key: bool,
     /// `true` if an attribute of the struct declares the `RowKey`.
     has_row_key: bool,
+    /// The names in the declaration of the `RowKey`.
+    row_key: Vec<Ident>,
 }
 
 impl<'a> Keyed<'a> {
@@ -85,6 +101,11 @@ impl<'a> Keyed<'a> {
             fields: names.map(|name| name.unraw().to_string()).collect(),
             has_partition_key: attributes.iter().any(|attr| attr.path() == &PARTITION_KEY),
             has_row_key: attributes.iter().any(|attr| attr.path() == &ROW_KEY),
+            row_key: attributes
+                .iter()
+                .filter(|attr| attr.path() == &ROW_KEY)
+                .flat_map(|attr| grammar::names(grammar::arguments(attr)))
+                .collect(),
         }
     }
 
@@ -108,6 +129,29 @@ impl<'a> Keyed<'a> {
             (false, false) => format!("#[partition_key({first})] {}", key(ROW_KEY, rest)),
         };
         Some(format!("write `{keys}` above the struct"))
+    }
+
+    /// Returns the help text for an index by `field` that may contain several entities with one value. Its key ends with the `RowKey` of the entity.
+    fn index_by(&self, field: &Ident) -> Option<String> {
+        let named = &self.all?.named;
+        let is_of_key = |found: &&Field| {
+            found.ident.as_ref().is_some_and(|ident| ident != field && self.row_key.contains(ident))
+        };
+        let of_key: Vec<String> = named
+            .iter()
+            .filter(is_of_key)
+            .filter_map(|found| found.ident.as_ref().map(Ident::to_string))
+            .collect();
+        let declared = named.iter().find(|found| found.ident.as_ref() == Some(field))?;
+        let is_text = matches!(&declared.ty, syn::Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "String"));
+        let piece = if is_text { format!("escaped({field}), \"!\"") } else { format!("{field}, \"_\"") };
+        let (name, prefix) = (pascal_case(&field.unraw().to_string()), field.unraw());
+        (!of_key.is_empty()).then(|| {
+            format!(
+                "declare an index above the struct: `#[index(By{name}, row_key(\"{prefix}_\", {piece}, {}))]`",
+                of_key.join(", \"_\", ")
+            )
+        })
     }
 
     /// Returns the first name in an attribute's arguments that is also the name of a field.
@@ -162,6 +206,11 @@ pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed
         Some(keys) => keys,
         None => {
             let named = field.cloned().or_else(|| keyed.field_in(&arguments));
+            let repeated = named.as_ref().filter(|_| REPEATED.contains(&word.as_str()));
+            if let Some(help) = repeated.and_then(|field| keyed.index_by(field)) {
+                ctxt.error("T009", attr, format!("`{shown}` is not an attribute of entities"), help);
+                return;
+            }
             samples::with_arguments(&for_field(help, named.as_ref()), &word, &arguments)
         }
     };

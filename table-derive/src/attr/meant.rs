@@ -18,6 +18,7 @@ pub(super) fn no_piece(input: ParseStream, before: Option<&Ident>) -> syn::Error
     let help = if let Some(help) = less(&whole)
         .or_else(|| before.and_then(|field| order_of(&whole, field)))
         .or_else(|| formatted(&whole))
+        .or_else(|| of_value(&whole))
         .or_else(|| called(whole.clone()))
         .or_else(|| computed(whole.clone()))
         .or_else(|| assigned(&whole))
@@ -96,6 +97,17 @@ fn order_of(tokens: &TokenStream, field: &Ident) -> Option<String> {
         } else {
             "remove it: keys sort in ascending order".to_owned()
         }
+    })
+}
+
+/// Returns the help text for a field of a value in place of a field of the entity: `address.city`.
+fn of_value(tokens: &TokenStream) -> Option<String> {
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let [TokenTree::Ident(value), TokenTree::Punct(dot), TokenTree::Ident(field)] = tokens.as_slice() else {
+        return None;
+    };
+    (dot.as_char() == '.' && value != "self").then(|| {
+        format!("write `{field}`, and declare it as a field of this struct: a key contains fields of the entity, not of their values")
     })
 }
 

@@ -29,7 +29,11 @@ const SET: Words = Words {
     of: ENTITY_SET,
     form: "#[entity_set(crate = path::to::table_core)]",
     known: &[(CRATE, "crate = path::to::table_core")],
-    meant: &[("tag", "declare the kind on each entity: `#[entity(kind = \"Employee\")]`")],
+    meant: &[
+        ("tag", "declare the kind on each entity: `#[entity(kind = \"Employee\")]`"),
+        ("table", "remove it: the table of a set is that of its members"),
+        ("of", "remove it: the members are the variants, `Employee(Employee)`"),
+    ],
 };
 
 /// The words that `#[entity_group(under = Employee)]` accepts.

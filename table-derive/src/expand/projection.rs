@@ -1,7 +1,7 @@
 //! Code generated for projections: an `impl FromEntity` that requests only the columns of the projection.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use crate::expand::wrapped;
@@ -53,6 +53,18 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
             #index: __table::Includes<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
         }
     });
+    // An associated constant of the entity has priority over that of a trait. rustc shows the message of `HasField` if the entity has none.
+    let absent = projection.fields.iter().enumerate().map(|(number, field)| {
+        let column = &field.column;
+        let name = format_ident!("__Has{number}");
+        quote! {
+            #[allow(dead_code)]
+            trait #name {
+                const #column: () = ();
+            }
+            impl<T: __table::HasField> #name for T {}
+        }
+    });
     let start = (!projection.fields.is_empty()).then(|| quote!(let mut #hint = 0;));
     let count = projection.fields.len();
     let columns = projection.fields.iter().map(|field| &field.column);
@@ -60,6 +72,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     wrapped(
         &projection.runtime,
         &quote! {
+            #(#absent)*
             #[automatically_derived]
             impl __table::FromEntity for #ident {
                 fn select() -> __table::Select {

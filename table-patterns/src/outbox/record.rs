@@ -148,7 +148,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// # Errors
     /// Any error from the queue store.
     pub async fn notify(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
-        self.send(&Work::Partition { table: table.clone(), partition_key: partition_key.clone() }).await
+        self.send_work(&Work::Partition { table: table.clone(), partition_key: partition_key.clone() }).await
     }
 
     /// Submits a transaction that records intents: registers the partition, submits the transaction, and notifies the workers.
@@ -184,7 +184,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
             let place = Place { table, partition_key, row_key: "" };
             *seal = self.seals().seal(self.store(), place, text.as_bytes()).await?;
         }
-        self.send(&work).await
+        self.send_work(&work).await
     }
 
     /// Returns `true` if the JSON of an intent from the queue has a valid seal, which proves that it was sent by a program with the outbox's key.
@@ -199,7 +199,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.seals().is_genuine(self.store(), place, (text.as_bytes(), seal)).await
     }
 
-    pub(crate) async fn send(&self, work: &Work) -> Result<()> {
+    pub(crate) async fn send_work(&self, work: &Work) -> Result<()> {
         let message = PutMessage::new(work.write()?).time_to_live(TimeToLive::Never);
         self.queues().put(self.queue(), message).await?;
         Ok(())

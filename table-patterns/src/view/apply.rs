@@ -157,7 +157,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         for place in places {
             let place = PartitionKey::new(place)?;
             let share =
-                if is_first { None } else { self.get(&record::share_key(&place, &known.source)?).await? };
+                if is_first { None } else { self.stored(&record::share_key(&place, &known.source)?).await? };
             shares.push((place, share));
         }
         Ok(Recorded { known, shares })
@@ -193,7 +193,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         index_that_hides(V::Source::SCHEMA, partition_key).is_some()
     }
 
-    pub(super) async fn get(&self, key: &EntityKey) -> Result<Option<StoredRow>> {
+    pub(super) async fn stored(&self, key: &EntityKey) -> Result<Option<StoredRow>> {
         self.rows.store().get(self.rows.name()?, key, &Select::All).await
     }
 

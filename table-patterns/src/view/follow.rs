@@ -277,7 +277,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         partition_key: &PartitionKey,
     ) -> Result<(Cursor, Option<ETag>)> {
         let key = record::cursor_key(partition_key)?;
-        let Some(found) = self.get(&key).await? else { return Ok((Cursor::default(), None)) };
+        let Some(found) = self.stored(&key).await? else { return Ok((Cursor::default(), None)) };
         Ok((record::read_position(found.row.view()), Some(found.etag)))
     }
 

@@ -52,7 +52,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     pub(super) async fn take_lease(&self) -> Result<Option<Lease>> {
         let following = &self.memory.following;
         let Some(working) = Working::begin(&following.working) else { return Ok(None) };
-        let found = self.get(&record::lease_key()?).await?;
+        let found = self.stored(&record::lease_key()?).await?;
         let holder = found.as_ref().and_then(|found| record::holder(found.row.view()));
         let etag = found.map(|found| found.etag);
         if let (Some(_), Some(etag)) = (holder.filter(|holder| *holder != following.id), &etag) {
@@ -102,7 +102,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         match converge::submit(store, table, &key.partition_key, [(key.row_key.clone(), write)]).await {
             Ok(committed) => match committed.into_iter().next().flatten() {
                 Some(etag) => Ok(Some(etag)),
-                None => Ok(self.get(&key).await?.map(|found| found.etag)),
+                None => Ok(self.stored(&key).await?.map(|found| found.etag)),
             },
             Err(error) if error.is_conflict() => Ok(None),
             Err(error) => Err(error),

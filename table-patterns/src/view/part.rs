@@ -114,7 +114,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let cut = changes.iter().flat_map(|change| change.before.cuts.keys()).map(String::as_str);
         let rows: BTreeSet<_> = differences.keys().copied().chain(cut).collect();
         let rows = rows.into_iter().map(|row| async move {
-            let found = self.get(&record::row_key(place, row)?).await?;
+            let found = self.stored(&record::row_key(place, row)?).await?;
             Ok::<_, Error>((row, found))
         });
         let sums: Vec<_> = requests::in_order(rows, CONCURRENCY).await?;
@@ -131,7 +131,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         let gone = changes.iter().flat_map(|change| change.gone()).map(|row| async move {
             let key = record::row_key(place, row)?;
-            let found = self.get(&key).await?;
+            let found = self.stored(&key).await?;
             Ok::<_, Error>(found.map(|found| (key.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))))
         });
         let gone: Vec<_> = requests::in_order(gone, CONCURRENCY).await?;

@@ -144,7 +144,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<Option<Totals>> {
         let (key, mut race) = (record::row_key(place, row)?, self.retry.start(RACE));
         loop {
-            let found = self.get(&key).await?;
+            let found = self.stored(&key).await?;
             let mark = record::one_text(RECOUNT, id);
             let (amounts, write) = match found {
                 Some(StoredRow { row, etag }) => {
@@ -171,7 +171,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let (key, mut race) = (record::row_key(place, row)?, self.retry.start(RACE));
         let number = |amounts: &Totals, name: &String| amounts.get(name).copied().unwrap_or(0);
         loop {
-            let found = self.get(&key).await?;
+            let found = self.stored(&key).await?;
             let of = found.as_ref().map(|found| record::recount_of(found.row.view())).transpose()?.flatten();
             let StoredRow { row, etag } = match (found, of) {
                 (Some(found), Some(of)) if of == id => found,

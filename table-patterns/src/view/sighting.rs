@@ -48,7 +48,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// dead.
     pub(super) async fn is_sighted_long(&self, lease: &ETag) -> Result<bool> {
         let key = record::sighting_key()?;
-        let found = self.get(&key).await?;
+        let found = self.stored(&key).await?;
         let sighting = match &found {
             Some(found) => Sighting::read(found.row.view(), lease)?,
             None => None,

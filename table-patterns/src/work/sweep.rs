@@ -232,7 +232,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                         continue;
                     }
                 };
-                match self.outbox.send(&work).await {
+                match self.outbox.send_work(&work).await {
                     Ok(()) => progress.report.prompted += 1,
                     Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
                     Err(error) => progress.report.fail(&at(error)),

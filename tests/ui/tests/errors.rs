@@ -18,7 +18,6 @@ const RUSTC: [&str; 16] = [
     "key/ambiguous_not_narrowed",
     "level/left_out_of_key",
     "level/skipped",
-    "projection/unknown_column",
     "selection/arity",
     "selection/level_left_out",
     "set/other_is_no_bag",

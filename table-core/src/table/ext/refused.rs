@@ -39,3 +39,12 @@ pub trait HasEntities: Refused {}
     note = "`use table_patterns::EntityStore;` and `store.entities::<Employee>()` open a table whose entities declare indexes, copies or a feed"
 )]
 pub trait HasTables: Refused {}
+
+/// A store that begins a transaction without a table. No store implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T202] a store has no method of this name: a transaction is on one partition of a table",
+    label = "write `table::<…>()` first, with the type of the entity, and then `transaction(…::partition(…))?`",
+    note = "for an entity `Employee`: `let mut transaction = store.table::<Employee>().transaction(Employee::partition(…))?;`, then `commit().await?`",
+    note = "`store.entities::<Employee>().transaction(Employee::partition(…), async |unit| …)` runs a function that reads and writes"
+)]
+pub trait HasTransactions: Refused {}

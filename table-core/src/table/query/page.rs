@@ -2,6 +2,7 @@
 
 use crate::entity::Versioned;
 use crate::query::Continuation;
+use crate::refused::{Refused, refused_by_name, refused_methods};
 
 /// One page of entities.
 ///
@@ -24,4 +25,28 @@ pub struct EntityPage<T> {
     pub continuation: Option<Continuation>,
     /// The number of rows that the store read for this page, or `None` if unknown.
     pub rows_read: Option<u64>,
+}
+
+/// A page that is read by a method of another library. No page implements this trait: methods that require it exist only to produce an error message.
+#[diagnostic::on_unimplemented(
+    message = "[T261] a page has no method of this name: its entities and the position of the next page are fields",
+    label = "write `items` for the entities, or `continuation` for the position of the next page",
+    note = "`for entity in page.items {{ … }}`; `page.continuation.is_some()` is true if more pages follow",
+    note = "the next page is a query of the same keys: `query(…).page_from(&continuation)`; `stream()` reads the pages one after another"
+)]
+pub trait ReadAsFields<T>: Refused {}
+
+impl<T> EntityPage<T> {
+    refused_methods! { ReadAsFields<T>: next() map(_) filter(_) last() count(); }
+}
+
+impl<T> EntityPage<T>
+where
+    Self: ReadAsFields<T>,
+{
+    refused_by_name! {
+        items continuation iter len is_empty get first entities results values rows data records documents get_items into_items into_inner into_vec to_vec
+        last_evaluated_key next_token next_page next_page_token next_key next_cursor next_link continuation_token end_cursor cursor token has_more has_next
+        has_next_page is_last is_done total total_count page_count prev previous get_next_page body
+    }
 }

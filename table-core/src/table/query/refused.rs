@@ -67,6 +67,36 @@ pub trait FiltersBy<E>: Refused {}
 )]
 pub trait Writes<E>: Refused {}
 
+/// A query that names its index. No query implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T258] a query has no method of this name: an index is a selection, a function of `{E}`",
+    label = "write `query({E}::by_…(…))`, with the name of the index, in place of this call",
+    note = "`#[index(ByEmail, …)]` generates `{E}::by_email(…)`, with the fields of its keys; `{E}::by_email_rows(…)` selects a range"
+)]
+pub trait UsesIndex<E>: Refused {}
+
+/// A query with a consistency level. No query implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T259] a query has no consistency level: a read sees every write that was completed before it",
+    label = "remove this call",
+    note = "the consistency of Cosmos DB is an option of the store: `Options::latest_committed_reads(true)`"
+)]
+pub trait ReadsLatest<E>: Refused {}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: UsesIndex<E>,
+{
+    refused_by_name! { index index_name use_index with_index via_index by_index on_index hint force_index using_index secondary_index }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: ReadsLatest<E>,
+{
+    refused_by_name! { consistent_read consistent consistency strongly_consistent read_concern read_preference with_consistency consistency_level session_token }
+}
+
 impl<E, S, T, F> EntityQuery<E, S, T, F> {
     refused_methods! {
         AnyOrder<E>: skip(_) rev() last() step_by(_) nth(_);
@@ -92,7 +122,9 @@ impl<E, S, T, F> EntityQuery<E, S, T, F>
 where
     Self: SelectsByName<E>,
 {
-    refused_by_name! { select }
+    refused_by_name! {
+        select projection_expression columns fields attributes_to_get projection select_columns select_only only pluck properties
+    }
 }
 
 impl<E, S, T, F> EntityQuery<E, S, T, F>
@@ -101,6 +133,8 @@ where
 {
     refused_by_name! {
         order_by order_by_asc order_by_desc order_by_descending order then_by sort_by sort offset cursor after before with_continuation
+        scan_index_forward exclusive_start_key start_after start_at start_from start_key after_key from_key page_token continuation continue_from resume_from
+        ascending descending asc desc reverse reversed newest_first sorted sort_desc natural_order seek
     }
 }
 
@@ -109,7 +143,7 @@ where
     Self: Takes<E>,
 {
     refused_by_name! {
-        top first_n max_per_page per_page paginate
+        top first_n max_per_page per_page paginate max_results max_items batch_size limit_to limit_by top_n fetch_first
     }
 }
 
@@ -128,6 +162,8 @@ where
 {
     refused_by_name! {
         where_ or_where and_where primary and_filter bind begins begins_with between having
+        key_condition_expression key_condition filter_expression expression_attribute_values expression_attribute_names expression query_filter matching matches
+        where_clause where_eq where_key condition and or sort_key_condition partition_key row_key prefix filter_eq odata
     }
 }
 
@@ -148,5 +184,7 @@ where
         to_list to_list_async to_array to_array_async to_vec execute exec go fetch fetch_all fetch_one fetch_optional fetch_many load load_all one
         single single_async first_async first_or_default first_or_default_async get as_no_tracking exists any_async count_async get_result
         get_results into_vec by_page into_stream rows entities to_page
+        send send_all pages into_paginator paginator items items_stream to_stream try_collect try_collect_vec cursor_stream scalar scalars results result docs
+        collect_all collect_vec into_results run all_async open advance has_next
     }
 }

@@ -16,7 +16,7 @@ const REFERENCE: &str =
 const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
                         `#[derive(EntityGroup)]`";
 /// The help text for a value that a database would generate.
-const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, to `Uuid::now_v7()`, or to the next number of a \
+const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, a `Uuid` to `Uuid::now_v7()`, a number to the next one of a \
                       `table_patterns::sequence`";
 /// The help text for an attribute that validates a field's value.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
@@ -58,10 +58,10 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     (
         &[
             "unique",
-            "Index",
             "Unique",
             "unique_index",
             "unique_key",
+            "Index",
             "indexed",
             "Indexed",
             "gsi",

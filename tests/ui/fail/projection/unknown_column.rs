@@ -13,7 +13,7 @@ struct Employee {
 #[derive(Projection)]
 #[projection(of = Employee)]
 struct Contact {
-    frist_name: String,
+    frist_name: String, //~ T123
 }
 
 fn main() {}

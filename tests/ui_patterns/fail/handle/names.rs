@@ -1,0 +1,53 @@
+//! Methods of other libraries on the handles of the patterns.
+
+use table_patterns::feed::Feed;
+use table_patterns::migrate::Migration;
+use table_patterns::outbox::Outbox;
+use table_patterns::periods::PeriodTables;
+use table_patterns::series::{HOURS, Series, SeriesTable};
+use table_patterns::view::{Projection, View, ViewTable};
+use table_patterns::{Engine, Entity, Result};
+
+#[derive(Entity)]
+#[partition_key(customer)]
+#[row_key("order_", at)]
+struct Order {
+    customer: String,
+    at: u64,
+}
+
+impl Series for Order {
+    type Value = i32;
+    const SLOTS: &'static [&'static str] = HOURS;
+}
+
+struct Copies;
+
+impl View for Copies {
+    type Source = Order;
+    type Row = Order;
+    fn project(order: &Order, view: &mut Projection<Order>) -> Result<()> {
+        view.put(order)
+    }
+}
+
+fn uses(
+    series: SeriesTable<Order, Engine>,
+    view: ViewTable<Copies, Engine>,
+    periods: PeriodTables<Order, Engine>,
+    outbox: Outbox<Engine, Engine>,
+    migration: Migration<Engine, Engine>,
+    feed: Feed<Engine>,
+) {
+    series.add(1, 2); //~ T260
+    view.get("Sales"); //~ T260
+    let _: () = view.refresh(); //~ T260
+    periods.get("Sales"); //~ T260
+    outbox.send("closed"); //~ T260
+    migration.run(); //~ T260
+    feed.subscribe(); //~ T260
+}
+
+fn of_entity(_: ViewTable<Order, Engine>) {} //~ T262
+
+fn main() {}
