@@ -77,6 +77,11 @@ const ROWS: &[(&str, &str, Evidence)] = &[
         By(&["azurite_reads_several_partitions_in_one_page"]),
     ),
     (
+        "`+` in a query value",
+        "a space",
+        Not("the web framework of Azurite decodes queries; no client here sends a raw `+` (LIT-5)"),
+    ),
+    (
         "three levels of metadata, `$format`",
         "yes",
         By(&["azurite_has_three_levels_of_metadata_and_names_another_table"]),
