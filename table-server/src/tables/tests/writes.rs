@@ -1,5 +1,7 @@
 //! Tests of writes and filters: keys in the URL and in the body, the position in the error of a batch, and `+` in a query.
 
+use std::fmt::Write as _;
+
 use super::*;
 
 /// An account with the table `Tab`, which contains the entity (`p`, `1`).
@@ -30,6 +32,63 @@ async fn send(
     match answer(account, &Access::Key, &exchange).await {
         Ok(answer) => (answer.status, answer.body),
         Err(refusal) => (refusal.status, refusal.error("id").to_json()),
+    }
+}
+
+/// A write of a batch: the method, the target, the value of `If-Match`, and the body.
+type Write<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
+
+/// Sends a batch of writes, and returns the status and the error of its rejected part. The status is 204 if no part is rejected.
+async fn send_batch(account: &Account, writes: &[Write<'_>]) -> (u16, String) {
+    let mut body = "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n".to_owned();
+    for (method, target, if_match, entity) in writes {
+        let condition = if_match.map(|etag| format!("If-Match: {etag}\r\n")).unwrap_or_default();
+        body.push_str("--c\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n");
+        write!(body, "{method} http://x/{target} HTTP/1.1\r\n{condition}Content-Type: application/json\r\n\r\n{entity}\r\n")
+            .unwrap();
+    }
+    let (status, answer) = send(account, "POST", "$batch", None, &(body + "--c--\r\n--b--\r\n")).await;
+    assert_eq!(status, 202, "{answer}");
+    let refused = ["400", "404", "409", "412", "413"]
+        .iter()
+        .find(|status| answer.contains(&format!("HTTP/1.1 {status}")));
+    (refused.map_or(204, |status| status.parse().unwrap()), answer)
+}
+
+#[tokio::test]
+async fn egt_34_and_35_an_error_of_execution_has_no_position_in_a_batch_of_one_operation() {
+    let account = account().await;
+    let large = format!(r#"{{"P":"{}"}}"#, "x".repeat(33 << 10));
+    let entity = "Tab(PartitionKey='p',RowKey='1')";
+    for (write, code, expected) in [
+        (("PUT", "Tab(PartitionKey='p',RowKey='9')", Some("*"), "{}"), "ResourceNotFound", ""),
+        (
+            ("DELETE", entity, Some("W/\"datetime'2020-01-01T00%3A00%3A00Z'\""), ""),
+            "UpdateConditionNotSatisfied",
+            "",
+        ),
+        (("POST", "Tab", None, r#"{"PartitionKey":"p","RowKey":"1"}"#), "EntityAlreadyExists", ""),
+        (("PUT", entity, None, &large), "PropertyValueTooLarge", ""),
+        (("POST", "Tab", None, r#"{"PartitionKey":"p"}"#), "PropertiesNeedValue", "0:"),
+        (("POST", "Tab", None, r#"{"PartitionKey":"p","RowKey":"a/b"}"#), "OutOfRangeInput", "0:"),
+        (("PUT", "Missing(PartitionKey='p',RowKey='1')", None, "{}"), "TableNotFound", "0:"),
+    ] {
+        let message = |text: &str| {
+            assert!(text.contains(&format!("\"code\":\"{code}\"")), "{text}");
+            text.split("\"value\":\"").nth(1).unwrap_or_default().to_owned()
+        };
+        let (_, alone) = send_batch(&account, &[write]).await;
+        let (alone, start) = (message(&alone), |text: &str| text.starts_with(|c: char| c.is_ascii_digit()));
+        assert_eq!(
+            (start(&alone), alone.starts_with(expected)),
+            (!expected.is_empty(), true),
+            "{code}: {alone}"
+        );
+        let table = write.1.split('(').next().unwrap();
+        let first = format!("{table}(PartitionKey='p',RowKey='0')");
+        let (_, second) = send_batch(&account, &[("PUT", &first, None, "{}"), write]).await;
+        let expected = if code == "TableNotFound" { "0:" } else { "1:" };
+        assert!(message(&second).starts_with(expected), "{code}: {second}");
     }
 }
 
