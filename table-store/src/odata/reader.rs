@@ -21,9 +21,6 @@ pub enum Sender {
     /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5). The names of `null` properties are checked,
     /// and a `null` declared as a Double is rejected (ENT-3).
     Client,
-    /// A client that writes an entity whose key is in the URL (UPD-5). Members that contain the key are ignored. Apart from that, the document is read as from
-    /// a [`Client`](Self::Client).
-    ClientByUrl,
     /// A service that responds to a request. `Timestamp` and `odata.etag` are read, and unknown annotations are ignored (ENG-12).
     Service,
 }
@@ -109,7 +106,7 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
     let json = match sender {
         Sender::Service => replace_halves(json),
-        Sender::Client | Sender::ClientByUrl => Cow::Borrowed(json),
+        Sender::Client => Cow::Borrowed(json),
     };
     from_json::<Members<'_>>(&json)?.read(sender)
 }
@@ -172,7 +169,7 @@ impl Members<'_> {
                 ("PartitionKey", _) => partition_key = key_text(name, token, declared)?,
                 ("RowKey", _) => row_key = key_text(name, token, declared)?,
                 ("Timestamp", _) => timestamp = ticks(name, token)?,
-                (_, Sender::Client | Sender::ClientByUrl) if matches!(token, Token::Null) => {
+                (_, Sender::Client) if matches!(token, Token::Null) => {
                     check_property_name(name)?;
                     // JavaScript writes infinities and NaN as `null`. Without this check, such a value would be lost without an error.
                     if declared == Some(EdmType::Double) {
@@ -205,7 +202,6 @@ fn is_property(name: &str, sender: Sender) -> bool {
     match sender {
         _ if name.starts_with("odata.") || name.ends_with(ANNOTATION) => false,
         Sender::Client => name != "Timestamp",
-        Sender::ClientByUrl => !matches!(name, "PartitionKey" | "RowKey" | "Timestamp"),
         Sender::Service => !name.contains("@odata."),
     }
 }

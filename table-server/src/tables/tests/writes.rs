@@ -56,6 +56,47 @@ async fn send_batch(account: &Account, writes: &[Write<'_>]) -> (u16, String) {
 }
 
 #[tokio::test]
+async fn eng_6_and_upd_5_keys_in_the_body_must_equal_those_of_the_url() {
+    let account = account().await;
+    for (verb, if_match) in
+        [("PUT", None), ("PUT", Some("*")), ("MERGE", None), ("MERGE", Some("*")), ("PATCH", Some("*"))]
+    {
+        for (members, expected) in [
+            ("", 204),
+            (r#""PartitionKey":"p","#, 204),
+            (r#""RowKey":"1","PartitionKey":"p","#, 204),
+            (r#""RowKey@odata.type":"Edm.String","RowKey":"1","#, 204),
+            (r#""PartitionKey":null,"RowKey":null,"#, 204),
+            (r#""PartitionKey":"p","RowKey":"2","#, 400),
+            (r#""PartitionKey":"q","#, 400),
+            (r#""RowKey":"","#, 400),
+            (r#""RowKey":"a/b","#, 400),
+            (r#""RowKey":1,"#, 400),
+            (r#""RowKey":{},"#, 400),
+        ] {
+            let target = "Tab(PartitionKey='p',RowKey='1')";
+            for (round, is_batch) in [false, true].into_iter().enumerate() {
+                let body = format!("{{{members}\"P\":{}}}", expected + round);
+                let (status, text) = if is_batch {
+                    send_batch(&account, &[(verb, target, if_match, &body)]).await
+                } else {
+                    send(&account, verb, target, if_match, &body).await
+                };
+                assert_eq!(usize::from(status), expected, "{verb} {if_match:?} {body}: {text}");
+                assert!(expected == 204 || text.contains("InvalidInput"), "{text}");
+                let (_, stored) = send(&account, "GET", target, None, "").await;
+                assert_eq!(
+                    stored.contains(&format!("\"P\":{}", expected + round)),
+                    expected == 204,
+                    "{stored}"
+                );
+            }
+        }
+    }
+    assert!(!send(&account, "GET", "Tab()", None, "").await.1.contains("\"RowKey\":\"2\""));
+}
+
+#[tokio::test]
 async fn egt_34_and_35_an_error_of_execution_has_no_position_in_a_batch_of_one_operation() {
     let account = account().await;
     let large = format!(r#"{{"P":"{}"}}"#, "x".repeat(33 << 10));
