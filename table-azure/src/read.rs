@@ -1,7 +1,7 @@
 //! Reads one entity by its key, or one page of a query (GET, QRY, SEL, PAGE rules).
 
 use reqwest::Method;
-use table_core::odata::{MetadataLevel, Sender, entity_link, read_entity, read_rows};
+use table_core::odata::{MetadataLevel, Sender, entity_link, read_entity, read_rows_or_skip};
 use table_core::query::{Continuation, Page, Position, Query, Rows, Select};
 use table_core::store::StoredRow;
 use table_core::{ETag, EntityKey, Error, ErrorCode, Result, TableName};
@@ -89,7 +89,11 @@ impl AzureTables {
             }
         }
         let answer = self.pipeline().send(&request).await.map_err(|failure| failure.into_error(true))?;
-        let rows = read_rows(json::body(OPERATION, &answer)?)
+        let skip = |error: Error| {
+            let error = error.with_table(table.as_str());
+            tracing::warn!(target: "table_azure", %error, "an entity was skipped");
+        };
+        let rows = read_rows_or_skip(json::body(OPERATION, &answer)?, skip)
             .and_then(|rows| if is_narrowed { Ok(rows) } else { narrow(&rows, &query.select) })
             .and_then(|rows| if self.shows(&query.select) { Ok(rows) } else { operation_id::none_in(&rows) })
             .map_err(|error| json::malformed(OPERATION, error))?;

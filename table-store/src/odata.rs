@@ -20,7 +20,7 @@ pub use level::MetadataLevel;
 pub use link::entity_link;
 #[doc(hidden)]
 pub use object::{deserialize_entity, serialize_entity};
-pub use page::{read_page, read_rows};
+pub use page::{read_page, read_rows, read_rows_or_skip};
 pub use reader::{EntityBody, Sender, read_entity};
 pub use writer::{Context, write_body, write_entity, write_page};
 

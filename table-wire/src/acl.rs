@@ -6,10 +6,11 @@ use std::str::FromStr;
 use chrono::{DateTime, Utc};
 use table_core::ticks;
 
-use crate::sas::{AccessPolicy, StoredAccessPolicy};
+use crate::sas::{AccessPolicy, StoredAccessPolicy, instant};
 use crate::xml::{self, Element};
 
-/// Returns the body of a request that sets the policies of a table or queue. Times have a precision of 100 ns.
+/// Returns the body of a request that sets the policies of a table or queue. Times have a precision of 100 ns. A time outside the years 1 to 9999 is written
+/// as the first or last time of that range.
 ///
 /// ```
 /// use table_wire::acl;
@@ -22,7 +23,7 @@ use crate::xml::{self, Element};
 /// ```
 #[must_use]
 pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
-    write_with(policies, ticks::write, true)
+    write_with(policies, instant::write_ticks, true)
 }
 
 /// Returns the body of a response that lists the policies of a table or queue. Times have seven fractional digits, as in the service's responses,
@@ -43,18 +44,12 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
 /// ```
 #[must_use]
 pub fn write_response<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
-    const SECOND: u64 = 10_000_000;
-    let instant = |ticks| {
-        let fraction = ticks % SECOND;
-        let seconds = ticks::write(ticks - fraction)?;
-        Some(format!("{}.{fraction:07}Z", seconds.trim_end_matches('Z')))
-    };
-    write_with(policies, instant, false)
+    write_with(policies, instant::write_padded, false)
 }
 
 fn write_with<P: Display>(
     policies: &[StoredAccessPolicy<P>],
-    print: impl Fn(u64) -> Option<String>,
+    print: impl Fn(DateTime<Utc>) -> String,
     with_empty: bool,
 ) -> String {
     let mut xml = "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>".to_owned();
@@ -64,7 +59,6 @@ fn write_with<P: Display>(
             let _ = write!(xml, "<{name}>{text}</{name}>");
         }
     };
-    let instant = |instant: DateTime<Utc>| ticks::from_datetime(instant).and_then(&print);
     for stored in policies {
         let policy = stored.policy();
         xml.push_str("<SignedIdentifier>");
@@ -72,8 +66,8 @@ fn write_with<P: Display>(
         let is_empty = policy.start.is_none() && policy.expiry.is_none() && policy.permissions.is_none();
         if with_empty || !is_empty {
             xml.push_str("<AccessPolicy>");
-            element(&mut xml, "Start", policy.start.and_then(instant));
-            element(&mut xml, "Expiry", policy.expiry.and_then(instant));
+            element(&mut xml, "Start", policy.start.map(&print));
+            element(&mut xml, "Expiry", policy.expiry.map(&print));
             element(&mut xml, "Permission", policy.permissions.as_ref().map(P::to_string));
             xml.push_str("</AccessPolicy>");
         }
@@ -117,8 +111,58 @@ fn policy<P: FromStr>(identifier: &Element) -> Option<StoredAccessPolicy<P>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use table_core::{Clock, TableName};
+
     use super::*;
-    use crate::sas::TablePermissions;
+    use crate::auth::AccountKey;
+    use crate::sas::{Lifetime, SasToken, SasVerifier, TablePermissions, TableSas};
+
+    /// Returns any time of chrono in whole seconds. Policies have a precision of 100 ns, so other times would be compared with a rounded one.
+    fn instants() -> impl Strategy<Value = DateTime<Utc>> {
+        let (least, most) = (DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC);
+        let seconds = (least.timestamp()..=most.timestamp())
+            .prop_map(|seconds| DateTime::from_timestamp(seconds, 0).unwrap());
+        prop_oneof![Just(least), Just(most), seconds, seconds_of_the_service()]
+    }
+
+    /// Returns a time in the years 1 to 9999, without the last second.
+    fn seconds_of_the_service() -> impl Strategy<Value = DateTime<Utc>> {
+        let end = ticks::to_datetime(ticks::MAX).unwrap().timestamp();
+        (ticks::to_datetime(0).unwrap().timestamp()..end)
+            .prop_map(|seconds| DateTime::from_timestamp(seconds, 0).unwrap())
+    }
+
+    /// Returns `true` if the token of a policy is valid at a time.
+    fn permits(policy: &StoredAccessPolicy, token: &SasToken, key: &AccountKey, now: DateTime<Utc>) -> bool {
+        let verifier = SasVerifier::new(key.clone()).clock(Clock::of_instants(move || now));
+        verifier.set_policies(&TableName::new("Employee").unwrap(), vec![policy.clone()]).unwrap();
+        verifier.verify(token).is_ok()
+    }
+
+    proptest! {
+        #[test]
+        fn acl_2_a_policy_permits_the_same_after_it_is_written(
+            start in prop::option::of(instants()),
+            expiry in prop::option::of(instants()),
+            nows in prop::collection::vec(seconds_of_the_service(), 1..4),
+        ) {
+            let policy = AccessPolicy { start, expiry, permissions: Some(TablePermissions::READ) };
+            let policy = StoredAccessPolicy::new("readers", policy).unwrap();
+            let key = AccountKey::new("contoso", "a2V5").unwrap();
+            let own = TableSas::table(TableName::new("Employee").unwrap()).policy("readers");
+            let own = if expiry.is_some() { own } else { own.lifetime(Lifetime::until(DateTime::<Utc>::MAX_UTC)) };
+            let token = own.sign(&key).unwrap();
+            for body in [write(std::slice::from_ref(&policy)), write_response(std::slice::from_ref(&policy))] {
+                let [stored] = &read(&body).unwrap()[..] else { panic!("{body}") };
+                prop_assert_eq!(stored.policy().start.is_some(), start.is_some());
+                prop_assert_eq!(stored.policy().expiry.is_some(), expiry.is_some());
+                for now in nows.iter().copied() {
+                    prop_assert_eq!(permits(stored, &token, &key, now), permits(&policy, &token, &key, now));
+                }
+            }
+        }
+    }
 
     #[test]
     fn acl_2_written_policies_are_read_back() {

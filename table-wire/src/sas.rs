@@ -13,7 +13,7 @@ mod account;
 mod caller;
 mod fault;
 mod grant;
-mod instant;
+pub(crate) mod instant;
 mod lifetime;
 mod parameters;
 mod permissions;

@@ -26,7 +26,8 @@ pub enum Format {
     Int64,
     /// `Edm.Int64` as a string of digits, such as `"9007199254740993"`.
     Int64Text,
-    /// `Edm.Double` as a JSON number. NaN and infinities cannot be stored, because JSON does not have numbers for them.
+    /// `Edm.Double` as a JSON number. NaN and infinities cannot be written, because JSON does not have numbers for them, and `-0.0` cannot, because the service
+    /// stores it as `0`.
     Double,
     /// `Edm.Boolean` as `true` or `false`.
     Boolean,
@@ -68,7 +69,7 @@ impl Format {
             (Self::TimeToLive, ValueRef::Int32(number)) if number == -1 || number > 0 => number.into(),
             (Self::Int64, ValueRef::Int64(number)) if number.unsigned_abs() <= MOST_EXACT => number.into(),
             (Self::Int64Text, ValueRef::Int64(number)) => number.to_string().into(),
-            (Self::Double, ValueRef::Double(number)) => Number::from_f64(number)?.into(),
+            (Self::Double, ValueRef::Double(number)) => stored_exactly(number)?.into(),
             (Self::Boolean, ValueRef::Boolean(value)) => value.into(),
             (Self::DateTime, ValueRef::DateTime(at)) => ticks::write(at)?.into(),
             (Self::UnixSeconds, ValueRef::DateTime(at)) => since_1970(at, SECOND)?.into(),
@@ -109,6 +110,12 @@ impl Format {
     }
 }
 
+/// Returns a double as a JSON number, or `None` if the service would store another number or none.
+fn stored_exactly(number: f64) -> Option<Number> {
+    let is_negative_zero = number == 0.0 && number.is_sign_negative();
+    if is_negative_zero { None } else { Number::from_f64(number) }
+}
+
 /// Returns the number of time units from 1970 to an instant, or `None` if it is not a whole number.
 fn since_1970(ticks: u64, unit: u64) -> Option<i64> {
     let passed = i64::try_from(ticks).ok()?.checked_sub(i64::try_from(ticks::UNIX_EPOCH).ok()?)?;
@@ -137,7 +144,40 @@ fn read_utc(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Returns a number as the service stores it: as a double, without the sign of zero.
+    fn stored(json: Json) -> Json {
+        match json.as_f64().and_then(|number| Number::from_f64(number + 0.0)) {
+            Some(number) if json.is_number() => number.into(),
+            _ => json,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_value_is_read_back_from_the_numbers_that_the_service_stores(
+            double in prop_oneof![Just(-0.0), Just(0.0), Just(f64::NAN), any::<f64>()],
+            integer in prop_oneof![any::<i64>(), -(1_i64 << 54)..1 << 54],
+        ) {
+            let values = [
+                (Format::Double, Value::Double(double)),
+                (Format::Int64, Value::Int64(integer)),
+                (Format::Int64Text, Value::Int64(integer)),
+            ];
+            for (format, value) in values {
+                let Some(json) = format.write(value.as_ref()) else { continue };
+                let read = format.read(&stored(json));
+                let bits = |value: &Value| match value {
+                    Value::Double(number) => Value::Int64(number.to_bits().cast_signed()),
+                    other => other.clone(),
+                };
+                prop_assert_eq!(read.as_ref().map(bits), Some(bits(&value)));
+            }
+        }
+    }
 
     #[test]
     fn a_value_has_one_text_in_its_format() {
@@ -197,6 +237,7 @@ mod tests {
         for (format, value) in [
             (Format::Int64, ValueRef::Int64(9_007_199_254_740_993)),
             (Format::Double, ValueRef::Double(f64::NAN)),
+            (Format::Double, ValueRef::Double(-0.0)),
             (Format::UnixSeconds, ValueRef::DateTime(half)),
             (Format::UnixMilliseconds, ValueRef::DateTime(half + 1)),
             (Format::TimeToLive, ValueRef::Int32(0)),

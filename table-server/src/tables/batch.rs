@@ -61,6 +61,12 @@ async fn change_set<S: TableStore>(
     let mut written = Vec::with_capacity(parts.len());
     let mut transaction: Option<Transaction> = None;
     let base = base(exchange);
+    // An error of the execution has no position if the batch has one operation (EGT-35).
+    let executed = |error: Error, index: Option<usize>| {
+        let refusal = Refusal::from(error);
+        let index = refusal.index.or(index).filter(|_| parts.len() > 1);
+        Refusal { index, ..refusal }
+    };
     for (index, part) in parts.iter().enumerate() {
         let at = |refusal: Refusal| refusal.at(index);
         let mut call = call(part, base, calls.first()).map_err(at)?;
@@ -88,7 +94,7 @@ async fn change_set<S: TableStore>(
             let group = Transaction::new(call.key.partition_key.clone(), limits(store));
             transaction.insert(group.map_err(|error| at(error.into()))?)
         };
-        group.push(operation).map_err(|error| at(error.into()))?;
+        group.push(operation).map_err(|error| executed(error, Some(index)))?;
         calls.push(call);
     }
     let (Some(first), Some(transaction)) = (calls.first(), transaction) else {
@@ -97,7 +103,7 @@ async fn change_set<S: TableStore>(
     };
     account.traffic.entities(first.table.folded(), first.key.partition_key.as_str(), calls.len())?;
     let etags = store.submit(&first.table, transaction).await.map_err(|error| {
-        let refusal = Refusal::from(error);
+        let refusal = executed(error, None);
         // A missing table is reported as an error of the first operation (EGT-35).
         if refusal.code == "TableNotFound" { refusal.at(0) } else { refusal }
     })?;

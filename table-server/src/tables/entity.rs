@@ -74,8 +74,17 @@ impl Call {
             })?;
             return Ok(Self { table, key, kind: OperationKind::Delete(condition), preference });
         }
-        // The key is taken from the URL (UPD-5).
-        let row = read_entity(sent.body, Sender::ClientByUrl)?.row;
+        let body = read_entity(sent.body, Sender::Client)?;
+        let names_other =
+            |found: &Option<String>, key: &str| found.as_ref().is_some_and(|found| found != key);
+        if names_other(&body.partition_key, key.partition_key.as_str())
+            || names_other(&body.row_key, key.row_key.as_str())
+        {
+            return Err(Refusal::input(
+                "the body has another PartitionKey or RowKey than the URL; send equal keys, or only those of the URL",
+            ));
+        }
+        let row = body.row;
         let kind = match (sent.verb, condition) {
             ("PUT", Some(condition)) => OperationKind::Replace(row, condition),
             ("PUT", None) => OperationKind::InsertOrReplace(row),

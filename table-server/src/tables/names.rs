@@ -22,7 +22,7 @@ pub(super) async fn create<S: TableStore>(
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
     let level = exchange.level()?;
-    let body = read_entity(&exchange.body, Sender::ClientByUrl)?.row;
+    let body = read_entity(&exchange.body, Sender::Client)?.row;
     let Some(ValueRef::String(name)) = body.view().find("TableName", &mut 0)? else {
         return Err(Error::new(ErrorCode::PropertiesNeedValue, "the body needs `TableName`, a string").into());
     };

@@ -1,5 +1,7 @@
 //! Tests of requests to the Table service, which are handled without network connections.
 
+mod writes;
+
 use std::net::Ipv4Addr;
 use std::time::Duration;
 

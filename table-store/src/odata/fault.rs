@@ -12,6 +12,12 @@ pub(super) enum ODataFault {
     #[error("`{0}` is missing or null; every entity needs it")]
     #[fault(PropertiesNeedValue, "KEY-1")]
     NoKey(&'static str),
+    #[error(
+        "the key of the entity (`{}`, `{}`) contains half a surrogate pair, shown as U+FFFD; only a client whose strings are UTF-16 can read or delete it",
+        quoted(.0), quoted(.1)
+    )]
+    #[fault(OutOfRangeInput, "KEY-3")]
+    HalfKey(String, String),
     #[error("a key must be an Edm.String, not an {0}")]
     #[fault(InvalidInput, "TYPE-8")]
     KeyType(EdmType),

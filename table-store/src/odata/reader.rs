@@ -10,7 +10,7 @@ use crate::key::EntityKey;
 use crate::name::check_property_name;
 use crate::odata::fault::ODataFault;
 use crate::odata::members::Members;
-use crate::odata::surrogates::replace_halves;
+use crate::odata::surrogates::{MARK_DIGITS, REPLACEMENT, replace_halves};
 use crate::odata::token::Token;
 use crate::row::{Names, Row, RowWriter, duplicate_property};
 use crate::value::{EdmType, ValueRef};
@@ -21,9 +21,6 @@ pub enum Sender {
     /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5). The names of `null` properties are checked,
     /// and a `null` declared as a Double is rejected (ENT-3).
     Client,
-    /// A client that writes an entity whose key is in the URL (UPD-5). Members that contain the key are ignored. Apart from that, the document is read as from
-    /// a [`Client`](Self::Client).
-    ClientByUrl,
     /// A service that responds to a request. `Timestamp` and `odata.etag` are read, and unknown annotations are ignored (ENG-12).
     Service,
 }
@@ -85,8 +82,8 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// Reads one entity. The store checks names, counts and sizes ([`Limits::check_row`](crate::limits::Limits::check_row)).
 ///
 /// A value with a declared type may be a string in any format that the service accepts. `-0` without a fraction is a Double, because only a Double
-/// preserves its sign. A byte order mark before the document is skipped. In the response of a service, half a surrogate pair is read as U+FFFD; from a client,
-/// it is an error.
+/// preserves its sign. A byte order mark before the document is skipped. In the response of a service, half a surrogate pair is read as U+FFFD in a property,
+/// and as U+0000 in a key, which no key can contain. From a client, it is an error.
 ///
 /// # Errors
 /// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is unknown
@@ -107,11 +104,29 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
-    let json = match sender {
-        Sender::Service => replace_halves(json),
-        Sender::Client | Sender::ClientByUrl => Cow::Borrowed(json),
-    };
-    from_json::<Members<'_>>(&json)?.read(sender)
+    let read = |json: &[u8]| from_json::<Members<'_>>(json)?.read(sender);
+    match sender {
+        Sender::Client => read(json),
+        Sender::Service => read_halves(json, |json| Ok([read(json)?])).map(|[body]| body),
+    }
+}
+
+/// Reads the entities of a service's document with `read`. Half a surrogate pair is read as U+FFFD in a property. In a key, it is read as U+0000, because a key
+/// with U+FFFD would name another entity.
+pub(super) fn read_halves<T: AsMut<[EntityBody]>>(
+    json: &[u8],
+    read: impl Fn(&[u8]) -> Result<T>,
+) -> Result<T> {
+    let replaced = replace_halves(json, REPLACEMENT);
+    let mut bodies = read(&replaced)?;
+    if let Cow::Owned(_) = replaced {
+        let mut marked = read(&replace_halves(json, MARK_DIGITS))?;
+        for (body, marked) in bodies.as_mut().iter_mut().zip(marked.as_mut()) {
+            body.partition_key = marked.partition_key.take();
+            body.row_key = marked.row_key.take();
+        }
+    }
+    Ok(bodies)
 }
 
 pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
@@ -172,7 +187,7 @@ impl Members<'_> {
                 ("PartitionKey", _) => partition_key = key_text(name, token, declared)?,
                 ("RowKey", _) => row_key = key_text(name, token, declared)?,
                 ("Timestamp", _) => timestamp = ticks(name, token)?,
-                (_, Sender::Client | Sender::ClientByUrl) if matches!(token, Token::Null) => {
+                (_, Sender::Client) if matches!(token, Token::Null) => {
                     check_property_name(name)?;
                     // JavaScript writes infinities and NaN as `null`. Without this check, such a value would be lost without an error.
                     if declared == Some(EdmType::Double) {
@@ -205,7 +220,6 @@ fn is_property(name: &str, sender: Sender) -> bool {
     match sender {
         _ if name.starts_with("odata.") || name.ends_with(ANNOTATION) => false,
         Sender::Client => name != "Timestamp",
-        Sender::ClientByUrl => !matches!(name, "PartitionKey" | "RowKey" | "Timestamp"),
         Sender::Service => !name.contains("@odata."),
     }
 }

@@ -4,11 +4,15 @@
 
 use std::borrow::Cow;
 
-/// The hexadecimal digits of U+FFFD, which replaces half a pair. UTF-8 encoders of JavaScript and .NET use the same character.
-const REPLACEMENT: &[u8; 4] = b"FFFD";
+/// The hexadecimal digits of U+FFFD, which replaces half a pair in a property. UTF-8 encoders of JavaScript and .NET use the same character.
+pub(super) const REPLACEMENT: [u8; 4] = *b"FFFD";
+/// The character that replaces half a pair in a key. No key can contain it (KEY-3), so the replaced key does not name another entity.
+pub(super) const MARK: char = '\0';
+/// The hexadecimal digits of [`MARK`].
+pub(super) const MARK_DIGITS: [u8; 4] = *b"0000";
 
-/// Replaces each escape of half a surrogate pair in a JSON document by an escape of U+FFFD. Any other document is returned unchanged.
-pub(super) fn replace_halves(json: &[u8]) -> Cow<'_, [u8]> {
+/// Replaces the digits of each escape of half a surrogate pair in a JSON document. Any other document is returned unchanged.
+pub(super) fn replace_halves(json: &[u8], by: [u8; 4]) -> Cow<'_, [u8]> {
     let mut replaced = Cow::Borrowed(json);
     let mut at = 0;
     // In JSON, a backslash occurs only in strings, where it begins an escape.
@@ -20,7 +24,7 @@ pub(super) fn replace_halves(json: &[u8]) -> Cow<'_, [u8]> {
             Some(first) if is_pair(first) => 12,
             Some(0xD800..=0xDFFF) => {
                 if let Some(digits) = replaced.to_mut().get_mut(at + 2..at + 6) {
-                    digits.copy_from_slice(REPLACEMENT);
+                    digits.copy_from_slice(&by);
                 }
                 6
             }

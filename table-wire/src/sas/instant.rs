@@ -1,15 +1,38 @@
-//! Times in shared access signatures (SAS-1).
+//! Times in shared access signatures and stored access policies (SAS-1, ACL-2).
 
 use chrono::{DateTime, SubsecRound, Utc};
 use table_core::{Error, Result, ticks};
 
 use super::fault::SasFault;
 
-/// Formats a time in whole seconds. A time outside the years 1 to 9999 is written as the first or last second of that range.
+const SECOND: u64 = 10_000_000;
+
+/// Returns the time in ticks. For a time outside the years 1 to 9999, returns the first or last tick of that range: without a time, a policy that has not
+/// begun would be in force.
+fn ticks(instant: DateTime<Utc>) -> u64 {
+    ticks::from_datetime(instant).unwrap_or(if instant.timestamp() < 0 { 0 } else { ticks::MAX })
+}
+
+/// Formats a time with a precision of 100 ns, without trailing zeros.
+pub(crate) fn write_ticks(instant: DateTime<Utc>) -> String {
+    print(ticks(instant))
+}
+
+/// Formats a time with seven fractional digits.
+pub(crate) fn write_padded(instant: DateTime<Utc>) -> String {
+    let fraction = ticks(instant) % SECOND;
+    format!("{}.{fraction:07}Z", write(instant).trim_end_matches('Z'))
+}
+
+/// Formats a time in whole seconds.
 pub(super) fn write(instant: DateTime<Utc>) -> String {
-    let bound = if instant.timestamp() < 0 { 0 } else { ticks::MAX };
-    let ticks = ticks::from_datetime(instant.trunc_subsecs(0)).unwrap_or(bound);
-    ticks::write(ticks - ticks % 10_000_000).unwrap_or_default()
+    let ticks = ticks(instant.trunc_subsecs(0));
+    print(ticks - ticks % SECOND)
+}
+
+/// Formats ticks of the years 1 to 9999.
+fn print(ticks: u64) -> String {
+    ticks::write(ticks).unwrap_or_default()
 }
 
 /// Parses a time in any format that the service accepts.
@@ -24,6 +47,14 @@ pub(super) fn read(text: &str) -> Result<DateTime<Utc>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn acl_2_times_of_policies_have_fractions_of_ticks() {
+        let instant = DateTime::from_timestamp(0, 1_200_050).unwrap();
+        assert_eq!(write_ticks(instant), "1970-01-01T00:00:00.0012Z");
+        assert_eq!(write_padded(instant), "1970-01-01T00:00:00.0012000Z");
+        assert_eq!(write_padded(DateTime::<Utc>::MAX_UTC), "9999-12-31T23:59:59.9999999Z");
+    }
 
     #[test]
     fn instants_outside_four_digit_years_become_the_nearest_inside() {

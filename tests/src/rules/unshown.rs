@@ -22,7 +22,6 @@ pub fn reason(rule: Rule) -> Option<&'static str> {
         .map(|entry| entry.reason)
 }
 
-const SERVER: &str = "a rule for web servers; the client sends keys in one place (UPD-5)";
 const AZURITE: &str = "a deviation of Azurite on which nothing here relies";
 const COSMOS: &str = "documented; only an account of Cosmos DB could show it";
 const NOSQL: &str = "a rule of Cosmos DB accounts, which no test here uses";
@@ -40,7 +39,6 @@ pub const UNSHOWN: &[Unshown] = &[
     Unshown { family: "AZ", numbers: &[10, 11, 16, 18, 19, 20], reason: AZURITE },
     Unshown { family: "LEG", numbers: &[1], reason: "discontinued; named because old suites encode it" },
     Unshown { family: "COS", numbers: &[5, 14, 15, 16], reason: COSMOS },
-    Unshown { family: "ENG", numbers: &[6], reason: SERVER },
     Unshown { family: "HPK", numbers: &[1, 28, 29, 30, 33, 40, 41, 44, 45], reason: NOSQL },
     Unshown { family: "HPK", numbers: &[3, 6, 7, 10, 18, 20, 21, 22, 23, 27], reason: ADVICE },
     Unshown {

@@ -53,6 +53,11 @@ const ROWS: &[(&str, &str, Evidence)] = &[
         By(&["azurite_sends_whole_doubles_as_integers", "eng_19_nan_and_the_sign_of_zero_survive"]),
     ),
     (
+        "keys in the body that differ from the URL",
+        "ignored",
+        Not("no client here sends keys that differ from the URL (UPD-5)"),
+    ),
+    (
         "limits on names, values, properties, entities",
         "most are not checked",
         By(&["azurite_checks_neither_the_count_of_properties_nor_the_length_of_names"]),
@@ -75,6 +80,11 @@ const ROWS: &[(&str, &str, Evidence)] = &[
         "pages that end early (after 5 s, at a partition boundary)",
         "no",
         By(&["azurite_reads_several_partitions_in_one_page"]),
+    ),
+    (
+        "`+` in a query value",
+        "a space",
+        Not("the web framework of Azurite decodes queries; no client here sends a raw `+` (LIT-5)"),
     ),
     (
         "three levels of metadata, `$format`",

@@ -123,8 +123,8 @@ fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
 #[test]
 fn egt_33_a_condition_inside_a_batch_is_refused_as_outside() {
     create("Conditional");
-    let entity = "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"}";
-    assert_eq!(Ask::new("POST", "Conditional").json(entity).of(&EMULATOR).status, 201);
+    let entity = |row: &str| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row}\"}}");
+    assert_eq!(Ask::new("POST", "Conditional").json(entity("r")).of(&EMULATOR).status, 201);
     // This fraction of a second has six digits and not seven.
     let stale = "W/\"datetime'2023-01-23T19%3A39%3A54.978799Z'\"";
     for (method, row, status) in [
@@ -135,6 +135,7 @@ fn egt_33_a_condition_inside_a_batch_is_refused_as_outside() {
     ] {
         let url =
             format!("http://127.0.0.1:10002/{EMULATOR_ACCOUNT}/Conditional(PartitionKey='p',RowKey='{row}')");
+        let entity = entity(&row.replace("%25", "%"));
         let operation = format!(
             "{method} {url}?$format=application%2Fjson%3Bodata%3Dminimalmetadata HTTP/1.1\r\nHost: 127.0.0.1\r\n\
              x-ms-version: 2019-02-02\r\nDataServiceVersion: 3.0;\r\nIf-Match: {stale}\r\nContent-Type: application/json\r\n\r\n{entity}"

@@ -58,7 +58,11 @@ fn value_of(name: &str) -> BoxedStrategy<Value> {
         "Large" => (-(1_i64 << 53)..=1 << 53).prop_map(Value::Int64).boxed(),
         "Digits" => any::<i64>().prop_map(Value::Int64).boxed(),
         "Ratio" => {
-            any::<f64>().prop_filter("finite", |number| number.is_finite()).prop_map(Value::Double).boxed()
+            // Without an infinity, NaN and `-0.0`, which the format cannot represent.
+            any::<f64>()
+                .prop_filter("finite", |number| number.is_finite())
+                .prop_map(|number| Value::Double(number + 0.0))
+                .boxed()
         }
         "Paid" => any::<bool>().prop_map(Value::Boolean).boxed(),
         "At" => instant(1),
