@@ -6,6 +6,8 @@ mod read;
 
 pub use crate::entity::index::{IndexEntry, IndexOf};
 pub use consistency::{Consistency, EventuallyConsistent, ReadAtOnce, ReadLater, StronglyConsistent};
+#[doc(hidden)]
+pub use consistency::{ReportedAtOnce, ReportedLater};
 pub use part::IndexPart;
 pub use read::{CopyIndex, FromCopy, Includes};
 pub(crate) use read::{read_copy, select_copies};

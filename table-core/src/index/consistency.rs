@@ -1,5 +1,7 @@
 //! Types that state how consistent an index is with its entities: strongly or eventually.
 
+use crate::reported::reported_once;
+
 /// The consistency of a source (the entities or an index), as a type. Sealed: [`StronglyConsistent`] if the source's rows are written in the same
 /// transaction as the entities, otherwise [`EventuallyConsistent`].
 ///
@@ -93,7 +95,7 @@ pub enum StronglyConsistent {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventuallyConsistent {}
 
-/// The consistency of sources that `get` and `query` of `table_patterns::Entities` read. Only [`StronglyConsistent`] implements it.
+/// The consistency of sources that `get`, `query` and `get_by_index` of `table_patterns::Entities` read. Only [`StronglyConsistent`] implements it.
 ///
 /// ```
 /// use table_core::index::{ReadAtOnce, StronglyConsistent};
@@ -109,11 +111,17 @@ pub enum EventuallyConsistent {}
     note = "a projection is read by `get_eventual_as`, and an `#[index_entity(…)]` by `get_by_index_eventual`",
     note = "`get_eventual({E}::…(…)).await?` is an `Option` of an `Eventual`; `found.primary(&entities).await?` reads the entity itself"
 )]
-pub trait ReadAtOnce<E>: Consistency {}
+pub trait ReadAtOnce<E>: Consistency {
+    /// A type that exists only if the consistency implements this trait.
+    #[doc(hidden)]
+    type Checked;
+}
 
-impl<E> ReadAtOnce<E> for StronglyConsistent {}
+impl<E> ReadAtOnce<E> for StronglyConsistent {
+    type Checked = ();
+}
 
-/// The consistency of sources that `get_eventual` and `query_eventual` of `table_patterns::Entities` read. Only [`EventuallyConsistent`] implements it.
+/// The consistency of sources that `get_eventual`, `query_eventual` and `get_by_index_eventual` of `table_patterns::Entities` read. Only [`EventuallyConsistent`] implements it.
 ///
 /// ```
 /// use table_core::index::{EventuallyConsistent, ReadLater};
@@ -129,9 +137,20 @@ impl<E> ReadAtOnce<E> for StronglyConsistent {}
     note = "a projection is read by `get_as`, and an `#[index_entity(…)]` by `get_by_index`",
     note = "`get_eventual` and `query_eventual` read indexes in other partitions and tables"
 )]
-pub trait ReadLater<E>: Consistency {}
+pub trait ReadLater<E>: Consistency {
+    /// A type that exists only if the consistency implements this trait.
+    #[doc(hidden)]
+    type Checked;
+}
 
-impl<E> ReadLater<E> for EventuallyConsistent {}
+impl<E> ReadLater<E> for EventuallyConsistent {
+    type Checked = ();
+}
+
+reported_once! {
+    ReportedAtOnce: ReadAtOnce, Checked;
+    ReportedLater: ReadLater, Checked;
+}
 
 mod sealed {
     pub trait Sealed {}

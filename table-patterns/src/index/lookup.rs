@@ -2,7 +2,7 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
-use table_core::index::{EventuallyConsistent, Index, StronglyConsistent};
+use table_core::index::{Index, ReportedAtOnce, ReportedLater};
 use table_core::key::EntityKey;
 use table_core::query::Select;
 use table_core::selection::{Lists, Point, Selection};
@@ -77,11 +77,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// # Errors
     /// Any error from [`keys_of`](Self::keys_of).
-    pub async fn get_by_index<I: Index<Entity = E, Consistency = StronglyConsistent>>(
+    pub fn get_by_index<I: Index<Entity = E, Consistency: ReportedAtOnce<E>>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
-    ) -> Result<Vec<Versioned<E>>> {
-        self.members(list).await
+    ) -> <I::Consistency as ReportedAtOnce<E>>::Then<impl Future<Output = Result<Vec<Versioned<E>>>>> {
+        <I::Consistency as ReportedAtOnce<E>>::then(self.members(list))
     }
 
     /// Returns the entities in a list in another partition or table.
@@ -89,11 +89,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// # Errors
     /// Any error from [`keys_of`](Self::keys_of).
-    pub async fn get_by_index_eventual<I: Index<Entity = E, Consistency = EventuallyConsistent>>(
+    pub fn get_by_index_eventual<I: Index<Entity = E, Consistency: ReportedLater<E>>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
-    ) -> Result<Vec<Versioned<E>>> {
-        self.members(list).await
+    ) -> <I::Consistency as ReportedLater<E>>::Then<impl Future<Output = Result<Vec<Versioned<E>>>>> {
+        <I::Consistency as ReportedLater<E>>::then(self.members(list))
     }
 
     /// Returns one page of the entities in a list. Reads the list, then the entities with the next `top` keys after `after`, in key order, 16 concurrently.

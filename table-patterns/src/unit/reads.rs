@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use table_core::entity::{Entity, ProjectionOf, Versioned};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::query::{EntityRef, Select};
 use table_core::row::Row;
-use table_core::selection::{OwnSource, PointKey};
+use table_core::selection::{OwnSource, Point, PointKey, Selection};
 use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
@@ -77,22 +79,30 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// - `InvalidInput` if the entity is in another table (EGT-1).
     /// - `EntityMismatch` if the row does not contain an `E`.
     /// - Any error from the store.
-    pub async fn get<E: Entity>(
+    pub fn get<E: Entity>(
         &mut self,
         key: impl PointKey<E, From: OwnSource<E>>,
-    ) -> Result<Option<Versioned<E>>> {
-        self.get_as::<E, E>(key).await
+    ) -> BoxFuture<'_, Result<Option<Versioned<E>>>> {
+        // The future is boxed, and the function is not `async`, because rustc would report a wrong key three times.
+        self.read_point::<E, E>(OwnSource::into_own(key.into_point())).boxed()
     }
 
     /// Reads an entity in the partition as a projection, like [`get`](Self::get).
     ///
     /// # Errors
     /// Any error from [`get`](Self::get).
-    pub async fn get_as<P: ProjectionOf<E>, E: Entity>(
-        &mut self,
+    pub fn get_as<'a, P: ProjectionOf<E> + 'a, E: Entity>(
+        &'a mut self,
         key: impl PointKey<E, From: OwnSource<E>>,
+    ) -> BoxFuture<'a, Result<Option<Versioned<P>>>> {
+        self.read_point::<P, E>(OwnSource::into_own(key.into_point())).boxed()
+    }
+
+    async fn read_point<P: ProjectionOf<E>, E: Entity>(
+        &mut self,
+        key: Selection<E, Point>,
     ) -> Result<Option<Versioned<P>>> {
-        let key = OwnSource::into_own(key.into_point()).into_key()?;
+        let key = key.into_key()?;
         self.check_place::<E>(&key)?;
         let Some(StoredRow { row, etag }) = self.read_row(&key.row_key).await? else { return Ok(None) };
         let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
