@@ -102,7 +102,7 @@ impl CosmosTables {
             // The limit is measured by Tokio, which also measures the limits of the Azure SDK. The runtime of the options may need a thread for each sleep, which
             // would outlive the request.
             match timeout(remaining + WriteLease::ATTEMPT, send_now(Some(remaining))).await {
-                // A throttled answer to a request that was sent before, or the page of a proxy, does not show that nothing was applied.
+                // A throttled answer to a request that the Azure SDK had sent before does not show that nothing was applied.
                 Ok(Err(Refused::Whole(throttled)))
                     if failure::status(&throttled).0 == 429
                         && failure::verdict(&throttled) == failure::Verdict::Refused =>

@@ -3,11 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use table_core::query::{KeyRange, Query, Select};
-use table_core::store::WriteLease;
-use table_core::{Clock, ETag, EntityKey, IfMatch, OperationKind, TableName, TableStore};
+use table_core::{ETag, EntityKey, IfMatch, OperationKind, TableName, TableStore};
 use table_cosmos::emulator::{Answer, Delivery, Emulator, Network, Request};
 use table_cosmos::{CosmosTables, Format, Mapping, Options};
 
@@ -165,30 +163,6 @@ fn con_11_a_page_of_a_gateway_is_never_the_outcome_of_a_write() {
                         Err(_) => assert!(!changed || status == 403, "{case}"),
                     }
                 }
-            }
-        }
-    });
-}
-
-#[test]
-fn con_11_a_throttling_page_of_a_gateway_is_never_the_outcome_of_a_leased_write() {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-    runtime.block_on(async {
-        for (options, forwards) in options().iter().flat_map(|options| [(options, false), (options, true)]) {
-            let count = world(429, forwards, options).await.writes().len();
-            for at in 0..count {
-                let world = world(429, forwards, options).await;
-                let begun = tokio::time::Instant::now();
-                let clock = Clock::new(|| 0).with_elapsed(move || begun.elapsed());
-                let lease = WriteLease::new(&clock, Duration::from_secs(2));
-                let write = transaction(&world.store, world.writes().swap_remove(at)).with_lease(lease);
-                let (there, new) = (world.text("there").await, world.text("new").await);
-                let outcome = world.store.submit(&world.table, write.clone()).await;
-                let changed = (world.text("there").await, world.text("new").await) != (there, new);
-                let is_right =
-                    outcome.as_ref().map_or_else(|error| error.is_ambiguous() || !changed, |_| changed);
-                assert!(is_right, "forwarded: {forwards}, {write:?}: {outcome:?}");
             }
         }
     });
