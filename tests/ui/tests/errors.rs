@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
 /// The cases for which rustc has its own messages: arity, names and plain types. No trait of this library is checked in them.
-const RUSTC: [&str; 16] = [
+const RUSTC: [&str; 15] = [
     "blob/of_another_entity",
     "blob/without_derive",
     "group/partition_of_owner",
