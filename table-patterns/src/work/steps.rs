@@ -75,12 +75,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             return Err(Error::of(WorkFault::FullMessage(TEXT_BYTES)));
         }
         held.hide(held.hidden, Some(counted)).await?;
-        let is_genuine = self.outbox.is_genuine(&table, &partition_key, &json, seal.as_deref()).await?;
-        let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };
-        let taken = match text::read(&json) {
-            Ok(intent) => self.take(held, origin, &intent).await,
-            Err(error) => Err(error.into()),
-        };
+        let taken = self.take_inline(held, (&table, &partition_key), (&json, seal.as_deref())).await;
         let Err(StepError { error, delay, is_refused }) = taken else {
             self.count(|metrics| metrics.finish(None));
             return Ok(Outcome::Done);
@@ -94,6 +89,18 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.put_aside(held, &entry).await?;
             Ok(Outcome::Done)
         }
+    }
+
+    /// Performs the steps of the intent in a message. Reading the outbox's keys is part of the attempt, so an outage of their table is not counted.
+    async fn take_inline(
+        &self,
+        lease: &dyn Keep,
+        (table, partition_key): (&TableName, &PartitionKey),
+        (json, seal): (&str, Option<&str>),
+    ) -> Result<(), StepError> {
+        let is_genuine = self.outbox.is_genuine(table, partition_key, json, seal).await?;
+        let intent = text::read(json)?;
+        self.take(lease, StepOrigin { table, partition_key, version: None, is_genuine }, &intent).await
     }
 
     /// Performs the steps of the intent in an outbox row.
