@@ -21,7 +21,7 @@ use crate::outbox::text;
 use crate::outbox::work::{Tried, Work};
 use crate::panicked::caught_in;
 use crate::timestamp_order;
-use crate::work::circuit::{self, StepError};
+use crate::work::circuit::{self, StepError, Target};
 use crate::work::fault::{WorkFault, kept};
 use crate::work::handler::{Delivery, Keep};
 use crate::work::lease::{Held, is_lost};
@@ -124,18 +124,18 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         for step in intent.steps() {
             lease.keep().await?;
             let target = match step {
-                Step::Write { table, .. } => table.folded(),
-                Step::Call { name, .. } => name,
+                Step::Write { table, .. } => Target::Table(table.folded().to_owned()),
+                Step::Call { name, .. } => Target::Handler(name.clone()),
             };
             let source = circuit::source(origin.table, origin.partition_key, intent.source());
-            let pass = self.circuits.check(target, source, self.times(lease.now()))?;
+            let pass = self.circuits.check(&target, source, self.times(lease.now()))?;
             match self.take_step(lease, origin, (intent.source(), step)).await {
-                Ok(()) => self.circuits.answered(target),
+                Ok(()) => self.circuits.answered(&target),
                 Err(error) if is_down(&error) => {
                     let random = self.outbox.runtime().random();
                     let delay = |failures| self.options.redelivery.delay(failures, random);
                     let times = self.times(lease.now());
-                    let delay = self.circuits.failed(target, (pass, times), (&error, delay));
+                    let delay = self.circuits.failed(&target, (pass, times), (&error, delay));
                     return Err(StepError { error, delay: Some(delay), is_refused: false });
                 }
                 Err(error) => return Err(error.into()),
