@@ -1,4 +1,5 @@
 mod recorded;
+mod reserved;
 
 use std::time::Duration;
 

@@ -39,9 +39,18 @@ impl From<Error> for StepError {
     }
 }
 
+/// The target of a step. A handler may have the name of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Target {
+    /// The table with the given name in lower case.
+    Table(String),
+    /// The handler for the messages with the given name.
+    Handler(String),
+}
+
 /// The circuits of the targets (tables and handlers) that were down when they were last tried.
 #[derive(Debug, Default)]
-pub(super) struct Circuits(Mutex<HashMap<String, Circuit>>);
+pub(super) struct Circuits(Mutex<HashMap<Target, Circuit>>);
 
 #[derive(Clone, Debug)]
 struct Circuit {
@@ -88,12 +97,12 @@ pub(super) fn source(table: &TableName, partition_key: &PartitionKey, source: &R
 }
 
 impl Circuits {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, Circuit>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<Target, Circuit>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Permits a step to try its target, or returns an error if steps of this source (the changed entity) must wait.
-    pub(super) fn check(&self, target: &str, source: u64, times: Times) -> Result<Pass, StepError> {
+    pub(super) fn check(&self, target: &Target, source: u64, times: Times) -> Result<Pass, StepError> {
         let Times { now, first, longest } = times;
         let mut circuits = self.all();
         let Some(circuit) = circuits.get_mut(target) else { return Ok(Pass { source, seen: None }) };
@@ -120,7 +129,7 @@ impl Circuits {
     /// Records that a step failed because its target is down. Returns the delay until the target is tried again.
     pub(super) fn failed(
         &self,
-        target: &str,
+        target: &Target,
         (pass, times): (Pass, Times),
         (error, delay): (&Error, impl Fn(u32) -> Duration),
     ) -> u64 {
@@ -144,13 +153,13 @@ impl Circuits {
             }
             let (failed, waiting) = (HashSet::from([pass.source]), HashSet::new());
             let circuit = Circuit { failures: 1, until, failed, waiting, error: error.clone() };
-            circuits.insert(target.to_owned(), circuit);
+            circuits.insert(target.clone(), circuit);
         }
         until.saturating_sub(times.now)
     }
 
     /// Records that a target has responded, which closes its circuit.
-    pub(super) fn answered(&self, target: &str) {
+    pub(super) fn answered(&self, target: &Target) {
         self.all().remove(target);
     }
 }

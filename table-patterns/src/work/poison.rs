@@ -23,6 +23,7 @@ use crate::outbox::work::{Work, portable};
 use crate::work::claim::gone_is_none;
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
+use crate::work::lease::is_lost;
 use crate::work::worker::Worker;
 
 /// The duration for which an entry is hidden while it is requeued or discarded.
@@ -161,8 +162,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
                 };
                 match outcome {
                     Ok(()) => moved += 1,
-                    Err(error) if Failure::of(&error) == Failure::Lasting => failed = failed.or(Some(error)),
-                    Err(error) => return Err(error),
+                    Err(error) if is_outage(&error) => return Err(error),
+                    Err(error) => failed = failed.or(Some(error)),
                 }
             }
         }
@@ -217,8 +218,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }
     }
 
+    /// Deletes a poison entry. Succeeds if another operator has received it in the meantime, and perhaps moved it (QUE-22).
     async fn finish_poison(&self, lease: &Lease) -> Result<()> {
-        self.queues().delete(&self.queue().poison()?, &lease.message.id, &lease.receipt).await
+        match self.queues().delete(&self.queue().poison()?, &lease.message.id, &lease.receipt).await {
+            Err(error) if !is_lost(&error) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Moves a row that was set aside back to the pending rows. Returns `false` if the row no longer exists.
@@ -249,6 +254,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 /// row has been requeued since, its attempts have restarted at 0.
 fn is_unmoved(pending: &Pending, entry: &PoisonEntry) -> bool {
     pending.attempts > 0 && pending.attempts >= entry.attempts
+}
+
+/// Returns `true` if an error would also occur for other entries. Contention at one row is not such an error.
+fn is_outage(error: &Error) -> bool {
+    Failure::of(error) == Failure::Outage && error.code() != ErrorCode::UpdateConditionNotSatisfied
 }
 
 /// The destination of entries that leave the poison queue.

@@ -21,7 +21,7 @@ use crate::outbox::text;
 use crate::outbox::work::{Tried, Work};
 use crate::panicked::caught_in;
 use crate::timestamp_order;
-use crate::work::circuit::{self, StepError};
+use crate::work::circuit::{self, StepError, Target};
 use crate::work::fault::{WorkFault, kept};
 use crate::work::handler::{Delivery, Keep};
 use crate::work::lease::{Held, is_lost};
@@ -75,12 +75,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             return Err(Error::of(WorkFault::FullMessage(TEXT_BYTES)));
         }
         held.hide(held.hidden, Some(counted)).await?;
-        let is_genuine = self.outbox.is_genuine(&table, &partition_key, &json, seal.as_deref()).await?;
-        let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };
-        let taken = match text::read(&json) {
-            Ok(intent) => self.take(held, origin, &intent).await,
-            Err(error) => Err(error.into()),
-        };
+        let taken = self.take_inline(held, (&table, &partition_key), (&json, seal.as_deref())).await;
         let Err(StepError { error, delay, is_refused }) = taken else {
             self.count(|metrics| metrics.finish(None));
             return Ok(Outcome::Done);
@@ -94,6 +89,18 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.put_aside(held, &entry).await?;
             Ok(Outcome::Done)
         }
+    }
+
+    /// Performs the steps of the intent in a message. Reading the outbox's keys is part of the attempt, so an outage of their table is not counted.
+    async fn take_inline(
+        &self,
+        lease: &dyn Keep,
+        (table, partition_key): (&TableName, &PartitionKey),
+        (json, seal): (&str, Option<&str>),
+    ) -> Result<(), StepError> {
+        let is_genuine = self.outbox.is_genuine(table, partition_key, json, seal).await?;
+        let intent = text::read(json)?;
+        self.take(lease, StepOrigin { table, partition_key, version: None, is_genuine }, &intent).await
     }
 
     /// Performs the steps of the intent in an outbox row.
@@ -117,18 +124,18 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         for step in intent.steps() {
             lease.keep().await?;
             let target = match step {
-                Step::Write { table, .. } => table.folded(),
-                Step::Call { name, .. } => name,
+                Step::Write { table, .. } => Target::Table(table.folded().to_owned()),
+                Step::Call { name, .. } => Target::Handler(name.clone()),
             };
             let source = circuit::source(origin.table, origin.partition_key, intent.source());
-            let pass = self.circuits.check(target, source, self.times(lease.now()))?;
+            let pass = self.circuits.check(&target, source, self.times(lease.now()))?;
             match self.take_step(lease, origin, (intent.source(), step)).await {
-                Ok(()) => self.circuits.answered(target),
+                Ok(()) => self.circuits.answered(&target),
                 Err(error) if is_down(&error) => {
                     let random = self.outbox.runtime().random();
                     let delay = |failures| self.options.redelivery.delay(failures, random);
                     let times = self.times(lease.now());
-                    let delay = self.circuits.failed(target, (pass, times), (&error, delay));
+                    let delay = self.circuits.failed(&target, (pass, times), (&error, delay));
                     return Err(StepError { error, delay: Some(delay), is_refused: false });
                 }
                 Err(error) => return Err(error.into()),

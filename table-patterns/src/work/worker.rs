@@ -186,8 +186,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let mut failures = 0;
         while !stop() {
             match self.run_once().await {
-                Ok(0) => self.outbox.runtime().sleep(self.options.poll_interval).await,
-                Ok(_) => failures = 0,
+                Ok(received) => {
+                    failures = 0;
+                    if received == 0 {
+                        self.outbox.runtime().sleep(self.options.poll_interval).await;
+                    }
+                }
                 Err(error) => {
                     self.count(|metrics| metrics.receive_failures += 1);
                     *self.receive_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);

@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 
+use table_core::key::EntityKey;
+
 use super::*;
 
 const SECOND: u64 = 10_000_000;
@@ -171,4 +173,20 @@ fn pat_ec_5_a_message_that_was_not_tried_keeps_its_own_error() {
     let page = block_on(world.outbox.store().query(&world.table, &query, None)).unwrap();
     let errors = page.rows.iter().filter(|row| row.row.find("Error", &mut 0).unwrap().is_some()).count();
     assert_eq!((page.rows.len(), errors), (3, 1));
+}
+
+#[test]
+fn pat_ec_5_a_dead_handler_delays_no_write_to_a_table_with_the_name_of_its_message() {
+    let world = World::new(&names("dead", 1));
+    let table = TableName::new("Mail").unwrap();
+    block_on(world.outbox.store().create_table(&table)).unwrap();
+    let key = EntityKey::new("Sales", "1").unwrap();
+    let partition = PartitionKey::new("Sales").unwrap();
+    let mut transaction = Transaction::new(partition, world.outbox.store().capabilities().limits).unwrap();
+    let intent = Intent::of(RowKey::new("live").unwrap()).step(Step::delete_if_exists(table, key));
+    world.outbox.record(&mut transaction, &intent).unwrap();
+    block_on(world.outbox.submit(&world.table, transaction)).unwrap();
+    let worker = world.worker(WorkerOptions { concurrency: 1, ..WorkerOptions::default() });
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!((worker.metrics().done, worker.metrics().outages), (1, 1), "{:?}", worker.metrics());
 }

@@ -62,3 +62,27 @@ fn pat_ec_4_a_message_with_an_unknown_key_does_not_make_a_program_forget_its_key
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!((worker.metrics().done, worker.metrics().poisoned), (2, 0), "{:?}", worker.metrics());
 }
+
+#[test]
+fn pat_ec_5_an_intent_in_a_message_does_not_become_poison_while_the_keys_cannot_be_read() {
+    for code in [ErrorCode::ServerBusy, ErrorCode::OperationTimedOut, ErrorCode::AuthorizationFailure] {
+        let (outbox, engine, time) = outbox();
+        let table = TableName::new("Company").unwrap();
+        block_on(engine.create_table(&table)).unwrap();
+        let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail("hello".into())).unwrap());
+        block_on(outbox.enqueue(&table, &PartitionKey::new("Sales").unwrap(), &intent)).unwrap();
+        for _ in 0..20 {
+            // A worker in a new process has not read the keys yet.
+            let (program, store) = faulty(&outbox);
+            store.script(move |_, _| Fault::Before(code));
+            let worker = Worker::new(program).handler(Nothing);
+            block_on(worker.run_until_idle()).unwrap();
+            assert_eq!((worker.metrics().outages, worker.metrics().failures), (1, 0), "{code:?}");
+            time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
+        }
+        assert_eq!(block_on(outbox.backlog()).unwrap().poison, 0, "{code:?}");
+        let worker = Worker::new(faulty(&outbox).0).handler(Nothing);
+        block_on(worker.run_until_idle()).unwrap();
+        assert_eq!(worker.metrics().done, 1, "{code:?}");
+    }
+}

@@ -49,13 +49,14 @@ fn pat_ec_4_poison_of_a_dropped_table_stops_no_requeue() {
 #[test]
 fn pat_ec_4_an_entry_that_cannot_be_moved_stops_no_other() {
     let mut refused = 0;
-    for at in 0..12 {
+    let codes = [ErrorCode::InvalidInput, ErrorCode::UpdateConditionNotSatisfied, ErrorCode::FormatTooNew];
+    for (at, code) in (0..12).flat_map(|at| codes.map(|code| (at, code))) {
         for requeues in [true, false] {
             let (outbox, engine, time, _) = poisoned();
             let store = FaultyStore::new(engine.clone());
             let (queue, pace) = (outbox.queue().clone(), outbox.runtime().clone());
             let operator = Outbox::with_runtime(store.clone(), engine, queue, pace);
-            let refusal = || Fault::Before(ErrorCode::InvalidInput);
+            let refusal = move || Fault::Before(code);
             store.script(move |_, number| if number == at { refusal() } else { Fault::None });
             let run = async || {
                 if requeues {
@@ -71,7 +72,7 @@ fn pat_ec_4_an_entry_that_cannot_be_moved_stops_no_other() {
             match first {
                 Ok(moved) => assert_eq!((moved, again), (3, 0), "{at}"),
                 Err(error) => {
-                    assert_eq!((error.code(), again), (ErrorCode::InvalidInput, 1), "{at}");
+                    assert_eq!((error.code(), again), (code, 1), "{at}");
                     refused += 1;
                 }
             }
@@ -136,4 +137,29 @@ fn pat_ec_4_a_second_entry_of_a_requeued_row_neither_resets_nor_discards_the_row
     let worker = Worker::new(outbox).handler(Nothing);
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!(worker.metrics().done, u64::try_from(tables.len()).unwrap());
+}
+
+#[test]
+fn pat_ec_4_entries_that_another_operator_has_moved_in_the_meantime_end_no_call() {
+    for requeues in [true, false] {
+        let (outbox, _, time, _) = poisoned();
+        let is_first = std::sync::atomic::AtomicBool::new(true);
+        // The entries become visible again while this operator considers them, and another operator moves them.
+        let slow = |_: &work::PoisonEntry| {
+            if is_first.swap(false, Ordering::SeqCst) {
+                time.fetch_add(ticks_of(Duration::from_secs(61)), Ordering::SeqCst);
+                assert_eq!(block_on(outbox.requeue_poison_if(|_| true)).unwrap(), 3);
+            }
+            true
+        };
+        let ended = if requeues {
+            block_on(outbox.requeue_poison_if(slow))
+        } else {
+            block_on(outbox.discard_poison_if(slow))
+        };
+        ended.unwrap();
+        let worker = Worker::new(outbox.clone()).handler(Nothing);
+        block_on(worker.run_until_idle()).unwrap();
+        assert_eq!((worker.metrics().done, block_on(outbox.backlog()).unwrap().poison), (3, 0));
+    }
 }
