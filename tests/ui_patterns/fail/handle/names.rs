@@ -48,6 +48,6 @@ fn uses(
     feed.subscribe(); //~ T260
 }
 
-fn of_entity(_: ViewTable<Order, Engine>) {} //~ T262
+struct OfEntity(ViewTable<Order, Engine>); //~ T262
 
 fn main() {}
