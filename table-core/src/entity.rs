@@ -397,6 +397,7 @@ pub trait ProjectionOf<E>: FromEntity {}
     label = "write the name of a field of `{Self}`, or remove this field",
     note = "a projection has the names and types of fields of its entity; a stored name does not matter: `#[property(\"…\")]` is only on the entity"
 )]
+#[doc(hidden)]
 pub trait HasField {}
 
 impl<E: Entity> ProjectionOf<E> for E {}
