@@ -38,15 +38,27 @@ pub(super) struct FullDisk {
     random: StdRng,
     /// `true` while the disk has enough free space, so no write may be refused.
     pub(super) is_relieved: bool,
+    /// `false` if the folder was opened on a full disk, so no space could be reserved.
+    has_reserve: bool,
 }
 
 impl FullDisk {
     pub(super) fn draw(seed: u64) -> Self {
-        Self { random: StdRng::seed_from_u64(seed.rotate_left(16)), is_relieved: false }
+        Self { random: StdRng::seed_from_u64(seed.rotate_left(16)), is_relieved: false, has_reserve: false }
     }
 }
 
 impl History {
+    /// Records whether the folder that was opened has a reserve.
+    pub(super) fn find_reserve(&mut self) {
+        self.full_disk.has_reserve = self.length_of("RESERVE") > 0;
+    }
+
+    fn length_of(&self, name: &str) -> u64 {
+        let path = Path::new(FOLDER).join(name);
+        self.disk.files().into_iter().find(|(file, _)| *file == path).map_or(0, |(_, length)| length as u64)
+    }
+
     /// In some lives with a full disk, frees space, and checks that every kind of write then succeeds.
     pub(super) fn relieve(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let may_fill = matches!(self.life.trouble, Trouble::Disk(Fault::FullAfter(_)));
@@ -78,6 +90,10 @@ impl History {
         let files = files.into_iter().filter(|(path, _)| is_engine(path) && !self.is_foreign(path));
         let held: u64 = files.map(|(_, length)| length as u64).sum();
         self.disk.give_room_beyond(held, NEEDED);
+        // Without a reserve, files are removed only after the base has been recorded in free space.
+        if !self.full_disk.has_reserve {
+            self.disk.give_room_beyond(0, 2 * self.length_of("BASE") + (64 << 10));
+        }
         // Deletions may have been refused if the folder had no reserve.
         match relief {
             Relief::MoreSpace => {}
