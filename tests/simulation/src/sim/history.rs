@@ -227,7 +227,6 @@ impl History {
                 (self.established, self.unsynced, self.closed) = (true, false, false);
                 self.neighbours.is_earlier_format = false;
                 self.seen.opened += 1;
-                self.find_reserve();
                 self.log.add("opened".to_owned());
                 Ok(Some(engine))
             }

@@ -38,22 +38,15 @@ pub(super) struct FullDisk {
     random: StdRng,
     /// `true` while the disk has enough free space, so no write may be refused.
     pub(super) is_relieved: bool,
-    /// `false` if the folder was opened on a full disk, so no space could be reserved.
-    has_reserve: bool,
 }
 
 impl FullDisk {
     pub(super) fn draw(seed: u64) -> Self {
-        Self { random: StdRng::seed_from_u64(seed.rotate_left(16)), is_relieved: false, has_reserve: false }
+        Self { random: StdRng::seed_from_u64(seed.rotate_left(16)), is_relieved: false }
     }
 }
 
 impl History {
-    /// Records whether the folder that was opened has a reserve.
-    pub(super) fn find_reserve(&mut self) {
-        self.full_disk.has_reserve = self.length_of("RESERVE") > 0;
-    }
-
     fn length_of(&self, name: &str) -> u64 {
         let path = Path::new(FOLDER).join(name);
         self.disk.files().into_iter().find(|(file, _)| *file == path).map_or(0, |(_, length)| length as u64)
@@ -68,6 +61,8 @@ impl History {
         }
         self.await_restore()?;
         self.hear_all()?;
+        // A folder has no reserve if it was opened on a full disk, or if a backup on this disk has taken the space of a used reserve.
+        let has_reserve = self.length_of("RESERVE") > 0;
         let relief = [Relief::MoreSpace, Relief::Drops, Relief::Drops, Relief::Deletions];
         let relief = relief[self.full_disk.random.random_range(0..4)];
         self.log.add(format!("space becomes free: {relief:?}"));
@@ -91,7 +86,7 @@ impl History {
         let held: u64 = files.map(|(_, length)| length as u64).sum();
         self.disk.give_room_beyond(held, NEEDED);
         // Without a reserve, files are removed only after the base has been recorded in free space.
-        if !self.full_disk.has_reserve {
+        if !has_reserve {
             self.disk.give_room_beyond(0, 2 * self.length_of("BASE") + (64 << 10));
         }
         // Deletions may have been refused if the folder had no reserve.
