@@ -3,7 +3,10 @@
 mod fault;
 mod field;
 
+use std::ops::Bound;
+
 pub use field::{GroupField, Many, One};
+use table_store::key::text::RESERVED;
 use table_store::{Error, Result};
 
 use crate::entity::Entity;
@@ -129,10 +132,13 @@ mod sealed {
 
 impl GroupScope for Point {
     fn range(named: KeyRange) -> KeyRange {
-        match named.row_key.single() {
-            Some(row_key) => KeyRange { row_key: TextRange::prefix(row_key), ..named },
-            None => named,
-        }
+        let row_key = match named.row_key.single() {
+            // IMPORTANT: an empty RowKey is a prefix of all keys in the partition, including those that are reserved for patterns, such as pending intents.
+            Some("") => TextRange { upper: Bound::Excluded(RESERVED.to_string()), ..TextRange::ALL },
+            Some(row_key) => TextRange::prefix(row_key),
+            None => return named,
+        };
+        KeyRange { row_key, ..named }
     }
 }
 

@@ -75,13 +75,10 @@ mod fault;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Bound;
-
 use table_core::__private::{require_owner, require_table_of_owner};
 use table_core::entity::{Entity, PlainEntity};
 use table_core::etag::{ETag, IfMatch};
 use table_core::group::GroupScope;
-use table_core::key::text::RESERVED;
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query, Select};
@@ -295,12 +292,7 @@ fn keys() -> Select {
     Select::names(["PartitionKey", "RowKey"])
 }
 
-/// Returns the key range of an entity and its parts. The range never contains the rows that are reserved for patterns, such as pending intents.
+/// Returns the key range of an entity and its parts.
 fn range(owner: &EntityKey) -> KeyRange {
-    let mut range = Point::range(KeyRange::point(owner.partition_key.as_str(), owner.row_key.as_str()));
-    // IMPORTANT: an empty RowKey is a prefix of all keys in the partition, including the reserved ones.
-    if owner.row_key.as_str().is_empty() {
-        range.row_key.upper = Bound::Excluded(RESERVED.to_string());
-    }
-    range
+    Point::range(KeyRange::point(owner.partition_key.as_str(), owner.row_key.as_str()))
 }
