@@ -390,6 +390,8 @@ pub trait FromEntity: Sized {
 )]
 pub trait ProjectionOf<E>: FromEntity {}
 
+impl<E: Entity> ProjectionOf<E> for E {}
+
 /// An entity with the field that a projection names. No type implements this trait: the constants that require it only produce an error message, and a constant
 /// of the entity has priority over them.
 #[diagnostic::on_unimplemented(
@@ -399,5 +401,3 @@ pub trait ProjectionOf<E>: FromEntity {}
 )]
 #[doc(hidden)]
 pub trait HasField {}
-
-impl<E: Entity> ProjectionOf<E> for E {}

@@ -121,7 +121,8 @@ impl<E> ReadAtOnce<E> for StronglyConsistent {
     type Checked = ();
 }
 
-/// The consistency of sources that `get_eventual`, `query_eventual` and `get_by_index_eventual` of `table_patterns::Entities` read. Only [`EventuallyConsistent`] implements it.
+/// The consistency of sources that `get_eventual`, `query_eventual` and `get_by_index_eventual` of `table_patterns::Entities` read. Only
+/// [`EventuallyConsistent`] implements it.
 ///
 /// ```
 /// use table_core::index::{EventuallyConsistent, ReadLater};

@@ -57,8 +57,8 @@ pub trait Rest: Sized {
     /// Appends the collected properties to a row. The row stores the entity or, if `index` is `Some`, its copy in this index.
     ///
     /// # Errors
-    /// `DuplicatePropertiesSpecified` if a collected property has a name that the schema declares or under which the copy stores a key field or its mark; `OutOfRangeInput`
-    /// if a time is outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
+    /// `DuplicatePropertiesSpecified` if a collected property has a name that the schema declares or under which the copy stores a key field or its mark;
+    /// `OutOfRangeInput` if a time is outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
     fn write_rest(
         &self,
         design: &EntitySchema,

@@ -1,7 +1,7 @@
 //! Code generated for projections: an `impl FromEntity` that requests only the columns of the projection.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use crate::expand::wrapped;
@@ -54,15 +54,14 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
         }
     });
     // An associated constant of the entity has priority over that of a trait. rustc shows the message of `HasField` if the entity has none.
-    let absent = projection.fields.iter().enumerate().map(|(number, field)| {
-        let column = &field.column;
-        let name = format_ident!("__Has{number}");
+    let absent = projection.fields.iter().map(|field| &field.column);
+    let absent = (!projection.fields.is_empty()).then(|| {
         quote! {
             #[allow(dead_code)]
-            trait #name {
-                const #column: () = ();
+            trait __Absent {
+                #(const #absent: () = ();)*
             }
-            impl<T: __table::HasField> #name for T {}
+            impl<T: __table::HasField> __Absent for T {}
         }
     });
     let start = (!projection.fields.is_empty()).then(|| quote!(let mut #hint = 0;));
@@ -72,7 +71,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     wrapped(
         &projection.runtime,
         &quote! {
-            #(#absent)*
+            #absent
             #[automatically_derived]
             impl __table::FromEntity for #ident {
                 fn select() -> __table::Select {
