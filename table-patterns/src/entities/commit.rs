@@ -116,14 +116,10 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         let outcome = match self.prepare(batch, look, intents, &mut undo).await {
             Ok(transaction) => {
                 let keys = SeenRows::keys(transaction.operations());
-                let is_sent = &is_sent;
-                let submit = |transaction| async move {
+                // A batch with uploads depends on stored rows, so it replaces no entity unconditionally and has no lease: the store sends it.
+                let submit = |transaction| {
                     is_sent.store(true, Ordering::Relaxed);
-                    let sent = self.send(batch, transaction).await;
-                    if sent.as_ref().is_err_and(WriteLease::has_ended) {
-                        is_sent.store(false, Ordering::Relaxed);
-                    }
-                    sent
+                    self.send(batch, transaction)
                 };
                 match submit_admitted(transaction, || self.admit(batch, &undo), submit).await {
                     Err(error) if !is_sent.load(Ordering::Relaxed) => {

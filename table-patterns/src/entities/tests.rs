@@ -2,6 +2,7 @@
 
 mod bulk;
 mod participants;
+mod slow_reads;
 
 use pollster::block_on;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
