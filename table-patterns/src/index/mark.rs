@@ -26,17 +26,18 @@ pub(crate) fn is_marked(copy: &Row) -> Result<bool> {
 
 /// Returns the operation that marks a copy of the given version.
 pub(crate) fn mark(etag: ETag) -> OperationKind {
-    OperationKind::Merge(property(), IfMatch::ETag(etag))
+    OperationKind::Merge(unclaimed(), IfMatch::ETag(etag))
 }
 
 /// Returns `true` if the copy at a key has room for the mark.
 pub(crate) fn has_room(key: &EntityKey, copy: &Row, limits: &Limits) -> Result<bool> {
-    let marked = merge(copy.view(), property().view())?;
+    let marked = merge(copy.view(), unclaimed().view())?;
     let bytes = entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&marked));
     Ok(marked.view().len() <= limits.properties && limits.check_entity_bytes(bytes).is_ok())
 }
 
-fn property() -> Row {
+/// Returns a row that contains only the mark.
+fn unclaimed() -> Row {
     let mut row = RowWriter::with_capacity(1);
     row.property(UNCLAIMED, ValueRef::Boolean(true));
     row.finish()

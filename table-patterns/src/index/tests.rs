@@ -17,6 +17,7 @@ mod list_blobs;
 mod list_faults;
 mod list_keys;
 mod list_model;
+mod list_refused;
 mod list_releases;
 mod list_rules;
 mod malformed;

@@ -1,11 +1,13 @@
 //! Tests of left-over index rows that have no room for a mark, and of marks that remain.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use pollster::block_on;
 use table_core::bag::TableEntity;
 use table_core::embedded::Engine;
 use table_core::key::EntityKey;
+use table_core::limits::ENTITY_RESERVE;
 use table_core::schema::UNCLAIMED;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
@@ -13,38 +15,10 @@ use table_core::testing::LimitedStore;
 use table_core::{Entity, ErrorCode, Result, Value};
 
 use super::kit::Records;
+use super::marks::{TABLE, copies, lists, remote, remote_lists, unique};
 use crate::EntityStore;
 use crate::entities::Entities;
 use crate::index::FindingKind;
-
-const TABLE: &str = "People";
-
-/// Declares a type with one index and arbitrary properties, as a module.
-macro_rules! people {
-    ($module:ident: $index:meta) => {
-        mod $module {
-            #[derive(Clone, Debug, PartialEq, table_core::Entity)]
-            #[entity(table = "People", schema_name = "Person", crate = table_core)]
-            #[partition_key(department)]
-            #[row_key("no_", id)]
-            #[$index]
-            pub(super) struct Person {
-                pub(super) department: String,
-                #[digits(1)]
-                pub(super) id: u8,
-                pub(super) mail: String,
-                #[property(rest)]
-                pub(super) rest: std::collections::BTreeMap<String, table_core::Value>,
-            }
-        }
-    };
-}
-
-people!(copies: index(ByMail, row_key("mail_", without('_', mail), "_", id)));
-people!(unique: index(ByMail, unique, row_key("mail_", mail)));
-people!(remote: index(ByMail, partition_key("mail_", mail), row_key("of_", without('_', department), "_", id)));
-people!(lists: index_entity(ByMail, at_most = 100, row_key("mail_", mail)));
-people!(remote_lists: index_entity(ByMail, at_most = 100, partition_key("mail_", mail), row_key("all")));
 
 /// Returns a handle for which the entries in other partitions are settled by repairs.
 async fn open<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
@@ -131,33 +105,36 @@ fn a_left_over_copy_without_room_for_a_mark_is_removed() {
     fills!(remote);
 }
 
-/// Repairs lists of each length whose property has as many characters as the store accepts.
+/// The limits of stores. The entity of the list is larger than the first of them, and smaller than the last.
+const BYTES: Range<usize> = ENTITY_RESERVE + 50..ENTITY_RESERVE + 250;
+
+/// Repairs a list in stores that accept entities of at most each number of bytes.
 macro_rules! fills_lists {
     ($module:ident) => {
-        let mut full = 0;
-        for units in 4..80_usize {
+        let mut accepted = 0;
+        for bytes in BYTES {
             let done = block_on(async {
                 let engine = Engine::in_memory();
                 // The stored schema does not fit into these limits.
                 open::<$module::Person, _>(&engine).await?;
-                let store = LimitedStore::new(engine, |capabilities| {
-                    (capabilities.limits.string_units, capabilities.limits.properties) = (units, 2);
+                let store = LimitedStore::new(engine.clone(), |capabilities| {
+                    capabilities.limits.entity_bytes = bytes;
                 });
                 let people = open::<$module::Person, _>(&store).await?;
                 for id in 1..=3 {
-                    write(&store, id, "ada").await?;
+                    write(&engine, id, "ada").await?;
                 }
                 let report = people.check().repair().run().await?;
                 if report.findings.iter().any(|finding| !finding.repaired) {
                     return Ok(false);
                 }
-                write(&store, 2, "b").await?;
-                assert_repairs(&people, &format!("{} {units}", stringify!($module))).await?;
+                write(&engine, 2, "b").await?;
+                assert_repairs(&people, &format!("{} {bytes}", stringify!($module))).await?;
                 Ok::<_, table_core::Error>(true)
             });
-            full += usize::from(!done.unwrap());
+            accepted += usize::from(done.unwrap());
         }
-        assert!((1..76).contains(&full), "{full} lists were too long");
+        assert!((1..BYTES.len()).contains(&accepted), "{accepted} of the lists were accepted");
     };
 }
 

@@ -1,5 +1,6 @@
 //! Tests of left-over index rows whose entities get their value again, without the index, while a run is about to delete the rows.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use object_store::memory::InMemory;
@@ -18,22 +19,24 @@ use crate::entities::Entities;
 use crate::faults::{Fault, FaultyStore};
 use crate::index::{FindingKind, ListBlobs};
 
-const TABLE: &str = "People";
+pub(super) const TABLE: &str = "People";
 
-/// Declares a type with one index, as a module.
+/// Declares a type with one index and arbitrary properties, as a module.
 macro_rules! people {
     ($module:ident: $index:meta) => {
-        mod $module {
+        pub(super) mod $module {
             #[derive(Clone, Debug, PartialEq, table_core::Entity)]
             #[entity(table = "People", schema_name = "Person", crate = table_core)]
             #[partition_key(department)]
             #[row_key("no_", id)]
             #[$index]
-            pub(super) struct Person {
-                pub(super) department: String,
+            pub(in super::super) struct Person {
+                pub(in super::super) department: String,
                 #[digits(1)]
-                pub(super) id: u8,
-                pub(super) mail: String,
+                pub(in super::super) id: u8,
+                pub(in super::super) mail: String,
+                #[property(rest)]
+                pub(in super::super) rest: std::collections::BTreeMap<String, table_core::Value>,
             }
         }
     };
@@ -41,8 +44,8 @@ macro_rules! people {
 
 people!(copies: index(ByMail, row_key("mail_", without('_', mail), "_", id)));
 people!(unique: index(ByMail, unique, row_key("mail_", mail)));
-people!(lists: index_entity(ByMail, at_most = 100, row_key("mail_", mail)));
 people!(remote: index(ByMail, partition_key("mail_", mail), row_key("of_", without('_', department), "_", id)));
+people!(lists: index_entity(ByMail, at_most = 100, row_key("mail_", mail)));
 people!(remote_lists: index_entity(ByMail, at_most = 100, partition_key("mail_", mail), row_key("all")));
 
 /// The writes of a tool that does not know the index: the value that it writes, or `None` for a delete.
@@ -77,7 +80,8 @@ macro_rules! restores {
                     let people = open(FaultyStore::new(engine.clone())).create_if_missing().await?;
                     for (id, mail) in [(1, "ada"), (2, "bea")] {
                         let (department, mail) = ("Sales".to_owned(), mail.to_owned());
-                        people.insert(&$module::Person { department, id, mail }).await?;
+                        let rest = BTreeMap::new();
+                        people.insert(&$module::Person { department, id, mail, rest }).await?;
                     }
                     people.check().repair().run().await?;
                     write(&engine, tool[0]).await?;
