@@ -29,6 +29,9 @@ const QUIET: usize = 64;
 /// The longest time for which a sweep relies on a worker's claim, because the worker's clock may be ahead.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
+/// The longest time between two messages for a row, in multiples of the minimum age: a day for five minutes.
+const LONGEST_WAIT: u64 = 288;
+
 /// A sweep that searches for pending intents whose messages were lost, and sends new messages for them.
 ///
 /// ```
@@ -100,13 +103,14 @@ impl SweepReport {
 }
 
 impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
-    /// Creates a sweep that sends messages for intents that are older than five minutes, and repeats them every five minutes.
+    /// Creates a sweep that sends messages for intents that are older than five minutes. It sends another message each time the age of the intent has doubled, and at
+    /// least once a day.
     #[must_use]
     pub fn new(outbox: Outbox<S, Q>) -> Self {
         Self { outbox, min_age: Duration::from_secs(5 * 60) }
     }
 
-    /// Sets the minimum age of intents for which messages are sent. It should exceed the time that workers need for the messages in the queue.
+    /// Sets the minimum age of intents for which messages are sent. It should exceed the time that workers usually need for the messages in the queue.
     #[must_use]
     pub const fn min_age(mut self, time: Duration) -> Self {
         self.min_age = time;
@@ -247,15 +251,18 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
 
     /// Returns `true` if a message for the row is due at the store's time `now`.
     fn is_due(&self, pending: &Pending, now: u64) -> bool {
-        let after = ticks_of(self.min_age);
+        let min_age = ticks_of(self.min_age);
         // A row that is claimed or waits for its next attempt has a message that will be delivered again.
         if pending.not_before > now && pending.not_before - now <= ticks_of(CLAIMED) {
             return false;
         }
         // A time that is further ahead was recorded by a clock that is ahead.
-        let latest = now.saturating_add(after);
+        let latest = now.saturating_add(min_age);
         let last = pending.prompted.filter(|prompted| *prompted <= latest).unwrap_or(pending.version);
-        last > latest || now.saturating_sub(last) >= after
+        // The waits double, so the messages of a row that no worker processes do not fill the queue.
+        let age = last.saturating_sub(pending.version);
+        let wait = age.clamp(min_age, min_age.saturating_mul(LONGEST_WAIT));
+        last > latest || now.saturating_sub(last) >= wait
     }
 
     /// If a message for an outbox row is due, records in the row that it is being sent, and returns it.
