@@ -46,7 +46,7 @@ pub use property::{
     written,
 };
 pub use reader::{Decode, DecodeAgain, EntityReader};
-pub use require::{require_ambiguous, require_key, require_sound, require_stored, require_told};
+pub use require::{require_ambiguous, require_key, require_sound, require_stored, require_told_apart};
 pub use rows::RowsOf;
 pub use set::{
     not_read, read_member, read_own_as, require_members, require_one_partition, require_owner, require_under,

@@ -9,13 +9,13 @@ pub(crate) mod format;
 pub(crate) mod index;
 pub(crate) mod key_part;
 pub(crate) mod large;
-mod meant;
 pub(crate) mod member;
 pub(crate) mod piece;
 pub(crate) mod projection;
 pub(crate) mod relations;
 pub(crate) mod settings;
 mod slot;
+mod suggested;
 pub(crate) mod wide;
 
 pub(crate) use slot::Slot;

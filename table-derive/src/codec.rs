@@ -14,10 +14,10 @@ use syn::{Ident, LitInt, Path, Type};
 
 use crate::symbol;
 pub(crate) use parse::{in_attribute, parse_attribute, parse_part, word_of};
-pub(crate) use suggestions::meant;
+pub(crate) use suggestions::suggested;
 #[cfg(test)]
 pub(crate) use words::all;
-pub(crate) use words::{Gives, Word, attributes, filled};
+pub(crate) use words::{Output, Word, attributes, filled};
 
 /// The codec of a key field.
 #[derive(Clone)]
@@ -76,14 +76,14 @@ impl Codec {
     }
 
     /// Returns `true` if the value can be decoded from the key.
-    pub(crate) fn gives_back(&self) -> bool {
-        let is_lossy = |word: &Word| matches!(word.gives, Gives::Derived | Gives::Hash | Gives::Bucket);
+    pub(crate) fn is_decodable(&self) -> bool {
+        let is_lossy = |word: &Word| matches!(word.output, Output::Derived | Output::Hash | Output::Bucket);
         !matches!(self, Self::Derived(_)) && !self.word().is_some_and(is_lossy)
     }
 
     /// Returns `true` if the codec loses a part of the value. Hashes and buckets, which only spread values evenly, do not count.
     pub(crate) fn is_derived(&self) -> bool {
-        matches!(self, Self::Derived(_)) || self.word().is_some_and(|word| word.gives == Gives::Derived)
+        matches!(self, Self::Derived(_)) || self.word().is_some_and(|word| word.output == Output::Derived)
     }
 
     /// Returns `true` if a derived part with this codec may be nested in another derived part: a custom part may not.
@@ -116,23 +116,23 @@ impl Codec {
     }
 
     /// Returns `true` if the inner codec may be lossy, because this codec loses even more of the value.
-    pub(crate) fn takes_derived(&self) -> bool {
-        !self.gives_back() && self.word().is_some_and(|word| word.name != "truncate")
+    pub(crate) fn accepts_derived(&self) -> bool {
+        !self.is_decodable() && self.word().is_some_and(|word| word.name != "truncate")
     }
 
     /// Returns `true` if the codec is a bucket.
     pub(crate) fn is_bucket(&self) -> bool {
-        self.word().is_some_and(|word| word.gives == Gives::Bucket)
+        self.word().is_some_and(|word| word.output == Output::Bucket)
     }
 
     /// Returns `true` if the codec reverses the order of keys.
-    pub(crate) fn sorts(&self) -> bool {
+    pub(crate) fn reverses_order(&self) -> bool {
         self.word().is_some_and(|word| matches!(word.name, "desc" | "inverted"))
     }
 
     /// Returns `true` if the codec is a hash, which spreads values evenly.
     pub(crate) fn is_hash(&self) -> bool {
-        self.word().is_some_and(|word| word.gives == Gives::Hash)
+        self.word().is_some_and(|word| word.output == Output::Hash)
     }
 
     /// Returns the number of buckets, or `None` if the codec is not a bucket.
@@ -224,12 +224,12 @@ impl Codec {
 
     /// Returns `true` if the codec may encode strings and therefore support prefix queries. For default and custom codecs, the compiler decides.
     pub(crate) fn may_be_text(&self) -> bool {
-        !matches!(self, Self::Derived(_)) && self.word().is_none_or(|word| word.gives == Gives::Text)
+        !matches!(self, Self::Derived(_)) && self.word().is_none_or(|word| word.output == Output::Text)
     }
 
     /// Returns `true` if encoded values may differ in length.
     pub(crate) fn may_vary(&self) -> bool {
-        self.word().is_none_or(|word| word.gives == Gives::Text || word.varies)
+        self.word().is_none_or(|word| word.output == Output::Text || word.varies)
     }
 
     /// Returns `true` if every encoded value has the same width and sorts like its value. For other codecs, the generated code checks the order.

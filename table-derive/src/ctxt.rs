@@ -27,7 +27,7 @@ impl Ctxt {
 
     /// Reports a mistake at a span, with its number, a description and a help text.
     pub(crate) fn error_at(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
-        self.push(syn::Error::new(span, told(number, &wrong, &help)));
+        self.push(syn::Error::new(span, numbered_message(number, &wrong, &help)));
     }
 
     /// Reports a mistake that does not prevent the expansion. The declaration is expanded completely, and the compiler therefore
@@ -69,11 +69,11 @@ pub(crate) fn mistake(
     wrong: impl Display,
     help: impl Display,
 ) -> syn::Error {
-    syn::Error::new_spanned(tokens, told(number, &wrong, &help))
+    syn::Error::new_spanned(tokens, numbered_message(number, &wrong, &help))
 }
 
 /// Formats a message with its number in `docs/errors.md`, followed by the help text.
-fn told(number: &str, wrong: &dyn Display, help: &dyn Display) -> String {
+fn numbered_message(number: &str, wrong: &dyn Display, help: &dyn Display) -> String {
     format!("[{number}] {wrong}\n\nhelp: {help}")
 }
 

@@ -112,7 +112,7 @@ fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<E
         Ok(input) => input,
         Err(error) => return error.into_compile_error(),
     };
-    without_places(&mut input);
+    without_visibility_spans(&mut input);
     let ctxt = Ctxt::new();
     let (names, items) = read(&ctxt, &input).map(|read| (read.names, read.items)).unzip();
     let (names, mistakes) = (names.flatten(), ctxt.check().err().map(syn::Error::into_compile_error));
@@ -122,7 +122,7 @@ fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<E
 /// Removes the spans of visibilities. If a generated function starts with the `pub` of the struct and contains the type of a
 /// field, rustc treats the function as user-written. It then reports a wrong field type twice: at the field, and for the
 /// entire function.
-fn without_places(input: &mut DeriveInput) {
+fn without_visibility_spans(input: &mut DeriveInput) {
     let fields = match &mut input.data {
         Data::Struct(data) => Some(data.fields.iter_mut().map(|field| &mut field.vis)),
         Data::Enum(_) | Data::Union(_) => None,

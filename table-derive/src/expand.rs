@@ -167,9 +167,9 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let aliases = aliases::Aliases::default();
     let none: Attribute = parse_quote!(#[none]);
-    let lost = Key::lost(&none);
-    let partition_key = entity.partition_key.as_ref().unwrap_or(&lost);
-    let row_key = entity.row_key.as_ref().unwrap_or(&lost);
+    let placeholder = Key::placeholder(&none);
+    let partition_key = entity.partition_key.as_ref().unwrap_or(&placeholder);
+    let row_key = entity.row_key.as_ref().unwrap_or(&placeholder);
     let design = key::Design { entity, aliases: &aliases, partition_key, row_key, index: None, stub: true };
     let traits = trait_stubs(entity);
     let columns = columns::columns(entity);

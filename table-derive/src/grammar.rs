@@ -20,7 +20,7 @@ pub(crate) struct Words {
     /// The known keywords, each with an example.
     pub(crate) known: &'static [(Symbol, &'static str)],
     /// The keywords of other libraries, each with its help text.
-    pub(crate) meant: &'static [(&'static str, &'static str)],
+    pub(crate) suggested: &'static [(&'static str, &'static str)],
 }
 
 impl Words {
@@ -51,7 +51,7 @@ impl Words {
     }
 
     /// Returns the help text for a keyword that is a different spelling of a known one, such as `tableName`.
-    fn respelt(&self, word: &str, arguments: &TokenStream) -> Option<String> {
+    fn other_spelling(&self, word: &str, arguments: &TokenStream) -> Option<String> {
         let mut spelt = String::with_capacity(word.len() + 1);
         for (at, character) in word.char_indices() {
             spelt.extend((at > 0 && character.is_uppercase()).then_some('_'));
@@ -59,9 +59,9 @@ impl Words {
         }
         let find = |(own, form): &(Symbol, &str)| (own.0 == spelt).then(|| format!("write `{form}`"));
         let own = self.known.iter().find_map(find);
-        let meant =
-            || self.meant.iter().find(|(other, _)| *other == spelt).map(|(_, help)| (*help).to_owned());
-        own.or_else(meant)
+        let suggested =
+            || self.suggested.iter().find(|(other, _)| *other == spelt).map(|(_, help)| (*help).to_owned());
+        own.or_else(suggested)
             .filter(|_| spelt != word)
             .map(|help| with_arguments(&with_kind(&help, arguments), &spelt, arguments))
     }
@@ -79,15 +79,16 @@ impl Words {
     fn unknown(&self, word: &Ident, arguments: ParseStream) -> syn::Error {
         let known = || symbol::known(&word.to_string(), self.known.iter().map(|(known, _)| known.0));
         let arguments = rest(arguments);
-        let meant = self.meant.iter().find(|(other, _)| word == other);
-        let meant = meant
-            .map(|(_, meant)| with_names(&with_arguments(meant, &word.to_string(), &arguments), &arguments));
-        let meant = self.key_of(word, &arguments).or(meant);
-        let meant = meant.or_else(|| self.respelt(&word.to_string(), &arguments));
+        let suggested = self.suggested.iter().find(|(other, _)| word == other);
+        let suggested = suggested.map(|(_, suggested)| {
+            with_names(&with_arguments(suggested, &word.to_string(), &arguments), &arguments)
+        });
+        let suggested = self.key_of(word, &arguments).or(suggested);
+        let suggested = suggested.or_else(|| self.other_spelling(&word.to_string(), &arguments));
         let is_type = word.to_string().starts_with(char::is_uppercase);
         let names_type = is_type && self.known.iter().any(|(known, _)| *known == symbol::OF);
-        let meant = meant.or_else(|| names_type.then(|| format!("write `{} = {word}`", symbol::OF)));
-        let help = meant.unwrap_or_else(|| format!("{}; a complete example is `{}`", known(), self.form));
+        let suggested = suggested.or_else(|| names_type.then(|| format!("write `{} = {word}`", symbol::OF)));
+        let help = suggested.unwrap_or_else(|| format!("{}; a complete example is `{}`", known(), self.form));
         ctxt::mistake("T001", word, format!("unknown word `{word}` in `{}`", self.of), help)
     }
 }
@@ -151,13 +152,13 @@ pub(crate) fn list(
         let whole = input.fork();
         if let Err(error) = item(input).and_then(|()| end(input)) {
             sound = false;
-            ctxt.push(if is_told(&error) {
+            ctxt.push(if is_numbered(&error) {
                 error
             } else {
                 let rest = rest(if input.is_empty() { &whole } else { input });
                 let is_text = syn::parse2::<LitStr>(rest.clone()).is_ok();
                 let form = if is_text { with_names(form, &rest) } else { form.to_owned() };
-                not_how(name, &form, rest)
+                malformed(name, &form, rest)
             });
         }
         while !input.is_empty() && input.parse::<Option<Token![,]>>().is_ok_and(|comma| comma.is_none()) {
@@ -187,9 +188,9 @@ pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::
     let is_more = input.peek(Token![,]);
     let rest = if is_more { input.fork().parse().unwrap_or_default() } else { rest(input) };
     match rest {
-        _ if is_told(&error) => error,
-        rest if rest.is_empty() => not_how(&word.to_string(), form, word),
-        rest => not_how(&word.to_string(), &with_names(&with_kind(form, &rest), &rest), rest),
+        _ if is_numbered(&error) => error,
+        rest if rest.is_empty() => malformed(&word.to_string(), form, word),
+        rest => malformed(&word.to_string(), &with_names(&with_kind(form, &rest), &rest), rest),
     }
 }
 
@@ -236,11 +237,11 @@ fn end(input: ParseStream) -> syn::Result<()> {
 }
 
 /// Returns `true` if an error already contains its number and a help text.
-pub(crate) fn is_told(error: &syn::Error) -> bool {
+pub(crate) fn is_numbered(error: &syn::Error) -> bool {
     error.to_string().starts_with("[T")
 }
 
-fn not_how(name: &str, form: &str, tokens: impl ToTokens) -> syn::Error {
+fn malformed(name: &str, form: &str, tokens: impl ToTokens) -> syn::Error {
     ctxt::mistake("T004", tokens, format!("malformed `{name}`"), format!("write `{form}`"))
 }
 

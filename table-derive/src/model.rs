@@ -113,7 +113,7 @@ impl<'a> Entity<'a> {
             table,
             schema_name,
             kind,
-            runtime: told,
+            runtime: declared_runtime,
             allows,
             feed,
             copied_by,
@@ -135,7 +135,7 @@ impl<'a> Entity<'a> {
         let row_key = row_key.as_ref().map(&mut read_key).map(|key| unread(key, AMBIGUOUS_ROW_KEY));
         let indexes = indexes.into_iter().map(|attr| Index::read(ctxt, &fields, attr)).collect();
         for (at, field) in fields.iter_mut().enumerate() {
-            let in_key = [&partition_key, &row_key].into_iter().flatten().any(|key| key.gives(at));
+            let in_key = [&partition_key, &row_key].into_iter().flatten().any(|key| key.can_decode(at));
             let is_property = (!in_key || field.attrs.also.is_some()) && field.attrs.rest.is_none();
             field.property = is_property.then(|| Property::of(field.ident, &field.attrs));
         }
@@ -143,7 +143,7 @@ impl<'a> Entity<'a> {
             Some(name) => (name.value(), name.span()),
             None => (input.ident.unraw().to_string(), input.ident.span()),
         };
-        let runtime = told.unwrap_or_else(runtime);
+        let runtime = declared_runtime.unwrap_or_else(runtime);
         Some(Self {
             original: input,
             name: input.ident.unraw().to_string(),
@@ -176,8 +176,8 @@ impl<'a> Entity<'a> {
     }
 
     /// Returns `true` if the value of a field can be read from the entity's key.
-    pub(crate) fn key_gives(&self, field: usize) -> bool {
-        [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.gives(field))
+    pub(crate) fn key_can_decode(&self, field: usize) -> bool {
+        [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.can_decode(field))
     }
 
     /// Returns `true` if the entity's key depends on a field, even if only through a bucket or a hash.

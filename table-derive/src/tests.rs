@@ -295,7 +295,7 @@ fn pat_wide_1_parts_end_where_they_are_full_or_where_declared() {
     assert_eq!(plain(slots(99 * 251 - 1)).len(), 99);
     // The first part also contains the kind, and any field that the key contains only as a bucket.
     assert_eq!(parts(slots(251), quote!(#[entity(kind = "T")])), [250, 2]);
-    let told = quote! {
+    let with_parts = quote! {
         c: bool,
         #[slots("S", 1..=5)]
         d: Vec<i32>,
@@ -304,7 +304,7 @@ fn pat_wide_1_parts_end_where_they_are_full_or_where_declared() {
         e: Vec<i32>,
         f: bool,
     };
-    assert_eq!(plain(told), [6, 5]);
+    assert_eq!(plain(with_parts), [6, 5]);
 }
 
 #[test]

@@ -127,7 +127,7 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
 ///
 /// # Panics
 /// Panics at compile time if one of the first `pinned` pieces is not self-delimiting.
-pub const fn require_told<const N: usize>(of: &KeyOf<N>, pinned: usize, index: &str, entity: &str) {
+pub const fn require_told_apart<const N: usize>(of: &KeyOf<N>, pinned: usize, index: &str, entity: &str) {
     let mut at = 0;
     while at < pinned && at < N {
         if let KeyPiece::Field { field, .. } = of.pieces[at]
@@ -194,7 +194,7 @@ mod tests {
     fn a_lookup_that_finds_more_than_its_value_is_refused() {
         let id =
             KeyPiece::Field { field: "id", codec: "digits(6)", form: Form::fixed(6, true, Alphabet::DIGITS) };
-        require_told(&KeyOf::new([TEXT, KeyPiece::Literal("_"), id]), 1, "ByName", "Employee");
+        require_told_apart(&KeyOf::new([TEXT, KeyPiece::Literal("_"), id]), 1, "ByName", "Employee");
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Allows {
     }
 
     /// Records that an attribute which may have waived lints could not be parsed.
-    pub(crate) fn unread(&mut self) {
+    pub(crate) fn set_partial(&mut self) {
         self.partial = true;
     }
 

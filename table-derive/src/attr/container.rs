@@ -9,7 +9,7 @@ use crate::attr::allow::Allows;
 use crate::attr::foreign::Keyed;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::piece::{self, PieceList};
-use crate::attr::{Slot, foreign, meant, relations};
+use crate::attr::{Slot, foreign, relations, suggested};
 use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
@@ -72,7 +72,7 @@ const WORDS: Words = Words {
         (SET, "set = Desk"),
         (SCHEMA_NAME, "schema_name = \"Employee\""),
     ],
-    meant: &[
+    suggested: &[
         ("name", "write `table = \"Company\"`"),
         ("copies", COPIES),
         ("copy", COPIES),
@@ -214,7 +214,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
     for attr in &input.attrs {
         if attr.path() == &ENTITY {
             if !words.read(ctxt, attr) {
-                words.allows.unread();
+                words.allows.set_partial();
                 misplaced.extend(grammar::names(attr.meta.to_token_stream()));
             }
         } else if attr.path() == &PARTITION_KEY {
@@ -258,7 +258,7 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()
-    } else if let Some(pieces) = meant::assigned_pieces(attr) {
+    } else if let Some(pieces) = suggested::assigned_pieces(attr) {
         let name = attr.path().to_token_stream();
         let help =
             format!("write `#[{name}({pieces})]`: the keys of every table are `PartitionKey` and `RowKey`");

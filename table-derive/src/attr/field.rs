@@ -40,7 +40,7 @@ const WORDS: Words = Words {
     of: PROPERTY,
     form: "#[property(\"Name\", json)]",
     known: &[(JSON, "json"), (ALSO, "also"), (REST, "rest"), (CHUNKS, "chunks")],
-    meant: &[
+    suggested: &[
         ("name", "write `#[property(\"Name\")]`"),
         ("rename", "write `#[property(\"Name\")]`"),
         ("column", "write `#[property(\"Name\")]`"),

@@ -54,7 +54,7 @@ const COPIES: Words = Words {
         (INCLUDE, "include(first_name, last_name)"),
         (WHEN, WHEN_FORM),
     ],
-    meant: MEANT,
+    suggested: SUGGESTED,
 };
 
 /// The words that `#[index_entity(…)]` accepts after the name of the index.
@@ -70,7 +70,7 @@ const LISTS: Words = Words {
         // `unique` is accepted here because a separate rule reports it for lists.
         (UNIQUE, "unique"),
     ],
-    meant: MEANT,
+    suggested: SUGGESTED,
 };
 
 const WHEN_FORM: &str = "when = Employee::is_active` of `fn is_active(&self) -> bool";
@@ -78,7 +78,7 @@ const WHEN_FORM: &str = "when = Employee::is_active` of `fn is_active(&self) -> 
 /// The words of other libraries for `when`.
 const CONDITIONS: [&str; 3] = ["condition", "filter", "where"];
 
-const MEANT: &[(&str, &str)] = &[
+const SUGGESTED: &[(&str, &str)] = &[
     ("key", "write `row_key(\"email_\", email)`"),
     ("keys", "write `row_key(\"email_\", email)`"),
     ("field", "write `row_key(\"email_\", email)`"),
@@ -209,7 +209,7 @@ fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>, of: &Deriv
     let known = || words.known.iter().map(|(word, _)| word.0);
     // Most names are known words, and a comparison with all similar words is slow in an unoptimised macro.
     let is_word = known().any(|word| text == word)
-        || words.meant.iter().any(|(word, _)| text == *word)
+        || words.suggested.iter().any(|(word, _)| text == *word)
         || symbol::nearest(&text, known()).is_some();
     if is_word || !grammar::may_end(&ahead) {
         return Ok(());
@@ -238,7 +238,7 @@ fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
     let text = grammar::rest(&ahead).to_string();
     let rest: TokenStream = input.fork().parse().ok()?;
     let is_fields =
-        |word: &Ident| words.meant.iter().any(|(other, help)| word == other && help.contains("_key("));
+        |word: &Ident| words.suggested.iter().any(|(other, help)| word == other && help.contains("_key("));
     let mut tokens = rest
         .clone()
         .into_iter()

@@ -21,7 +21,7 @@ const WORDS: Words = Words {
     of: KEY_PART,
     form: "#[key_part(crate = path::to::table_core)]",
     known: &[(CRATE, "crate = path::to::table_core")],
-    meant: &[
+    suggested: &[
         ("rename", "rename a variant with an attribute above it: `#[key_part(\"draft\")]`"),
         ("rename_all", "rename a variant with an attribute above it: `#[key_part(\"draft\")]`"),
     ],

@@ -12,7 +12,7 @@ const WORDS: Words = Words {
     of: LARGE,
     form: "#[large(crate = path::to::table_patterns)]",
     known: &[(CRATE, "crate = path::to::table_patterns")],
-    meant: &[],
+    suggested: &[],
 };
 
 /// Parses the struct's attributes. Returns the path in `crate = …`, if present.

@@ -29,7 +29,7 @@ const SET: Words = Words {
     of: ENTITY_SET,
     form: "#[entity_set(crate = path::to::table_core)]",
     known: &[(CRATE, "crate = path::to::table_core")],
-    meant: &[
+    suggested: &[
         ("tag", "declare the kind on each entity: `#[entity(kind = \"Employee\")]`"),
         ("table", "remove it: the table of a set is that of its members"),
         ("of", "remove it: the members are the variants, `Employee(Employee)`"),
@@ -41,7 +41,7 @@ const GROUP: Words = Words {
     of: ENTITY_GROUP,
     form: "#[entity_group(under = Employee)]",
     known: &[(UNDER, "under = Employee"), (CRATE, "crate = path::to::table_core")],
-    meant: &[
+    suggested: &[
         ("owner", "write `under = Employee`"),
         ("of", "write `under = Employee`"),
         ("parent", "write `under = Employee`"),
@@ -53,7 +53,7 @@ const UPGRADED: Words = Words {
     of: UPGRADE,
     form: "#[upgrade(from = OldEmployee)]",
     known: &[(FROM, "from = OldEmployee")],
-    meant: &[("of", "write `from = OldEmployee`")],
+    suggested: &[("of", "write `from = OldEmployee`")],
 };
 
 /// Parses the attributes of a set.

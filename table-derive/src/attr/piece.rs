@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, LitStr, parenthesized, token};
 
-use crate::attr::meant::no_piece;
+use crate::attr::suggested::no_piece;
 use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
 use crate::grammar::{self, names};
@@ -60,7 +60,7 @@ pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
                 broken = true;
                 pieces.push(PieceAttr::Wrong(names(grammar::rest(&whole))));
                 read.map_err(|error| {
-                    if grammar::is_told(&error) { error } else { no_piece(&whole, before.as_ref()) }
+                    if grammar::is_numbered(&error) { error } else { no_piece(&whole, before.as_ref()) }
                 })?;
             }
         }

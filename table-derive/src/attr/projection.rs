@@ -19,14 +19,14 @@ pub(crate) struct ProjectionAttrs {
     /// `true` if an error has been reported which may be the reason why a word seems to be missing.
     pub(crate) broken: bool,
     /// The entity type that a malformed attribute seems to name.
-    pub(crate) meant: Option<Path>,
+    pub(crate) suggested: Option<Path>,
 }
 
 const WORDS: Words = Words {
     of: PROJECTION,
     form: "#[projection(of = Employee)]",
     known: &[(OF, "of = Employee"), (CRATE, "crate = path::to::table_core")],
-    meant: &[
+    suggested: &[
         ("entity", "write `of = Employee`"),
         ("from", "write `of = Employee`"),
         ("table", "write `of = Employee`"),
@@ -36,15 +36,16 @@ const WORDS: Words = Words {
 /// Parses the attributes of the struct.
 pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ProjectionAttrs {
     let (mut of, mut runtime) = (Slot::empty(OF.0), Slot::empty(CRATE.0));
-    let (mut broken, mut meant) = (false, None);
+    let (mut broken, mut suggested) = (false, None);
     for attr in input.attrs.iter().filter(|attr| attr.path() == &PROJECTION) {
         if !paths(ctxt, attr, &WORDS, &mut [(OF, &mut of), (CRATE, &mut runtime)]) {
             broken = true;
             let named = names(attr.meta.to_token_stream()).into_iter();
-            meant = named.map(Path::from).find(|path| path.get_ident().is_some_and(is_type)).or(meant);
+            suggested =
+                named.map(Path::from).find(|path| path.get_ident().is_some_and(is_type)).or(suggested);
         }
     }
-    ProjectionAttrs { of: of.take(), runtime: runtime.take(), broken, meant }
+    ProjectionAttrs { of: of.take(), runtime: runtime.take(), broken, suggested }
 }
 
 /// Returns `true` if the name starts with a capital letter, as the name of a type does.

@@ -94,7 +94,7 @@ fn time_alone(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
 
 /// Reports a `PartitionKey` that starts with a `bool` (HPK-9). The compiler reports enums and newtypes.
 fn few_values(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
-    let Some(first) = key.first_level().filter(|part| part.codec.gives_back()) else { return };
+    let Some(first) = key.first_level().filter(|part| part.codec.is_decodable()) else { return };
     if !is_bool(entity, first.field) || entity.allows.may_waive(LOW_CARDINALITY) {
         return;
     }
@@ -119,7 +119,7 @@ fn few_values(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
     ctxt.error("T044", name, wrong, help);
 }
 
-/// Reports a number of buckets too large to query one by one.
+/// Reports an error if a key has more buckets than a program should query one by one.
 fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_indexes = entity.indexes.iter().filter_map(|index| index.partition_key.as_ref());
     let parts = entity.partition_key.iter().chain(of_indexes).flat_map(Key::parts);

@@ -37,9 +37,9 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// Reports an index without a `row_key`.
 fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
-    let is_told =
+    let is_reported =
         |index: &Index| index.attr.broken || index.partition_key.as_ref().is_some_and(|key| key.broken);
-    for index in entity.indexes.iter().filter(|index| index.row_key.is_none() && !is_told(index)) {
+    for index in entity.indexes.iter().filter(|index| index.row_key.is_none() && !is_reported(index)) {
         let name = &index.attr.name;
         let word = if index.attr.list { "index_entity" } else { "index" };
         let help = if entity.fields.iter().any(|field| field.ident == name) {
@@ -126,7 +126,7 @@ fn included_from_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| !index.attr.broken) {
         for name in index.attr.include.iter().flatten() {
             let Some(at) = resolve(ctxt, &entity.fields, name) else { continue };
-            if entity.key_gives(at) {
+            if entity.key_can_decode(at) {
                 let wrong = format!("`{name}` is part of the entity's key, which every copy includes");
                 ctxt.error(
                     "T062",
@@ -134,7 +134,7 @@ fn included_from_key(ctxt: &Ctxt, entity: &Entity<'_>) {
                     wrong,
                     "remove it here; a projection of the copies can use it in any case",
                 );
-            } else if index.gives(entity, at) {
+            } else if index.can_decode(entity, at) {
                 let wrong =
                     format!("`{name}` is part of the key of `{}` and is read from it", index.attr.name);
                 ctxt.error(
@@ -217,7 +217,7 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
         if left_out.is_empty() {
             continue;
         }
-        let is_read = left_out.iter().all(|part| part.codec.gives_back());
+        let is_read = left_out.iter().all(|part| part.codec.is_decodable());
         let mut left_out: Vec<String> = left_out.iter().map(|part| part.name.to_string()).collect();
         left_out.dedup();
         let name = &index.attr.name;

@@ -33,14 +33,14 @@ fn keys<'m>(entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
 
 /// Reports a key without pieces.
 fn empty_key(ctxt: &Ctxt, key: &Key) {
-    if key.pieces.is_empty() && key.lost == 0 {
+    if key.pieces.is_empty() && key.placeholders == 0 {
         ctxt.error("T021", &key.original, "this key is empty", "a constant empty key is written `\"\"`");
     }
 }
 
 /// Reports a field that occurs twice in a key. A bucket of the field does not count.
 fn field_twice(ctxt: &Ctxt, key: &Key) {
-    let parts: Vec<_> = key.parts().filter(|part| part.codec.gives_back()).collect();
+    let parts: Vec<_> = key.parts().filter(|part| part.codec.is_decodable()).collect();
     for (at, part) in parts.iter().enumerate() {
         if parts.iter().take(at).any(|earlier| earlier.field == part.field) {
             let help = "remove it here; the first occurrence already decides the order";
@@ -98,7 +98,7 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     for part in key.parts() {
         let (mut outer, mut inner) = (&*part.codec, part.codec.inner());
         while let Some(codec) = inner {
-            let stays = codec.gives_back() || outer.takes_derived() && codec.is_source();
+            let stays = codec.is_decodable() || outer.accepts_derived() && codec.is_source();
             if !stays {
                 let form = codec.form(&part.name.unraw().to_string());
                 let around = outer.word().map_or("codec", |outer| outer.name);

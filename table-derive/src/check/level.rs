@@ -29,7 +29,7 @@ fn fourth_level(ctxt: &Ctxt, key: &Key) {
 
 /// Reports a derived part that is used as a level. Queries could not specify its value.
 fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
-    for part in key.parts().filter(|part| !part.codec.gives_back()) {
+    for part in key.parts().filter(|part| !part.codec.is_decodable()) {
         let word = part.codec.word().map_or("part", |word| word.name);
         let help = format!(
             "put a literal between the pieces, `{PARTITION_KEY}(…, \"_\", …)`, which makes one key without levels"

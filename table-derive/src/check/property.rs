@@ -70,7 +70,7 @@ fn also_of_no_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let broken =
         [&entity.partition_key, &entity.row_key].iter().any(|key| key.as_ref().is_none_or(|key| key.broken));
     for (at, field) in entity.fields.iter().enumerate() {
-        if let Some(also) = field.attrs.also.as_ref().filter(|_| !broken && !entity.key_gives(at)) {
+        if let Some(also) = field.attrs.also.as_ref().filter(|_| !broken && !entity.key_can_decode(at)) {
             let wrong = format!("`{}` is a property already, because no key contains its value", field.ident);
             ctxt.error("T170", also, wrong, "remove `also`, which is for fields of the key");
         }

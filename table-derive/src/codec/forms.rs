@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 
-use crate::codec::Gives;
+use crate::codec::Output;
 use crate::codec::words::{self, Word};
 
 /// Returns an example of a codec word with this field. The example of a hash repeats the algorithm from `arguments`, and the
@@ -15,7 +15,7 @@ pub(super) fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream)
         |name: &str| tokens.iter().any(|token| matches!(token, TokenTree::Ident(ident) if ident == name));
     let number = tokens.iter().find(|token| matches!(token, TokenTree::Literal(_))).map(ToString::to_string);
     let algorithm = words::HASH_DIGITS.iter().find(|(name, _)| named(name));
-    if word.gives != Gives::Hash || (algorithm.is_none() && number.is_none()) {
+    if word.output != Output::Hash || (algorithm.is_none() && number.is_none()) {
         let form = numbered(&word.form(field), &tokens);
         // `desc` wraps another codec.
         let inside = tokens.iter().any(|token| matches!(token, TokenTree::Ident(name) if name == "desc"));

@@ -8,9 +8,9 @@ use syn::{Attribute, Ident, Lit, LitChar, LitInt, LitStr, Path, Token, parenthes
 
 use crate::codec::date_format;
 use crate::codec::forms::{field_of, field_of_custom, form_for, last_field_of, numbered};
-use crate::codec::suggestions::{meant, meant_form};
+use crate::codec::suggestions::{suggested, suggested_form};
 use crate::codec::words::{self, Argument, WORDS, Word};
-use crate::codec::{Codec, Gives, Written};
+use crate::codec::{Codec, Output, Written};
 use crate::ctxt::{Ctxt, mistake};
 use crate::grammar::{self, in_parentheses, misread, rest};
 use crate::symbol::{self, CODEC, DERIVED};
@@ -26,7 +26,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let content = &content;
     let field = match words::find(&name) {
         // The first argument of a bucket is its field. Other codecs may have other names before the field, such as a format without quotes.
-        Some(word) if word.gives != Gives::Bucket => last_field_of(&content.fork()),
+        Some(word) if word.output != Output::Bucket => last_field_of(&content.fork()),
         _ => field_of(&content.fork()),
     };
     let (form, part) = if name == CODEC || name == DERIVED {
@@ -38,7 +38,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     } else {
         let field = if name == "computed" { field_of_custom(&content.fork()) } else { field };
         let known = WORDS.iter().map(|word| word.name).chain([CODEC.0, DERIVED.0]);
-        let help = meant(&name, field.as_deref()).map(|help| {
+        let help = suggested(&name, field.as_deref()).map(|help| {
             let arguments: TokenStream = content.fork().parse().unwrap_or_default();
             numbered(&help, &arguments.into_iter().collect::<Vec<_>>())
         });
@@ -113,7 +113,7 @@ fn parse_custom(input: ParseStream, codec: fn(Path) -> Codec) -> syn::Result<Opt
 fn parse_word(ctxt: &Ctxt, word: &'static Word, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
     let written =
         |inner, (arguments, number)| Codec::Word(Box::new(Written { word, inner, arguments, number }));
-    if word.gives == Gives::Bucket {
+    if word.output == Output::Bucket {
         let part = parse_part(ctxt, input)?;
         input.parse::<Token![,]>()?;
         let arguments = parse_arguments(word, input, false)?;
@@ -173,7 +173,7 @@ fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn
     if number.base10_parse::<u128>().is_ok_and(|number| (least..=most).contains(&number)) {
         return Ok(number);
     }
-    let message = if word.gives == Gives::Bucket {
+    let message = if word.output == Output::Bucket {
         format!(
             "[T036] `bucket` takes a number of buckets from {least} to {most}\n\nhelp: choose as many partitions as the write load needs; a read of all buckets \
              sends one request for each: `bucket(user, 16)`"
@@ -206,7 +206,7 @@ fn parse_one_of(
         // If no field follows, the unknown word is probably the field.
         let field = field_of(&input.fork()).or_else(|| is_in_key.then(|| name.unraw().to_string()));
         let field_in_key = is_in_key.then(|| field.as_deref().unwrap_or("field"));
-        let help = meant_form(word.name, &name, field_in_key).unwrap_or_else(|| {
+        let help = suggested_form(word.name, &name, field_in_key).unwrap_or_else(|| {
             let known = symbol::known(&name.to_string(), words.iter().map(|(word, _)| *word));
             let form =
                 if is_in_key { word.form(field.as_deref()) } else { format!("#[{}]", in_attribute(word)) };

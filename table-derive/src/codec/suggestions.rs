@@ -106,7 +106,7 @@ const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
 ];
 
 /// Returns the help text for a word that was written instead of a codec.
-pub(crate) fn meant(word: &Ident, field: Option<&str>) -> Option<String> {
+pub(crate) fn suggested(word: &Ident, field: Option<&str>) -> Option<String> {
     if let Some((hash, digits)) = HASH_DIGITS.iter().find(|(hash, _)| word == hash) {
         let form = format!("hash({hash}, {digits}, {})", field.unwrap_or("user"));
         return Some(format!(
@@ -132,7 +132,7 @@ fn numeric_format(word: &str, field: &str) -> Option<String> {
 }
 
 /// Returns the help text for a `word` that was written instead of an argument of `codec`. `field` is `None` for an attribute.
-pub(super) fn meant_form(codec: &str, word: &Ident, field: Option<&str>) -> Option<String> {
+pub(super) fn suggested_form(codec: &str, word: &Ident, field: Option<&str>) -> Option<String> {
     let is_meant = |words: &[&str]| words.iter().any(|other| word == other);
     let (_, _, right, meaning) = ARGUMENTS.iter().find(|(of, words, ..)| *of == codec && is_meant(words))?;
     Some(match (right, field) {

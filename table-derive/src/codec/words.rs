@@ -15,7 +15,7 @@ pub(crate) struct Word {
     /// `true` if encoded values may differ in length although the codec does not encode strings.
     pub(super) varies: bool,
     /// The part of the value that can be recovered from the key.
-    pub(crate) gives: Gives,
+    pub(crate) output: Output,
 }
 
 impl Word {
@@ -38,7 +38,7 @@ pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
 
 /// The part of a value that can be recovered from its encoding.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gives {
+pub(crate) enum Output {
     /// The complete value.
     Value,
     /// The complete value, as a string that supports prefix queries.
@@ -64,7 +64,7 @@ pub(super) enum Argument {
 }
 
 use Argument::{Character, Number, OneOf, Pattern};
-use Gives::{Bucket, Derived, Hash, Text, Value};
+use Output::{Bucket, Derived, Hash, Text, Value};
 
 const fn word(
     name: &'static str,
@@ -72,7 +72,7 @@ const fn word(
     form: &'static str,
     arguments: &'static [Argument],
 ) -> Word {
-    Word { name, codec, form, arguments, around: false, varies: false, gives: Value }
+    Word { name, codec, form, arguments, around: false, varies: false, output: Value }
 }
 
 const fn around(
@@ -110,12 +110,12 @@ const UNITS: &[(&str, &str)] = &[("millis", "true"), ("seconds", "false")];
 pub(super) const WORDS: &[Word] = &[
     word("digits", "Digits", "digits(6, {id})", &[Number(1, 39), OneOf(SIGNS, true)]),
     around("desc", "Desc", "desc({at})", &[]),
-    Word { gives: Text, ..word("escaped", "Escaped", "escaped({name})", &[]) },
-    Word { gives: Text, ..word("without", "Without", "without('_', {name})", &[Character]) },
+    Word { output: Text, ..word("escaped", "Escaped", "escaped({name})", &[]) },
+    Word { output: Text, ..word("without", "Without", "without('_', {name})", &[Character]) },
     word("hour", "Hour", "hour({at})", &[]),
     word("week", "Week", "week({day})", &[]),
     Word {
-        gives: Bucket,
+        output: Bucket,
         ..around("bucket", "Bucket", "bucket({user}, 16)", &[Number(2, u32::MAX as u128)])
     },
     word("hex", "Hex", "hex(8, {id})` or `hex(8, upper, {id})", &[Number(1, 32), OneOf(CASES, true)]),
@@ -130,13 +130,13 @@ pub(super) const WORDS: &[Word] = &[
         "inverted(9223372036854775807, unix(millis, {at}))",
         &[Number(1, u64::MAX as u128)],
     ),
-    Word { gives: Text, ..word("caret", "Caret", "caret({name})", &[]) },
-    Word { gives: Text, ..word("percent", "Percent", "percent({name})", &[]) },
+    Word { output: Text, ..word("caret", "Caret", "caret({name})", &[]) },
+    Word { output: Text, ..word("percent", "Percent", "percent({name})", &[]) },
     Word { varies: true, ..word("bars", "Bars", "bars({name})", &[]) },
     Word { varies: true, ..word("base64", "Base64", "base64({name})", &[]) },
-    Word { gives: Derived, ..around("truncate", "Truncated", "truncate(hour({at}))", &[]) },
+    Word { output: Derived, ..around("truncate", "Truncated", "truncate(hour({at}))", &[]) },
     Word {
-        gives: Hash,
+        output: Hash,
         ..around(
             "hash",
             "Digest",
@@ -145,13 +145,13 @@ pub(super) const WORDS: &[Word] = &[
         )
     },
     Word {
-        gives: Derived,
+        output: Derived,
         varies: true,
         ..around("folded", "Folded", "folded(lower, {email})", &[OneOf(CASES, false)])
     },
-    Word { gives: Derived, varies: true, ..around("first", "First", "first(3, {name})", &[Number(1, 255)]) },
+    Word { output: Derived, varies: true, ..around("first", "First", "first(3, {name})", &[Number(1, 255)]) },
     Word {
-        gives: Derived,
+        output: Derived,
         varies: true,
         ..around("replaced", "Replaced", "replaced('/', '_', {path})", &[Character, Character])
     },

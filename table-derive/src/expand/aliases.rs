@@ -60,23 +60,23 @@ impl PartNames {
 
 impl Aliases {
     /// Returns the names of a key part, creating them on first use.
-    pub(super) fn part(&self, field: &Field<'_>, part: &Part, may_lack: bool) -> Rc<PartNames> {
+    pub(super) fn part(&self, field: &Field<'_>, part: &Part, is_optional: bool) -> Rc<PartNames> {
         let is_same = |(at, codec, lacks): &PartId| {
-            *at == part.field && *lacks == may_lack && Rc::ptr_eq(codec, &part.codec)
+            *at == part.field && *lacks == is_optional && Rc::ptr_eq(codec, &part.codec)
         };
         let known = self.parts.borrow().iter().find(|(id, _)| is_same(id)).map(|(_, names)| Rc::clone(names));
         known.unwrap_or_else(|| {
-            let names = Rc::new(self.named(field, &part.codec, may_lack));
-            let id = (part.field, Rc::clone(&part.codec), may_lack);
+            let names = Rc::new(self.named(field, &part.codec, is_optional));
+            let id = (part.field, Rc::clone(&part.codec), is_optional);
             self.parts.borrow_mut().push((id, Rc::clone(&names)));
             names
         })
     }
 
-    fn named(&self, field: &Field<'_>, codec: &Codec, may_lack: bool) -> PartNames {
+    fn named(&self, field: &Field<'_>, codec: &Codec, is_optional: bool) -> PartNames {
         let (whole, span) = (field.ty, field.span);
         let (name, items) = (field.ident.unraw().to_string(), RefCell::default());
-        if !may_lack {
+        if !is_optional {
             let codec = codec.ty(whole, span);
             let alias = self.name(codec.clone(), span);
             return PartNames { name, ty: whole.clone(), codec, codec_alias: alias, ty_alias: None, items };

@@ -39,12 +39,12 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
 pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     let fields = design.entity.fields.iter().enumerate();
     let columns = fields.filter(|(_, field)| is_of_key_alone(field)).filter_map(|(at, field)| {
-        let (key, forms, of) = if design.partition_key.gives(at) {
+        let (key, forms, of) = if design.partition_key.can_decode(at) {
             (design.partition_key, quote!(__PARTITION_KEY), quote!(of_partition_key))
         } else {
             (design.row_key, quote!(__ROW_KEY), quote!(of_row_key))
         };
-        let gives = |part: &Part| part.field == at && part.codec.gives_back();
+        let gives = |part: &Part| part.field == at && part.codec.is_decodable();
         let (place, part) = key.parts().enumerate().find(|(_, part)| gives(part))?;
         let part = design.field(part)?;
         let (vis, ty, column, name, decode) =

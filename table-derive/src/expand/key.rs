@@ -34,7 +34,7 @@ pub(super) struct KeyField<'e> {
     /// The span of the field's type.
     pub(super) span: Span,
     /// `true` if the value might be absent. The compiler decides whether it can be; see `IndexPart`.
-    pub(super) may_lack: bool,
+    pub(super) is_optional: bool,
     /// `true` if the part might support prefix queries.
     pub(super) may_be_text: bool,
     stub: bool,
@@ -70,7 +70,7 @@ impl KeyField<'_> {
         let (name, ty) = (self.field.ident, &self.names.ty);
         if self.stub {
             any()
-        } else if self.may_lack {
+        } else if self.is_optional {
             // The bound has the span of the field. A type that cannot be in a key is therefore reported once at the field instead of once per function.
             quote_spanned!(self.span=> #name: impl __table::KeyArg<#ty>)
         } else {
@@ -114,11 +114,12 @@ impl<'e> Design<'e> {
     /// Returns the field of a key part. `None` cannot occur, because the names of all fields have been resolved already.
     pub(super) fn field(&self, part: &Part) -> Option<KeyField<'e>> {
         let field = self.entity.fields.get(part.field)?;
-        let may_lack = self.index.is_some() && !self.entity.key_needs(part.field) && !part.codec.is_custom();
-        let names = self.aliases.part(field, part, may_lack);
-        let word = if part.codec.gives_back() { "KeyCodec" } else { "DerivedPart" };
+        let is_optional =
+            self.index.is_some() && !self.entity.key_needs(part.field) && !part.codec.is_custom();
+        let names = self.aliases.part(field, part, is_optional);
+        let word = if part.codec.is_decodable() { "KeyCodec" } else { "DerivedPart" };
         let (span, may_be_text) = (field.span, part.codec.may_be_text());
-        Some(KeyField { field, names, span, may_lack, may_be_text, stub: self.stub, word })
+        Some(KeyField { field, names, span, is_optional, may_be_text, stub: self.stub, word })
     }
 
     /// Returns the selection type for a cost class.
@@ -175,25 +176,25 @@ impl<'e> Design<'e> {
     /// A field is a parameter even if the keys contain it only in lossy form, such as a hash. If `with_buckets`
     /// is `false`, a field that the keys contain only as a bucket is skipped.
     pub(super) fn arguments(&self, keys: &[&Key], with_buckets: bool) -> Vec<TokenStream> {
-        let given = |part: &Part| keys.iter().any(|key| key.gives(part.field));
+        let given = |part: &Part| keys.iter().any(|key| key.can_decode(part.field));
         let mut seen = Vec::new();
         let mut arguments = Vec::new();
         for part in keys.iter().flat_map(|key| key.parts()) {
             let is_asked = with_buckets || !part.codec.is_bucket();
-            let stands_here = part.codec.gives_back() || (is_asked && !given(part));
-            if !stands_here || seen.contains(&part.field) {
+            let is_argument = part.codec.is_decodable() || (is_asked && !given(part));
+            if !is_argument || seen.contains(&part.field) {
                 continue;
             }
             seen.push(part.field);
             let Some(field) = self.field(part) else { continue };
             arguments.push(field.argument());
         }
-        arguments.extend(keys.iter().flat_map(|key| (0..key.lost).map(|_| any())));
+        arguments.extend(keys.iter().flat_map(|key| (0..key.placeholders).map(|_| any())));
         arguments
     }
 
     /// Returns `argument` as the function parameter. A stub accepts any type instead.
-    pub(super) fn takes(&self, argument: TokenStream) -> TokenStream {
+    pub(super) fn parameter(&self, argument: TokenStream) -> TokenStream {
         if self.stub { any() } else { argument }
     }
 
@@ -250,7 +251,7 @@ impl<'e> Design<'e> {
             Piece::Literal(text) => quote!(.literal(#text)),
             Piece::Part(part) => {
                 let Some(field) = self.field(part) else { return TokenStream::new() };
-                if each_bucket && part.codec.is_bucket() && !key.gives(part.field) {
+                if each_bucket && part.codec.is_bucket() && !key.can_decode(part.field) {
                     let bucket = &field.names.codec_alias;
                     quote_spanned!(field.span=> .buckets(<#bucket>::COUNT, <#bucket>::encode_bucket))
                 } else {
@@ -264,7 +265,7 @@ impl<'e> Design<'e> {
     /// Returns `true` if the key contains a value only as a bucket. The value is then needed to select a single partition.
     pub(super) fn is_spread(&self) -> bool {
         let key = self.partition_key;
-        key.parts().any(|part| part.codec.is_bucket() && !key.gives(part.field))
+        key.parts().any(|part| part.codec.is_bucket() && !key.can_decode(part.field))
     }
 }
 
@@ -279,10 +280,10 @@ pub(super) fn forms(constant: &Ident) -> TokenStream {
 }
 
 /// Formats a key for documentation, such as `` `"empid_" + id` ``.
-pub(super) fn spell(key: &Key) -> String {
+pub(super) fn describe(key: &Key) -> String {
     let pieces = key.pieces.iter().map(|piece| match piece {
         Piece::Literal(text) => format!("{:?}", text.value()),
-        Piece::Part(part) if !part.codec.gives_back() => {
+        Piece::Part(part) if !part.codec.is_decodable() => {
             let word = part.codec.word().map_or("part", |word| word.name);
             format!("{word} of {}", part.name.unraw())
         }

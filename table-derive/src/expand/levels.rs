@@ -15,14 +15,15 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     let [first, missing @ ..] = levels.as_slice() else { return TokenStream::new() };
     let (vis, prefix) = (design.vis(), name(design, missing));
     let (argument, ty, level) = (first.field.ident, &first.names.ty, append(first));
-    let (given, holds) = (design.entity.parameters.of_type(), design.entity.parameters.holds());
-    let argument = design.takes(quote!(#argument: impl __table::KeyArg<#ty>));
-    let body = design.body(quote!(#prefix(__table::LevelsOf::new()#level #holds)));
+    let (type_arguments, phantom_value) =
+        (design.entity.parameters.of_type(), design.entity.parameters.phantom_value());
+    let argument = design.parameter(quote!(#argument: impl __table::KeyArg<#ty>));
+    let body = design.body(quote!(#prefix(__table::LevelsOf::new()#level #phantom_value)));
     let doc =
         format!("All partitions of one `{}`: a range that can be narrowed level by level.", first.names.name);
     quote! {
         #[doc = #doc]
-        #vis fn within(#argument) -> #prefix #given {
+        #vis fn within(#argument) -> #prefix #type_arguments {
             #body
         }
     }
@@ -54,17 +55,18 @@ fn definition(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'
     let doc = format!(
         "A range of partitions of [`{ident}`] with {} given and {} open, to be queried or narrowed. Returned by \
          [`{ident}::within`].",
-        spell(given),
-        spell(missing),
+        describe(given),
+        describe(missing),
     );
     let allow = allow_type(&design.entity.parameters);
-    let (declared, held) = (design.entity.parameters.declared(), design.entity.parameters.held());
-    let parameters = held.as_ref().map(|_| quote!(<#declared>));
+    let (declared, phantom_field) =
+        (design.entity.parameters.declared(), design.entity.parameters.phantom_field());
+    let parameters = phantom_field.as_ref().map(|_| quote!(<#declared>));
     quote! {
         #[doc = #doc]
         #[must_use = "partitions are only read when passed to `query`"]
         #allow
-        #vis struct #prefix #parameters(#runtime::__private::LevelsOf #held);
+        #vis struct #prefix #parameters(#runtime::__private::LevelsOf #phantom_field);
     }
 }
 
@@ -75,7 +77,8 @@ fn prefix_method(design: &Design<'_>, next: &KeyField<'_>) -> Option<TokenStream
     let begins = format_ident!("{}_prefix", next.field.ident.unraw());
     let begins_doc = format!("Selects the partitions whose `{field}` starts with this text.");
     next.may_be_text.then(|| {
-        let prefix = design.takes(quote_spanned!(next.span=> prefix: impl __table::KeyPrefix<#ty, #codec>));
+        let prefix =
+            design.parameter(quote_spanned!(next.span=> prefix: impl __table::KeyPrefix<#ty, #codec>));
         let body = quote_spanned!(next.span=> self.0.prefix(#field, &prefix, __table::KeyPrefix::encode));
         let (vis, body) = (design.vis_at(next.span), design.body(body));
         quote_spanned! {next.span=>
@@ -92,8 +95,8 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     let (vis, entity, prefix) = (design.vis(), design.entity.ty(), name(design, missing));
     let parameters = &design.entity.parameters;
     let (of_impl, of_type, of_where) = (parameters.of_impl(), parameters.of_type(), parameters.of_where());
-    let (declared, holds) = (parameters.declared(), parameters.holds());
-    let unbound = holds.as_ref().map(|_| quote!(<#declared>));
+    let (declared, phantom_value) = (parameters.declared(), parameters.phantom_value());
+    let unbound = phantom_value.as_ref().map(|_| quote!(<#declared>));
     let (argument, ty, field) = (next.field.ident, &next.names.ty, &next.names.name);
     let (encode, facts, form) = (next.item("encode"), next.item("FACTS"), next.item("FORM"));
     // The pieces alternate between levels and terminators.
@@ -108,7 +111,7 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
         (one, quote!(self.0 #level.select_partition()))
     } else {
         let longer = name(design, after);
-        (quote!(#longer #of_type), quote!(#longer(self.0 #level #holds)))
+        (quote!(#longer #of_type), quote!(#longer(self.0 #level #phantom_value)))
     };
     let is = format_ident!("{}_is", argument.unraw());
     let is_doc = if after.is_empty() {
@@ -117,17 +120,17 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
         format!("Selects the partitions with this `{field}`.")
     };
     let begins = prefix_method(design, next);
-    let range = design.takes(quote! {
+    let range = design.parameter(quote! {
         #bounds: impl __table::KeyBounds<#ty> + __table::Ordered<{ __table::keeps_order(&__PARTITION_KEY.forms, #at) }>
     });
     let range_body = design.body(quote!(self.0 #range_call));
-    let value = design.takes(quote!(#argument: impl __table::KeyArg<#ty>));
+    let value = design.parameter(quote!(#argument: impl __table::KeyArg<#ty>));
     let is_body = design.body(is_body);
     let prefix_name = prefix.to_string();
     quote! {
         impl #unbound ::core::clone::Clone for #prefix #of_type {
             fn clone(&self) -> Self {
-                Self(__table::LevelsOf::copy(&self.0) #holds)
+                Self(__table::LevelsOf::copy(&self.0) #phantom_value)
             }
         }
         impl #unbound ::core::fmt::Debug for #prefix #of_type {
@@ -180,6 +183,6 @@ fn name(design: &Design<'_>, missing: &[KeyField<'_>]) -> Ident {
     format_ident!("{}Without{}", design.ident().unraw(), missing.join("And"))
 }
 
-fn spell(levels: &[KeyField<'_>]) -> String {
+fn describe(levels: &[KeyField<'_>]) -> String {
     levels.iter().map(|level| format!("`{}`", level.names.name)).collect::<Vec<_>>().join(" and ")
 }

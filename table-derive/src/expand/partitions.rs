@@ -34,7 +34,7 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     let class = if spread { "FanOut" } else { "PartitionRange" };
     let selection = design.selection_at(field.span, class);
     let forms = key::forms(&design.partition_constant());
-    let given: Vec<_> = given(design, &before).collect();
+    let parameters_before: Vec<_> = parameters_before(design, &before).collect();
     let begin = design.text(&before, spread);
     let method = |suffix: &str| {
         let name = part.partitions_method(suffix);
@@ -50,7 +50,7 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
             design.body(quote_spanned!(field.span=> __table::partitions_share(#begin, #form, share, of)));
         return quote_spanned! {field.span=>
             #[doc = #doc]
-            #vis fn #method(#(#given)* share: ::core::primitive::u32, of: ::core::primitive::u32) -> #selection {
+            #vis fn #method(#(#parameters_before)* share: ::core::primitive::u32, of: ::core::primitive::u32) -> #selection {
                 #body
             }
         };
@@ -61,25 +61,25 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     let doc = format!("Selects the partitions whose `{name}` is in a range.");
     let next = design.partition_key.literal_from(at + 1);
     let ordered = rows::ordered(part, &next, &forms, at, field.span);
-    let range = design.takes(quote_spanned!(field.span=> range: impl __table::KeyBounds<#ty> #ordered));
+    let range = design.parameter(quote_spanned!(field.span=> range: impl __table::KeyBounds<#ty> #ordered));
     let body = design
         .body(quote_spanned!(field.span=> __table::partitions_in(#begin, #name, &range, #encode, #place)));
     let range = quote_spanned! {field.span=>
         #[doc = #doc]
-        #vis fn #range_method(#(#given)* #range) -> #selection {
+        #vis fn #range_method(#(#parameters_before)* #range) -> #selection {
             #body
         }
     };
     let prefix = part.codec.may_be_text().then(|| {
         let doc = format!("Selects the partitions whose `{name}` starts with this text.");
         let end = at + 1 == design.partition_key.pieces.len();
-        let told = (!end).then(|| told(&forms, at));
-        let prefix = design.takes(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
+        let self_delimiting = (!end).then(|| self_delimiting(&forms, at));
+        let prefix = design.parameter(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #self_delimiting));
         let body = quote_spanned!(field.span=> __table::partitions_with(#begin, #name, &prefix, __table::KeyPrefix::encode));
         let body = design.body(body);
         quote_spanned! {field.span=>
             #[doc = #doc]
-            #vis fn #prefix_method(#(#given)* #prefix) -> #selection {
+            #vis fn #prefix_method(#(#parameters_before)* #prefix) -> #selection {
                 #body
             }
         }
@@ -88,16 +88,16 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
 }
 
 /// Returns the parameters for the fields that precede the range.
-fn given(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream> {
+fn parameters_before(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream> {
     let forms = key::forms(&design.partition_constant());
     before.ranged().filter_map(move |(at, part)| {
         let argument = design.field(part)?.argument();
         // As in row selections, codecs with a fixed width need no check.
-        let told = (!design.stub && part.codec.may_vary()).then(|| told(&forms, at));
-        Some(quote!(#argument #told,))
+        let self_delimiting = (!design.stub && part.codec.may_vary()).then(|| self_delimiting(&forms, at));
+        Some(quote!(#argument #self_delimiting,))
     })
 }
 
-fn told(forms: &TokenStream, at: usize) -> TokenStream {
+fn self_delimiting(forms: &TokenStream, at: usize) -> TokenStream {
     quote!(+ __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>)
 }

@@ -175,25 +175,25 @@ impl<'d> Reading<'d> {
     fn part(&mut self, part: &Part, field: &KeyField<'_>, wanted: &dyn Fn(usize) -> bool) -> TokenStream {
         let reader = local("reader");
         let (ident, name, span) = (field.field.ident, &field.names.name, field.span);
-        if part.codec.gives_back() && !self.given.contains(&part.field) && wanted(part.field) {
+        if part.codec.is_decodable() && !self.given.contains(&part.field) && wanted(part.field) {
             self.given.push(part.field);
             let decode = field.item("decode");
             let value = quote_spanned!(span=> #reader.part(#name, #decode));
             let read = bind(span, ident, &value);
-            let unwrap = field.may_lack.then(|| {
+            let unwrap = field.is_optional.then(|| {
                 let ty = field.field.ty;
                 quote_spanned!(span=> let #ident = <#ty as __table::IndexPart>::from_part(#ident);)
             });
             return quote!(#read #unwrap);
         }
         let kept = local(&format!("text_{}", self.compared.len()));
-        let value = if field.may_lack {
+        let value = if field.is_optional {
             quote_spanned!(span=> __table::indexed(#name, &#ident)?)
         } else {
             quote!(&#ident)
         };
         let property = field.field.property.as_ref().filter(|_| !wanted(part.field));
-        let compared = if !part.codec.gives_back() {
+        let compared = if !part.codec.is_decodable() {
             let check = field.item("check");
             quote_spanned!(span=> #reader.is_right(#name, #check(#value, #kept)))
         } else if let Some(Property { name: property, .. }) = property {

@@ -78,7 +78,7 @@ fn is_plain(design: &Design<'_>) -> bool {
     let is_one = |field: usize| parts.iter().filter(|part| part.field == field).count() == 1;
     let are_parts_plain = parts.iter().all(|part| {
         let is_property = entity.fields.get(part.field).is_none_or(|field| field.property.is_some());
-        part.codec.gives_back() && !is_property && is_one(part.field)
+        part.codec.is_decodable() && !is_property && is_one(part.field)
     });
     let are_properties_plain = entity.properties().all(|(_, property)| !property.json && !property.chunks);
     are_parts_plain && are_properties_plain && entity.rest().is_none() && !entity.has_unread_key()

@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
 use crate::expand::allow_type;
-use crate::expand::key::{self, Design, KeyField, spell};
+use crate::expand::key::{self, Design, KeyField, describe};
 use crate::model::key::{Key, Part, Piece};
 
 /// Generates `fn rows(department: …) -> EmployeeRows` if the `RowKey` contains a field.
@@ -18,13 +18,14 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     let arguments = design.arguments(&[design.partition_key], !spread);
     let text = if spread { design.text(design.partition_key, true) } else { design.partition_of_arguments() };
     let literal = literal(&design.row_key.literal_from(0));
-    let (given, holds) = (design.entity.parameters.of_type(), design.entity.parameters.holds());
-    let body = design.body(quote!(#rows(__table::RowsOf::new(#text)#literal #holds)));
+    let (type_arguments, phantom_value) =
+        (design.entity.parameters.of_type(), design.entity.parameters.phantom_value());
+    let body = design.body(quote!(#rows(__table::RowsOf::new(#text)#literal #phantom_value)));
     let doc =
-        format!("Selects the rows {} of a partition, to be narrowed part by part.", spell(design.row_key));
+        format!("Selects the rows {} of a partition, to be narrowed part by part.", describe(design.row_key));
     quote! {
         #[doc = #doc]
-        #vis fn #entry(#(#arguments),*) -> #rows #given {
+        #vis fn #entry(#(#arguments),*) -> #rows #type_arguments {
             #body
         }
     }
@@ -51,20 +52,20 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let (entry, rows) = design.rows_names();
     let doc = format!(
         "The rows {} of a partition of [`{ident}`], with the first `PINNED` parts given. Returned by [`{ident}::{entry}`].",
-        spell(design.row_key)
+        describe(design.row_key)
     );
     let parameters = &design.entity.parameters;
     let allow = allow_type(parameters);
     let (must_use, zero) = ("rows are only read when passed to `query`", zero());
     let (of_impl, of_where) = (parameters.of_impl(), parameters.of_where());
-    let (declared, given) = (parameters.declared(), parameters.given());
-    let (held, holds) = (parameters.held(), parameters.holds());
+    let (declared, type_arguments) = (parameters.declared(), parameters.type_arguments());
+    let (phantom_field, phantom_value) = (parameters.phantom_field(), parameters.phantom_value());
     let ty = design.entity.ty();
     let definition = quote! {
         #[doc = #doc]
         #[must_use = #must_use]
         #allow
-        #vis struct #rows<#declared const PINNED: ::core::primitive::usize = #zero>(#runtime::__private::RowsOf #held);
+        #vis struct #rows<#declared const PINNED: ::core::primitive::usize = #zero>(#runtime::__private::RowsOf #phantom_field);
     };
     let count = parts.len();
     let source = design.source(Span::call_site());
@@ -101,12 +102,12 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let name = rows.to_string();
     // These traits are implemented directly, because `derive` would cost more compile time than all of the methods.
     let impls = quote! {
-        impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#given PINNED> {
+        impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#type_arguments PINNED> {
             fn clone(&self) -> Self {
-                Self(__table::RowsOf::copy(&self.#zero) #holds)
+                Self(__table::RowsOf::copy(&self.#zero) #phantom_value)
             }
         }
-        impl<#declared const PINNED: ::core::primitive::usize> ::core::fmt::Debug for #rows<#given PINNED> {
+        impl<#declared const PINNED: ::core::primitive::usize> ::core::fmt::Debug for #rows<#type_arguments PINNED> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 __table::RowsOf::debug(&self.#zero, f, #name)
             }
@@ -136,9 +137,9 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
     // The check is generated only if the width of the codec's output is known to the compiler alone, because each bound costs compile time.
-    let told = (!design.stub && !end && part.codec.may_vary() && !part.codec.is_ended_by(&next))
+    let bound = (!design.stub && !end && part.codec.may_vary() && !part.codec.is_ended_by(&next))
         .then(|| quote_spanned!(field.span=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
-    let told_if_more = told.as_ref().filter(|_| !last);
+    let bound_if_more = bound.as_ref().filter(|_| !last);
     // The call has the span of the field's type; see `KeyField::item`. The parameter has the same span in the signature
     // and in the call, because the derive's span and the field's span differ in hygiene if a macro emits only one of
     // them.
@@ -148,7 +149,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     };
     let range_doc = format!("Selects the rows whose `{name}` is in a range.");
     let ordered = ordered(part, &next, &forms, at, Span::call_site());
-    let range = design.takes(quote!(#bounds: impl __table::KeyBounds<#ty> #ordered));
+    let range = design.parameter(quote!(#bounds: impl __table::KeyBounds<#ty> #ordered));
     let range_body = design.body(quote!(self.#zero #range_call));
     let range = quote! {
         #[doc = #range_doc]
@@ -164,14 +165,14 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         (true, false) => (design.selection("Point"), quote!(#pinned.select_points())),
         (false, _) => {
             let ((_, rows), next) = (design.rows_names(), stage + 1);
-            let holds = design.entity.parameters.holds();
-            (stage_type(design, &rows, next), quote!(#rows(#pinned #holds)))
+            let phantom_value = design.entity.parameters.phantom_value();
+            (stage_type(design, &rows, next), quote!(#rows(#pinned #phantom_value)))
         }
     };
     let is_body = design.body(is_body);
     let is = quote! {
         #[doc = #is_doc]
-        #vis fn #is(self, #value #told_if_more) -> #is_type {
+        #vis fn #is(self, #value #bound_if_more) -> #is_type {
             #is_body
         }
     };
@@ -179,8 +180,8 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         let method = format_ident!("{}_prefix", argument.unraw());
         let doc = format!("Selects the rows whose `{name}` starts with this text.");
         // Each token has the span of the field's type, because rustc also checks the bound in the signature.
-        let prefix =
-            design.takes(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
+        let prefix = design
+            .parameter(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #bound));
         let body = quote_spanned!(field.span=> self.#zero.prefix(#name, &prefix, __table::KeyPrefix::encode));
         let (vis, body) = (design.vis_at(field.span), design.body(body));
         quote_spanned! {field.span=>
@@ -210,18 +211,18 @@ pub(super) fn ordered(
 pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> TokenStream {
     let end = at + 1 == key.pieces.len();
     let until = key.literal_from(at + 1);
-    let place = field.function(if part.codec.gives_back() { "place" } else { "derived_place" });
+    let place = field.function(if part.codec.is_decodable() { "place" } else { "derived_place" });
     quote_spanned!(field.span=> #place(#until, #end))
 }
 
 /// Generates the type `EmployeeRows` for stage 0, `EmployeeRows<1>` for stage 1, and so on. Stage 0 uses the default
 /// of the parameter, because each number costs compile time.
 fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
-    let given = design.entity.parameters.given();
+    let type_arguments = design.entity.parameters.type_arguments();
     match stage {
-        0 if given.is_none() => quote!(#rows),
-        0 => quote!(#rows<#given>),
-        _ => quote!(#rows<#given #stage>),
+        0 if type_arguments.is_none() => quote!(#rows),
+        0 => quote!(#rows<#type_arguments>),
+        _ => quote!(#rows<#type_arguments #stage>),
     }
 }
 

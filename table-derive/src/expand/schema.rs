@@ -80,7 +80,7 @@ fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
 
 /// Generates the compile-time check that the partition key starts with a field that can have many values, unless the declaration waives it (HPK-9).
 fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
-    let first = design.partition_key.first_level().filter(|part| part.codec.gives_back())?;
+    let first = design.partition_key.first_level().filter(|part| part.codec.is_decodable())?;
     if design.entity.allows.get(LOW_CARDINALITY).is_some() {
         return None;
     }
@@ -220,7 +220,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
         Piece::Part(part) => {
             let Some(field) = design.field(part) else { return TokenStream::new() };
             let (name, codec, form) = (&field.names.name, field.item("NAME"), field.item("FORM"));
-            let form = if !part.codec.may_fault() || is_told(design, part, &field) {
+            let form = if !part.codec.may_fault() || is_reported(design, part, &field) {
                 form
             } else {
                 let facts = field.item("FACTS");
@@ -245,7 +245,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
 }
 
 /// Returns `true` if the entity's key contains the same part. The mistakes in the part are then reported there.
-fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
+fn is_reported(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);
     let codec = field.names.codec.to_string();

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::expand::key::{Design, spell};
+use crate::expand::key::{Design, describe};
 use crate::expand::{levels, partitions, rows};
 
 /// Generates the functions that return selections, with the visibility of the struct.
@@ -30,8 +30,11 @@ pub(super) fn key(design: &Design<'_>, of: &TokenStream) -> TokenStream {
     let arguments = design.arguments(&[design.partition_key, design.row_key], true);
     let (partition_key, row_key) = (design.partition_of_arguments(), design.text(design.row_key, false));
     let body = design.body(quote!(__table::point(#partition_key, #row_key)));
-    let doc =
-        format!("Selects one entity by its key: {}, {}.", spell(design.partition_key), spell(design.row_key));
+    let doc = format!(
+        "Selects one entity by its key: {}, {}.",
+        describe(design.partition_key),
+        describe(design.row_key)
+    );
     quote! {
         #[doc = #doc]
         #vis fn key(#(#arguments),*) -> __table::Selection<#of, __table::Point> {
@@ -48,7 +51,7 @@ fn partition(design: &Design<'_>) -> TokenStream {
     let body = design.body(quote!(__table::partition(#text)));
     let doc = format!(
         "Selects a whole partition, {}, with entities of every kind in it.",
-        spell(design.partition_key)
+        describe(design.partition_key)
     );
     quote! {
         #[doc = #doc]
@@ -66,14 +69,14 @@ fn spread(design: &Design<'_>) -> TokenStream {
     let one = design.body(quote!(__table::partition(#one)));
     let one_doc = format!(
         "Selects the one partition, {}, that contains the entities of this value.",
-        spell(design.partition_key)
+        describe(design.partition_key)
     );
     let all_arguments = design.arguments(&[design.partition_key], false);
     let all = design.text(design.partition_key, true);
     let all = design.body(quote!(__table::partitions(#all)));
     let all_doc = format!(
         "Selects all partitions that {} spreads over, with one request or more for each.",
-        spell(design.partition_key)
+        describe(design.partition_key)
     );
     quote! {
         #[doc = #one_doc]

@@ -109,16 +109,16 @@ pub(crate) fn wide(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     quote!(#definition #items)
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 pub(crate) fn stub(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let (ident, header_ident, runtime) =
         (&wide.entity.original.ident, &header.original.ident, &header.runtime);
     let definition = definition(wide, header);
     let traits = trait_stubs(header);
     let (aliases, none) = (Aliases::default(), parse_quote!(#[none]));
-    let lost = Key::lost(&none);
-    let partition_key = header.partition_key.as_ref().unwrap_or(&lost);
-    let row_key = header.row_key.as_ref().unwrap_or(&lost);
+    let placeholder = Key::placeholder(&none);
+    let partition_key = header.partition_key.as_ref().unwrap_or(&placeholder);
+    let row_key = header.row_key.as_ref().unwrap_or(&placeholder);
     let design =
         Design { entity: header, aliases: &aliases, partition_key, row_key, index: None, stub: true };
     let key = selections::key(&design, &quote!(#header_ident));

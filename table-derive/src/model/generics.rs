@@ -97,18 +97,18 @@ impl Parameters {
     }
 
     /// Returns the arguments of a generated type, such as `T, N,`, or `None` if the entity has no parameters.
-    pub(crate) fn given(&self) -> Option<TokenStream> {
+    pub(crate) fn type_arguments(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| self.names().map(|name| quote!(#name,)).collect())
     }
 
     /// Returns the phantom field of a generated type, `, PhantomData<fn() -> (T,)>`, or `None` if the entity has no parameters.
-    pub(crate) fn held(&self) -> Option<TokenStream> {
+    pub(crate) fn phantom_field(&self) -> Option<TokenStream> {
         let types = self.0.type_params().map(|it| &it.ident);
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData<fn() -> (#(#types,)*)>))
     }
 
     /// Returns the initializer of the phantom field with a leading comma, `, PhantomData`, or `None` if the entity has no parameters.
-    pub(crate) fn holds(&self) -> Option<TokenStream> {
+    pub(crate) fn phantom_value(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData))
     }
 

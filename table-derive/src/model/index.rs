@@ -49,8 +49,8 @@ impl Index {
     }
 
     /// Returns `true` if the value of a field can be read from the key of an index row.
-    pub(crate) fn gives(&self, entity: &Entity<'_>, field: usize) -> bool {
-        self.keys(entity).any(|key| key.gives(field))
+    pub(crate) fn can_decode(&self, entity: &Entity<'_>, field: usize) -> bool {
+        self.keys(entity).any(|key| key.can_decode(field))
     }
 
     /// Returns the parts of the entity's key that the key of an index row does not determine: the index key contains
@@ -60,7 +60,7 @@ impl Index {
         let partition_key = self.partition_key.as_ref().and(entity.partition_key.as_ref());
         let parts = partition_key.into_iter().chain(&entity.row_key).flat_map(Key::parts);
         parts.filter(|part| {
-            let Some(field) = entity.fields.get(part.field).filter(|_| !self.gives(entity, part.field))
+            let Some(field) = entity.fields.get(part.field).filter(|_| !self.can_decode(entity, part.field))
             else {
                 return false;
             };
@@ -75,7 +75,7 @@ impl Index {
     /// Returns `true` if a copy stores a field of the entity's key because the copy's own key does not contain it. If the field is also a property, the
     /// copy stores that property. Otherwise, it stores the text from the entity's key.
     pub(crate) fn stores_key_field(&self, entity: &Entity<'_>, field: usize) -> bool {
-        entity.key_gives(field) && !self.gives(entity, field)
+        entity.key_can_decode(field) && !self.can_decode(entity, field)
     }
 
     /// Returns `true` if a copy contains a stored field, either in its row or in its key. A copy always contains the fields of
@@ -89,7 +89,7 @@ impl Index {
             Some(keep) => keep.iter().any(|name| name == field.ident),
             None => self.is_whole(),
         };
-        field.property.is_some() && (is_kept || self.gives(entity, at) || entity.key_needs(at))
+        field.property.is_some() && (is_kept || self.can_decode(entity, at) || entity.key_needs(at))
     }
 
     /// Returns `true` if a copy includes the entire entity, which is the default.
@@ -104,7 +104,8 @@ impl Index {
         let own = fields()
             .filter(|(at, field)| self.stores_key_field(entity, *at) && field.property.is_none())
             .map(|(at, field)| (at, field, Stored::KeyText(Property::of(field.ident, &field.attrs).name)));
-        let kept = fields().filter(|(at, field)| self.has(entity, *at, field) && !self.gives(entity, *at));
+        let kept =
+            fields().filter(|(at, field)| self.has(entity, *at, field) && !self.can_decode(entity, *at));
         let (rest, kept): (Vec<_>, Vec<_>) = kept.partition(|(_, field)| field.attrs.rest.is_some());
         let kept = kept.into_iter().map(|(at, field)| (at, field, Stored::Property));
         own.chain(kept).chain(rest.into_iter().map(|(at, field)| (at, field, Stored::Rest))).collect()

@@ -20,7 +20,7 @@ pub(crate) struct Key {
     /// `true` if an error has been reported for at least one piece.
     pub(crate) broken: bool,
     /// The number of invalid pieces for which no field could be guessed.
-    pub(crate) lost: usize,
+    pub(crate) placeholders: usize,
     /// `true` if the parts are levels. A terminator follows each level.
     pub(crate) levels: bool,
     /// `true` if the key is not decoded because different values can have the same text. The fields are stored as properties instead.
@@ -61,7 +61,7 @@ impl Key {
             original: original.clone(),
             pieces: Vec::new(),
             broken: list.broken || list.pieces.is_empty(),
-            lost: 0,
+            placeholders: 0,
             levels: false,
             unread: false,
         };
@@ -87,12 +87,12 @@ impl Key {
                             codec: Rc::new(codec),
                         }));
                     }
-                    None => key.lose(fields, nearest(fields, name).filter(|at| !is_named(*at))),
+                    None => key.add_placeholder(fields, nearest(fields, name).filter(|at| !is_named(*at))),
                 },
                 PieceAttr::Wrong(names) => {
-                    let meant =
+                    let suggested =
                         names.iter().find_map(|name| fields.iter().position(|field| field.ident == name));
-                    key.lose(fields, meant.filter(|at| !is_named(*at)));
+                    key.add_placeholder(fields, suggested.filter(|at| !is_named(*at)));
                 }
             }
         }
@@ -100,27 +100,27 @@ impl Key {
     }
 
     /// Creates a placeholder for a missing key, which has already been reported.
-    pub(crate) fn lost(original: &Attribute) -> Self {
+    pub(crate) fn placeholder(original: &Attribute) -> Self {
         Self {
             original: original.clone(),
             pieces: Vec::new(),
             broken: true,
-            lost: 1,
+            placeholders: 1,
             levels: false,
             unread: false,
         }
     }
 
     /// Adds a placeholder for an invalid piece, which allows functions to be generated. If the intended field can be guessed, it is the placeholder.
-    fn lose(&mut self, fields: &[Field<'_>], meant: Option<usize>) {
+    fn add_placeholder(&mut self, fields: &[Field<'_>], suggested: Option<usize>) {
         self.broken = true;
-        let meant = meant.filter(|meant| self.parts().all(|part| part.field != *meant));
-        match meant.and_then(|at| Some((at, fields.get(at)?))) {
+        let suggested = suggested.filter(|suggested| self.parts().all(|part| part.field != *suggested));
+        match suggested.and_then(|at| Some((at, fields.get(at)?))) {
             Some((at, field)) => {
                 let part = Part { field: at, name: field.ident.clone(), codec: Rc::new(Codec::Natural) };
                 self.pieces.push(Piece::Part(part));
             }
-            None => self.lost += 1,
+            None => self.placeholders += 1,
         }
     }
 
@@ -149,8 +149,8 @@ impl Key {
     }
 
     /// Returns `true` if the value of a field can be read from the key.
-    pub(crate) fn gives(&self, field: usize) -> bool {
-        !self.unread && self.parts().any(|part| part.field == field && part.codec.gives_back())
+    pub(crate) fn can_decode(&self, field: usize) -> bool {
+        !self.unread && self.parts().any(|part| part.field == field && part.codec.is_decodable())
     }
 
     /// Returns the constant text from a position to the next part or to the end of the key. The text may be empty.

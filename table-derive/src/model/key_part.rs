@@ -141,7 +141,7 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
 fn renamed_by_serde(ctxt: &Ctxt, input: &DeriveInput, data: &DataEnum) {
     let all = settings::find(&input.attrs, "serde", "rename_all");
     let rule = all.as_ref().and_then(|(_, setting)| setting.text());
-    let mut told = false;
+    let mut is_reported = false;
     for variant in &data.variants {
         if variant.attrs.iter().any(|attr| attr.path() == &KEY_PART) {
             continue;
@@ -150,13 +150,13 @@ fn renamed_by_serde(ctxt: &Ctxt, input: &DeriveInput, data: &DataEnum) {
         let own = settings::find(&variant.attrs, "serde", "rename");
         let (attribute, word, text) = if let Some((attribute, setting)) = &own {
             (*attribute, "rename", setting.text())
-        } else if let (Some((attribute, _)), Some(rule), false) = (&all, &rule, told) {
+        } else if let (Some((attribute, _)), Some(rule), false) = (&all, &rule, is_reported) {
             (*attribute, "rename_all", casing::renamed_by_serde(rule, &name))
         } else {
             continue;
         };
         let Some(text) = text.filter(|text| *text != name) else { continue };
-        told |= own.is_none();
+        is_reported |= own.is_none();
         let (every, stay) =
             if own.is_none() { (", and likewise for each variant", "them") } else { ("", "it") };
         let wrong = format!("`serde({word})` does not change how `{name}` is written in keys");

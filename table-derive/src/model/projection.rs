@@ -51,7 +51,7 @@ impl<'a> Projection<'a> {
         Some(Self {
             original: input,
             runtime: attrs.runtime.unwrap_or_else(runtime),
-            of: attrs.of.or(attrs.meant),
+            of: attrs.of.or(attrs.suggested),
             fields,
         })
     }

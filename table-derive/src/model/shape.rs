@@ -4,7 +4,8 @@ use syn::{Data, DataStruct, DeriveInput, Fields, FieldsNamed};
 
 use crate::ctxt::Ctxt;
 
-/// Returns the fields of a struct with named fields, and reports any other declaration. `what` is the subject of the message, such as `an entity group`.
+/// Returns the fields of a struct with named fields, and reports an error for any other declaration. `what` is the subject of the message, such as `an entity
+/// group`.
 pub(super) fn named_fields<'a>(
     ctxt: &Ctxt,
     input: &'a DeriveInput,

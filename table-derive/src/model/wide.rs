@@ -114,9 +114,9 @@ impl<'a> Wide<'a> {
             }
         }
         let parts = if stored.iter().any(|stored| stored.begins.is_some()) {
-            told(&stored)
+            declared_parts(&stored)
         } else {
-            cut(&stored, entity.first_room())
+            filled_parts(&stored, entity.first_room())
         };
         Some(Self { entity, stored, parts })
     }
@@ -140,9 +140,9 @@ impl<'a> Wide<'a> {
 
     /// Reads the header: the entity that contains only the key. All mistakes have already been reported.
     pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
-        let told = Ctxt::new();
-        let header = Entity::read(&told, input, || self.entity.runtime.clone());
-        let _ = told.check();
+        let declared_parts = Ctxt::new();
+        let header = Entity::read(&declared_parts, input, || self.entity.runtime.clone());
+        let _ = declared_parts.check();
         header.map(|header| Entity {
             name: self.entity.name.clone(),
             table: self.entity.table.clone(),
@@ -165,7 +165,8 @@ impl Entity<'_> {
     /// Returns the number of properties that fit into the first part. That part also stores the kind, and the key
     /// fields that cannot be decoded from the key.
     pub(crate) fn first_room(&self) -> usize {
-        let others = (0..self.fields.len()).filter(|at| self.key_needs(*at) && !self.key_gives(*at)).count();
+        let others =
+            (0..self.fields.len()).filter(|at| self.key_needs(*at) && !self.key_can_decode(*at)).count();
         ROOM.saturating_sub(others + usize::from(self.kind.is_some()))
     }
 }
@@ -196,7 +197,7 @@ fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs)
 }
 
 /// Returns the parts as they were declared. Parts that are too large are not split.
-fn told(stored: &[Stored]) -> Vec<Part> {
+fn declared_parts(stored: &[Stored]) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     for (at, stored) in stored.iter().enumerate() {
         if stored.begins.is_some() && parts.last().is_some_and(|part| !part.runs.is_empty()) {
@@ -211,7 +212,7 @@ fn told(stored: &[Stored]) -> Vec<Part> {
 }
 
 /// Assigns the properties to parts, starting a new part when one is full.
-fn cut(stored: &[Stored], first_room: usize) -> Vec<Part> {
+fn filled_parts(stored: &[Stored], first_room: usize) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     let mut room = first_room;
     for (at, stored) in stored.iter().enumerate() {

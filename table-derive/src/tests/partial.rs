@@ -4,7 +4,7 @@
 
 use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
 
-use super::wrong::{expand, told};
+use super::wrong::{expand, reported};
 
 const DECLARATIONS: [(&str, &str); 13] = [
     (
@@ -134,7 +134,7 @@ fn an_incomplete_declaration_expands_with_at_most_one_mistake() {
     for (derive, text) in DECLARATIONS {
         let declaration: TokenStream = text.parse().expect("a declaration is made of tokens");
         let whole = expand(derive, declaration.clone());
-        assert!(told(whole.clone()).is_empty(), "{derive}: {whole}");
+        assert!(reported(whole.clone()).is_empty(), "{derive}: {whole}");
         for partial in truncations(&declaration) {
             count += 1;
             let expansion = expand(derive, partial.clone());
@@ -142,8 +142,8 @@ fn an_incomplete_declaration_expands_with_at_most_one_mistake() {
             if ["Entity", "Wide"].contains(&derive) {
                 assert!(expansion.to_string().starts_with("# [allow (deprecated"), "{expansion}");
             }
-            let told = told(expansion.clone());
-            let texts: Vec<_> = told.iter().map(|told| told.text.as_str()).collect();
+            let reported = reported(expansion.clone());
+            let texts: Vec<_> = reported.iter().map(|reported| reported.text.as_str()).collect();
             if texts.len() > 1 {
                 several.push(format!("{partial}: {texts:#?}"));
             }

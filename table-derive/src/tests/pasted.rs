@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use proc_macro2::TokenStream;
 
-use super::wrong::{Case, FILES, cases, expand, told};
+use super::wrong::{Case, FILES, cases, expand, reported};
 
 /// Returns the code that a message proposes, or `None` if the message proposes no code, or code with a placeholder.
 fn proposed(message: &str) -> Option<&str> {
@@ -90,7 +90,7 @@ fn is_accepted(case: &Case<'_>, message: &str, code: &str) -> bool {
         let tokens: Option<TokenStream> = pasted.parse().ok();
         tokens.is_some_and(|tokens| {
             let expansion = expand(case.derive, tokens);
-            told(expansion.clone()).is_empty() && syn::parse2::<syn::File>(expansion).is_ok()
+            reported(expansion.clone()).is_empty() && syn::parse2::<syn::File>(expansion).is_ok()
         })
     })
 }
@@ -100,7 +100,7 @@ fn code_in_a_message_is_accepted_where_it_is_pasted() {
     let (mut accepted, mut refused) = (0, String::new());
     for case in FILES.iter().flat_map(|(_, file)| cases(file)) {
         let tokens: TokenStream = case.declaration.parse().expect("a declaration is made of tokens");
-        let messages = told(expand(case.derive, tokens));
+        let messages = reported(expand(case.derive, tokens));
         let Some(message) = messages.first() else { continue };
         let Some(code) = proposed(&message.text) else { continue };
         if is_accepted(&case, &message.text, code) {

@@ -42,7 +42,7 @@ pub(super) struct Case<'t> {
 }
 
 /// A message and its position.
-pub(super) struct Told {
+pub(super) struct Reported {
     pub(super) text: String,
     place: (LineColumn, LineColumn),
 }
@@ -90,8 +90,8 @@ pub(super) fn expand(derive: &str, declaration: TokenStream) -> TokenStream {
 }
 
 /// Returns the messages of all `compile_error!` calls in an expansion, in order.
-pub(super) fn told(expansion: TokenStream) -> Vec<Told> {
-    let (mut told, mut start) = (Vec::new(), None);
+pub(super) fn reported(expansion: TokenStream) -> Vec<Reported> {
+    let (mut reported, mut start) = (Vec::new(), None);
     for token in expansion {
         match &token {
             TokenTree::Ident(ident) if *ident == "compile_error" => start = Some(ident.span().start()),
@@ -101,21 +101,21 @@ pub(super) fn told(expansion: TokenStream) -> Vec<Told> {
                 {
                     let text: syn::LitStr =
                         syn::parse2(TokenTree::from(text).into()).expect("a message is a text");
-                    told.push(Told { text: text.value(), place: (start, group.span().end()) });
+                    reported.push(Reported { text: text.value(), place: (start, group.span().end()) });
                 }
             }
             _ => {}
         }
     }
-    told
+    reported
 }
 
-fn judge(case: &Case<'_>) -> (Vec<Told>, Option<String>) {
+fn judge(case: &Case<'_>) -> (Vec<Reported>, Option<String>) {
     let tokens: TokenStream = case.declaration.parse().expect("a declaration is made of tokens");
     let expansion = expand(case.derive, tokens);
     let parsed = syn::parse2::<syn::File>(expansion.clone()).err();
-    let told = told(expansion);
-    let wrong = match told.as_slice() {
+    let reported = reported(expansion);
+    let wrong = match reported.as_slice() {
         _ if parsed.is_some() => Some(format!("expanded to what is not Rust: {parsed:?}")),
         [] => Some("not told".to_owned()),
         [one] if !one.text.starts_with(&format!("[{}] ", case.number)) => {
@@ -128,7 +128,7 @@ fn judge(case: &Case<'_>) -> (Vec<Told>, Option<String>) {
         [_] => None,
         more => Some(format!("told {} times", more.len())),
     };
-    (told, wrong)
+    (reported, wrong)
 }
 
 #[test]
@@ -139,14 +139,14 @@ fn each_mistake_is_reported_once_with_its_number_and_position() {
         let mut messages = String::new();
         for case in cases(file) {
             count += 1;
-            let (told, fault) = judge(&case);
-            for told in &told {
-                let _ = writeln!(messages, "{}\n    {}", case.text, told.text.replace("\n\n", "\n    "));
+            let (reported, fault) = judge(&case);
+            for reported in &reported {
+                let _ = writeln!(messages, "{}\n    {}", case.text, reported.text.replace("\n\n", "\n    "));
             }
             if let Some(fault) = fault {
                 let _ = writeln!(wrong, "{} {}: {fault}", case.number, case.text);
-                for told in told {
-                    let _ = writeln!(wrong, "    {}", told.text.replace("\n\n", " | "));
+                for reported in reported {
+                    let _ = writeln!(wrong, "    {}", reported.text.replace("\n\n", " | "));
                 }
             }
         }

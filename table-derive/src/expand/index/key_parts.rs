@@ -127,13 +127,13 @@ fn given<'p>(
     property: &'p Property,
 ) -> Option<(&'p Property, TokenStream)> {
     let at = design.entity.fields.iter().position(|other| std::ptr::eq(other, field))?;
-    if !index.gives(design.entity, at) {
+    if !index.can_decode(design.entity, at) {
         return None;
     }
     let (place, of_index) = place(design, at)?;
     let (name, ty, span) = (&of_index.names.name, field.ty, of_index.span);
     let (decode, property_name) = (of_index.item("decode"), &property.name);
-    let from_part = if of_index.may_lack {
+    let from_part = if of_index.is_optional {
         quote_spanned!(span=> <#ty as __table::IndexPart>::from_part)
     } else {
         quote!(::core::convert::identity)
@@ -162,6 +162,6 @@ fn place<'e>(design: &Design<'e>, field: usize) -> Option<(usize, KeyField<'e>)>
     let (at, part) = keys
         .flat_map(Key::parts)
         .enumerate()
-        .find(|(_, part)| part.field == field && part.codec.gives_back())?;
+        .find(|(_, part)| part.field == field && part.codec.is_decodable())?;
     Some((at, design.field(part)?))
 }

@@ -86,7 +86,7 @@ fn sparse(design: &Design<'_>, index: &Index) -> TokenStream {
     let mut seen = Vec::new();
     let mut lacking = Vec::new();
     for part in index.keys(design.entity).flat_map(crate::model::key::Key::parts) {
-        let Some(field) = design.field(part).filter(|field| field.may_lack) else { continue };
+        let Some(field) = design.field(part).filter(|field| field.is_optional) else { continue };
         if !seen.contains(&part.field) {
             seen.push(part.field);
             let ty = field.field.ty;

@@ -6,7 +6,7 @@ use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-use crate::expand::key::{Design, spell};
+use crate::expand::key::{Design, describe};
 use crate::expand::rows;
 use crate::model::index::Index;
 use crate::model::key::{Key, Part};
@@ -18,8 +18,8 @@ use crate::model::key::{Key, Part};
 pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Option<TokenStream>) {
     let parts: Vec<_> = rows::parts(design.row_key).collect();
     let tells_apart = |field: usize| {
-        let in_partition = design.partition_key.gives(field);
-        design.entity.key_gives(field) && !in_partition
+        let in_partition = design.partition_key.can_decode(field);
+        design.entity.key_can_decode(field) && !in_partition
     };
     let pinned = if index.attr.unique.is_some() || index.attr.list {
         parts.len()
@@ -27,7 +27,7 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Optio
         let until = |ends: &dyn Fn(&Part) -> bool| {
             parts.iter().rposition(|(_, part)| !ends(part)).map_or(0, |last| last + 1)
         };
-        match until(&|part| tells_apart(part.field) || part.codec.sorts()) {
+        match until(&|part| tells_apart(part.field) || part.codec.reverses_order()) {
             // If every part either orders the copies or tells them apart, the descending parts belong to the value.
             0 => until(&|part| tells_apart(part.field)),
             pinned => pinned,
@@ -36,8 +36,8 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Optio
     if pinned == parts.len() {
         return (point(design, index), None);
     }
-    let (function, told) = range(design, index, pinned);
-    (function, Some(told))
+    let (function, proof) = range(design, index, pinned);
+    (function, Some(proof))
 }
 
 /// ```text
@@ -55,8 +55,8 @@ fn point(design: &Design<'_>, index: &Index) -> TokenStream {
     let doc = format!(
         "{what} of the index `{}` by its key: {}, {}.",
         index.attr.name.unraw(),
-        spell(design.partition_key),
-        spell(design.row_key)
+        describe(design.partition_key),
+        describe(design.row_key)
     );
     quote! {
         #[doc = #doc]
@@ -73,7 +73,7 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, Tok
     let parts: Vec<_> = rows::parts(design.row_key).take(pinned).collect();
     let mut looked_up: Key = design.row_key.clone();
     looked_up.pieces.truncate(parts.last().map_or(0, |(at, _)| at + 1));
-    let given = |field: usize| design.partition_key.gives(field) || looked_up.gives(field);
+    let given = |field: usize| design.partition_key.can_decode(field) || looked_up.can_decode(field);
     let spread = design.partition_key.parts().any(|part| part.codec.is_bucket() && !given(part.field));
     let class = if spread { "FanOut" } else { rows::class_of_one(design, pinned) };
     let selection = design.selection(class);
@@ -89,14 +89,14 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, Tok
     let doc = format!(
         "All copies of the index `{}` with one value: {}, {}.",
         index.attr.name.unraw(),
-        spell(design.partition_key),
-        spell(&looked_up)
+        describe(design.partition_key),
+        describe(&looked_up)
     );
     let (constant, pinned) = (design.constant("ROW_KEY"), looked_up.pieces.len());
     let (name, entity) = (index.attr.name.unraw().to_string(), &design.entity.name);
     // The bound has the span of the attribute's name, as does the check of the key itself.
-    let told = quote_spanned! {design.row_key.original.path().span()=>
-        __table::require_told(#constant, #pinned, #name, #entity);
+    let proof = quote_spanned! {design.row_key.original.path().span()=>
+        __table::require_told_apart(#constant, #pinned, #name, #entity);
     };
     let body = design.body(quote! {
         __table::RowsOf::new(#partitions) #begin #(#pins)* .select()
@@ -107,7 +107,7 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, Tok
             #body
         }
     };
-    (function, told)
+    (function, proof)
 }
 
 /// Returns the name of the function, as a raw identifier if it is a keyword.

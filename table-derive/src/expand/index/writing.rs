@@ -26,7 +26,7 @@ pub(super) fn encode_key(design: &Design<'_>, index: &Index) -> TokenStream {
     let mut seen = Vec::new();
     let mut values = Vec::new();
     for part in index.keys(design.entity).flat_map(Key::parts) {
-        let Some(field) = design.field(part).filter(|field| field.may_lack) else { continue };
+        let Some(field) = design.field(part).filter(|field| field.is_optional) else { continue };
         if seen.contains(&part.field) {
             continue;
         }
@@ -40,7 +40,7 @@ pub(super) fn encode_key(design: &Design<'_>, index: &Index) -> TokenStream {
     }
     let value = |field: &KeyField<'_>| {
         let ident = field.field.ident;
-        if field.may_lack { quote!(#ident) } else { quote!(&#entity.#ident) }
+        if field.is_optional { quote!(#ident) } else { quote!(&#entity.#ident) }
     };
     let partition_parts = encode(design, design.partition_key, &quote!(#partition_key), value);
     let row_parts = encode(design, design.row_key, &quote!(#row_key), value);
@@ -107,5 +107,5 @@ pub(super) fn to_row(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
 /// Returns the part of the entity's key from which a field can be read.
 pub(super) fn own_part<'e>(primary: &Design<'e>, field: usize) -> Option<&'e Part> {
     let mut parts = [primary.partition_key, primary.row_key].into_iter().flat_map(Key::parts);
-    parts.find(|part| part.field == field && part.codec.gives_back())
+    parts.find(|part| part.field == field && part.codec.is_decodable())
 }

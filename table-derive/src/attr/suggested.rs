@@ -14,7 +14,7 @@ use crate::grammar::{self, is_name, names};
 /// Returns the error for tokens that are not a key piece. The error suggests the intended piece if it can be guessed. `before` is the field in front of them.
 pub(super) fn no_piece(input: ParseStream, before: Option<&Ident>) -> syn::Error {
     let whole = grammar::rest(input);
-    let meant = meant(whole.clone());
+    let suggested = suggested(whole.clone());
     let help = if let Some(help) = less(&whole)
         .or_else(|| before.and_then(|field| order_of(&whole, field)))
         .or_else(|| formatted(&whole))
@@ -24,11 +24,11 @@ pub(super) fn no_piece(input: ParseStream, before: Option<&Ident>) -> syn::Error
         .or_else(|| assigned(&whole))
     {
         help
-    } else if meant.is_empty() {
+    } else if suggested.is_empty() {
         "a piece is a literal (`\"empid_\"`), a field (`id`) or a codec around a field (`digits(6, id)`)"
             .to_owned()
     } else {
-        format!("write `{}`: a piece is a literal, a field or a codec around a field", meant.join(", "))
+        format!("write `{}`: a piece is a literal, a field or a codec around a field", suggested.join(", "))
     };
     ctxt::mistake("T004", whole, "expected a piece of a key", help)
 }
@@ -55,7 +55,7 @@ pub(super) fn assigned_pieces(attr: &Attribute) -> Option<String> {
         }
         Meta::Path(_) => return None,
     };
-    let mut pieces = meant(tokens);
+    let mut pieces = suggested(tokens);
     if let [piece] = pieces.as_mut_slice() {
         *piece = without_quotes(std::mem::take(piece));
     }
@@ -125,7 +125,7 @@ fn called(tokens: TokenStream) -> Option<String> {
         [TokenTree::Punct(before), TokenTree::Ident(name), TokenTree::Group(_)]
             if matches!(before.as_char(), '.' | ':') =>
         {
-            codec::meant(name, field.as_deref())
+            codec::suggested(name, field.as_deref())
         }
         _ => None,
     })
@@ -164,8 +164,8 @@ fn is_order(word: &str) -> bool {
 }
 
 /// Returns the literals and fields in an expression: `"empid_", id` for `format!("empid_{}", self.id)`.
-fn meant(tokens: TokenStream) -> Vec<String> {
-    let mut meant = Vec::new();
+fn suggested(tokens: TokenStream) -> Vec<String> {
+    let mut suggested = Vec::new();
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     // A closure ends with the field whose value it returns.
     if matches!(tokens.first(), Some(TokenTree::Punct(bar)) if bar.as_char() == '|') {
@@ -191,7 +191,7 @@ fn meant(tokens: TokenStream) -> Vec<String> {
                     _ => continue,
                 };
                 holes += unnamed(&text);
-                meant.extend(
+                suggested.extend(
                     format::pieces(&text, None, is_name).into_iter().filter(|piece| !is_unnamed(piece)),
                 );
             }
@@ -212,27 +212,27 @@ fn meant(tokens: TokenStream) -> Vec<String> {
                     && !is_keyword
                     && ident != "self"
                     && ident != "as"
-                    && !meant.contains(&ident.to_string())
+                    && !suggested.contains(&ident.to_string())
                 {
-                    meant.push(ident.to_string());
+                    suggested.push(ident.to_string());
                 }
             }
             TokenTree::Group(group)
                 if group.delimiter() == Delimiter::Bracket
                     && (at == 0 || is_punct(at.checked_sub(1), '=')) =>
             {
-                meant.extend(self::meant(group.stream()).into_iter().map(without_quotes));
+                suggested.extend(self::suggested(group.stream()).into_iter().map(without_quotes));
             }
             TokenTree::Group(group)
                 if is_punct(at.checked_sub(1), '!') || is_punct(at.checked_sub(1), '=') || at == 0 =>
             {
-                meant.extend(self::meant(group.stream()));
+                suggested.extend(self::suggested(group.stream()));
             }
             TokenTree::Group(_) | TokenTree::Punct(_) => {}
         }
     }
     // With several placeholders, it is not known which argument belongs to which placeholder.
-    if holes > 1 { Vec::new() } else { with_argument(meant) }
+    if holes > 1 { Vec::new() } else { with_argument(suggested) }
 }
 
 /// Moves an argument into the placeholder that specifies a width: `digits(6, field), id` becomes `digits(6, id)`.
