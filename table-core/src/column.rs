@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(text(column::<String>().starts_with("\u{FFFF}")), "P ge '\u{FFFF}'");
     }
 
-    /// Tests that a value has the same Edm type as an operand and as a property. The two traits are implemented for separate lists of types.
+    /// Tests that a type has the same Edm type as an operand of a filter and as a property. `Operand` and `Property` are implemented for separate lists of types.
     #[test]
     fn operands_have_the_edm_type_of_their_property() {
         fn same<T: Property + Operand<T>>(value: T, edm: EdmType) {

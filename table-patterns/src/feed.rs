@@ -151,7 +151,7 @@ pub struct FeedEntry {
     pub payload: Vec<u8>,
     /// The Timestamp that the store assigned to the transaction, in [ticks](table_core::ticks). It does not define the order.
     pub timestamp: u64,
-    /// The cursor directly after this entry.
+    /// The cursor that points directly after this entry.
     pub cursor: Cursor,
 }
 

@@ -191,7 +191,7 @@ impl Changes {
         self.write(row.key_of()?, kind)
     }
 
-    /// Adds a delete of a row. The row must exist (DEL-2).
+    /// Adds an operation that deletes a row. The row must exist (DEL-2).
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).

@@ -70,7 +70,7 @@ impl Time {
         self.0.fetch_add(ticks, Ordering::SeqCst);
     }
 
-    /// Returns a clock that shows the simulated time.
+    /// Returns a clock that reads the simulated time.
     #[must_use]
     pub fn clock(&self) -> Clock {
         let time = Arc::clone(&self.0);

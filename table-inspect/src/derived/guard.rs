@@ -154,7 +154,7 @@ fn of<'a>(parts: &'a Parts, base: &str) -> BTreeMap<&'a str, Uuid> {
     parts.iter().filter(|(row_key, _)| is_of(row_key)).map(|(key, write)| (key.as_str(), *write)).collect()
 }
 
-/// Returns `true` if the writes changed the parts, and the result mixes parts of different writes or lacks parts of a write.
+/// Returns `true` if the parts were changed, and now belong to different writes or are only some of the parts of one write.
 fn is_torn(before: &BTreeMap<&str, Uuid>, after: &BTreeMap<&str, Uuid>) -> bool {
     let Some(one) = after.values().next() else { return false };
     let is_mixed = after.values().any(|write| write != one);

@@ -13,7 +13,7 @@ use crate::keys::split::split;
 use crate::reserved::RESERVED;
 
 /// Returns `true` if the first rows of a partition in `range` are the newest rows. This is the case if the keys of all types that can be in the range begin
-/// with the same literals and parts, each of these parts has a single value in the range, and an inverted time follows.
+/// with the same literals and parts, each of these parts has a single value in the range, and the next part is an inverted time.
 ///
 /// The structure of the keys is taken from the stored schemas. If no schema is stored for a type in the range, the structure is inferred from the keys of
 /// `rows`, which are the first rows of the range. Returns `false` if a row is not of one of these types and is neither an index row nor an internal row,

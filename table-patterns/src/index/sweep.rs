@@ -54,7 +54,7 @@ pub enum Phase {
     Entities,
 }
 
-/// The result of one page of a pass.
+/// The result of a pass over one page of the index.
 #[derive(Debug, Default)]
 pub(crate) struct Swept {
     /// The number of processed entities or index rows.

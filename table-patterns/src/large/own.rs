@@ -43,7 +43,7 @@ pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
     names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
 }
 
-/// Returns a key as the two segments of a blob name that contain it.
+/// Encodes a key as two segments of a blob name.
 pub(super) fn segments(key: &EntityKey) -> [String; 2] {
     [key.partition_key.as_str(), key.row_key.as_str()].map(encode)
 }

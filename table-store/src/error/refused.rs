@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorCode};
     note = "the questions: `is_not_found()`, `is_already_exists()`, `is_conflict()`, `is_precondition_failed()`, `is_throttled()`, `is_invalid_input()`"
 )]
 pub trait HasKind<'a> {
-    /// The body of each refused method. It is never called, because no type implements this trait.
+    /// The body of each method that exists only for its compiler message. It is never called, because no type implements this trait.
     fn refuse<R>(&self) -> R;
 }
 
@@ -69,12 +69,12 @@ macro_rules! refused_codes {
 }
 
 refused_codes! {
-    /// Required by names of the code for an absent entity.
+    /// The bound on other libraries' names for `ErrorCode::ResourceNotFound`. No type implements it.
     HasNotFound, "write `ErrorCode::ResourceNotFound`, or `error.is_not_found()`": NotFound EntityNotFound KeyNotFound ItemNotFound RowNotFound / ResourceNotFound;
-    /// Required by names of the code for an entity that exists.
+    /// The bound on other libraries' names for `ErrorCode::EntityAlreadyExists`. No type implements it.
     HasExists, "write `ErrorCode::EntityAlreadyExists`, or `error.is_already_exists()`": AlreadyExists EntityExists Conflict Duplicate DuplicateKey
         / EntityAlreadyExists UniqueViolation;
-    /// Required by names of the code for a version that is not current.
+    /// The bound on other libraries' names for `ErrorCode::UpdateConditionNotSatisfied`. No type implements it.
     HasCondition, "write `ErrorCode::UpdateConditionNotSatisfied`, or `error.is_precondition_failed()`": PreconditionFailed ConditionNotMet
         ConditionalCheckFailed ConditionFailed VersionMismatch ETagMismatch ConcurrencyConflict
         / UpdateConditionNotSatisfied;

@@ -336,7 +336,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Iterates over all properties in stored order. If the bytes are not a row, the iterator yields a single error.
+    /// Iterates over all properties in stored order. If the bytes are not a valid row, the iterator yields a single error.
     pub fn properties(&self) -> impl Iterator<Item = Result<Property<'a>>> + use<'a> {
         let view = *self;
         let items = if view.count.is_none() { 1 } else { view.len() };

@@ -20,8 +20,10 @@ use crate::table::layout::{settling, sighting};
 /// The longest time that a handle writes without reading the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The time after which no request of a program that does not know a newly stored schema takes effect: one lease, the time in which an attempt that starts at
-/// the end of the lease is sent, the time that the service may then take for it, and two seconds in which the request reaches the service.
+/// The time for which requests from programs that do not know a newly stored schema can still take effect.
+///
+/// A lease may begin just before the schema is stored, and the last attempt may start at the end of the lease. The attempt is then sent for up to
+/// [`WriteLease::ATTEMPT`], travels for up to two seconds, and is processed by the service for up to `ATTEMPT`.
 pub const SETTLED_AFTER: Duration =
     Duration::from_secs(LEASE.as_secs() + 2 * WriteLease::ATTEMPT.as_secs() + 2);
 
@@ -200,7 +202,7 @@ impl Standing {
         }
     }
 
-    /// Checks that a write may start now, and returns the time during which it may start. Reads the stored schema if the last read is too old, and waits while
+    /// Checks that a write may start now, and returns the lease within which it may start. Reads the stored schema if the last read is too old, and waits while
     /// older programs may not know this schema's properties.
     ///
     /// # Errors
