@@ -93,8 +93,8 @@ pub async fn run_and_delete(
 async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     writeln!(out, "Store: {store}")?;
     if options.azure.is_some() {
-        let told = "It does not report examined rows: the rows read are the rows returned.";
-        writeln!(out, "Everything created there is deleted at the end. {told}")?;
+        let note = "It does not report examined rows: the rows read are the rows returned.";
+        writeln!(out, "Everything created there is deleted at the end. {note}")?;
     }
     writeln!(out, "\nImport")?;
     let inputs = Inputs::load()?;

@@ -121,7 +121,7 @@ impl Server {
             shared.end();
             drop(ended);
         };
-        let told = async {
+        let observed = async {
             match observe {
                 Some(listener) => observe::serve(listener, Arc::clone(&shared)).await,
                 None => std::future::pending().await,
@@ -130,7 +130,7 @@ impl Server {
         let served = async { tokio::join!(all, end) };
         tokio::select! {
             _ = served => {}
-            () = told => {}
+            () = observed => {}
         }
         shared.finish().await;
         for account in &shared.accounts {

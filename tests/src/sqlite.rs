@@ -88,7 +88,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Counts)) -> Outcome<Counts> {
     if plan.folder.exists() {
         std::fs::remove_dir_all(&plan.folder)?;
     }
-    let (begun, mut told) = (Instant::now(), Instant::now());
+    let (begun, mut reported) = (Instant::now(), Instant::now());
     let mut run = Run {
         random: StdRng::seed_from_u64(plan.seed),
         peer: Peer::new()?,
@@ -98,8 +98,8 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Counts)) -> Outcome<Counts> {
     };
     while begun.elapsed() < plan.time {
         run.life()?;
-        if told.elapsed() > Duration::from_secs(60) {
-            told = Instant::now();
+        if reported.elapsed() > Duration::from_secs(60) {
+            reported = Instant::now();
             progress(&run.counts);
         }
     }

@@ -63,8 +63,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     sales.push(Operation { row_key: key.row_key.clone(), kind: replace })?;
     let moved = archive(current.name()?, &key, archived.name()?)?;
     outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(moved))?;
-    let told = Step::call(&LastDay { employee: 456 })?;
-    outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(told))?;
+    let step = Step::call(&LastDay { employee: 456 })?;
+    outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(step))?;
     outbox.submit(current.name()?, sales).await?;
 
     // The worker has no handler for payroll. It retries the failed step; after three attempts, the step becomes poison (PAT-EC-4).

@@ -80,14 +80,14 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found = airports.query(las_vegas()).collect().await?;
     assert_eq!(found, expected);
     answer.row(["checked and repaired", "ready", &codes(&found)]);
-    let told =
+    let findings =
         broken.findings.iter().map(|finding| format!("{:?} at `{}`", finding.kind, finding.at.row_key));
     Ok(Report::new(plan, answer)
         .note(format!(
             "The backfill read {} rows in {pages} pages; after an interruption it continues with the last one.",
             built.scanned
         ))
-        .note(format!("The check found: {}.", told.collect::<Vec<_>>().join(", "))))
+        .note(format!("The check found: {}.", findings.collect::<Vec<_>>().join(", "))))
 }
 
 fn codes(airports: &[Airport]) -> String {

@@ -40,13 +40,13 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let (key, at) = (event.key_of()?, event.stamp.instant().to_rfc3339());
         answer.row([key.partition_key.as_str(), &at, &event.magnitude.to_string(), &event.place]);
     }
-    let told = |heat: &Heat| {
+    let describe = |heat: &Heat| {
         let (share, rate) = (heat.peak().share * 100.0, heat.writes_per_second(PARTITION_TARGET));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some thousands")]
         let rate = thousands(rate as u64);
         format!("at most {share:.0} % of 100 writes in a row in one partition: {rate} writes a second fit")
     };
     Ok(Report::new(plan, answer)
-        .note(format!("Spread over 8: {}.", told(&spread)))
-        .note(format!("With the day as PartitionKey: {}.", told(&by_day))))
+        .note(format!("Spread over 8: {}.", describe(&spread)))
+        .note(format!("With the day as PartitionKey: {}.", describe(&by_day))))
 }

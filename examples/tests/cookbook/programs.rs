@@ -64,8 +64,8 @@ fn no_program_changes_a_folder_with_other_files() {
 #[test]
 fn helpdesk_refuses_the_store_of_another_program() {
     let folder = tempfile::tempdir().unwrap();
-    let (success, _, told) = cookbook(&["--path", folder.path().to_str().unwrap(), "--only", "point"]);
-    assert!(success, "{told}");
+    let (success, _, stderr) = cookbook(&["--path", folder.path().to_str().unwrap(), "--only", "point"]);
+    assert!(success, "{stderr}");
     let before = files(folder.path());
     let output =
         Command::new(env!("CARGO_BIN_EXE_helpdesk")).arg("--path").arg(folder.path()).output().unwrap();
@@ -83,30 +83,30 @@ fn list_names_every_recipe_and_runs_none() {
 
 #[test]
 fn memory_and_path_are_mutually_exclusive() {
-    let (success, _, told) = cookbook(&["--memory", "--path", "somewhere"]);
-    assert!(!success && told.contains("--memory"), "{told}");
+    let (success, _, stderr) = cookbook(&["--memory", "--path", "somewhere"]);
+    assert!(!success && stderr.contains("--memory"), "{stderr}");
 }
 
 #[test]
 fn an_account_replaces_a_folder() {
-    let (success, _, told) = cookbook(&["--azure", "UseDevelopmentStorage=true", "--memory"]);
-    assert!(!success && told.contains("--azure"), "{told}");
-    let (success, _, told) = cookbook(&["--azure", "nothing"]);
+    let (success, _, stderr) = cookbook(&["--azure", "UseDevelopmentStorage=true", "--memory"]);
+    assert!(!success && stderr.contains("--azure"), "{stderr}");
+    let (success, _, stderr) = cookbook(&["--azure", "nothing"]);
     // Without the `azure` feature, the message names the feature.
     let reason = if cfg!(feature = "azure") { "InvalidInput" } else { "--features azure" };
-    assert!(!success && told.contains(reason), "{told}");
+    assert!(!success && stderr.contains(reason), "{stderr}");
 }
 
 #[test]
 fn more_than_ten_million_builds_are_refused() {
-    let (success, _, told) = cookbook(&["--memory", "--large", "10000001"]);
-    assert!(!success && told.contains("10000000"), "{told}");
+    let (success, _, stderr) = cookbook(&["--memory", "--large", "10000001"]);
+    assert!(!success && stderr.contains("10000000"), "{stderr}");
 }
 
 #[test]
 fn one_recipe_runs_in_memory() {
-    let (success, out, told) = cookbook(&["--memory", "--only", "point"]);
-    assert!(success, "{told}");
+    let (success, out, stderr) = cookbook(&["--memory", "--only", "point"]);
+    assert!(success, "{stderr}");
     assert!(
         out.contains("Seattle-Tacoma Intl") && out.contains("Cost: 2 requests, 1 row read, 1 returned"),
         "{out}"
@@ -115,6 +115,6 @@ fn one_recipe_runs_in_memory() {
 
 #[test]
 fn an_unknown_recipe_is_reported_in_plain_words() {
-    let (success, _, told) = cookbook(&["--memory", "--only", "pint"]);
-    assert!(!success && told.contains("no recipe is named `pint`: `--list` names them all"), "{told}");
+    let (success, _, stderr) = cookbook(&["--memory", "--only", "pint"]);
+    assert!(!success && stderr.contains("no recipe is named `pint`: `--list` names them all"), "{stderr}");
 }

@@ -34,27 +34,27 @@ fn stopping_at(
 ) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let armed = Arc::new(AtomicBool::new(false));
     let (stopped, has_stopped) = mpsc::channel();
-    let (go_on, told) = mpsc::channel();
-    let told = Mutex::new(told);
+    let (release, signal) = mpsc::channel();
+    let signal = Mutex::new(signal);
     let hook = {
         let armed = armed.clone();
         Hook::new(move |at| {
             if at == step && armed.load(Ordering::SeqCst) {
                 stopped.send(()).unwrap();
                 // The step continues when the test sends a message or drops the sender.
-                let _ = told.lock().unwrap().recv();
+                let _ = signal.lock().unwrap().recv();
                 return then();
             }
             Action::Continue
         })
     };
-    (hook, armed, has_stopped, go_on)
+    (hook, armed, has_stopped, release)
 }
 
 #[test]
 fn requests_queued_behind_a_close_fail_with_engine_closed() {
     let folder = tempfile::tempdir().unwrap();
-    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync, || Action::Continue);
+    let (hook, armed, has_stopped, release) = stopping_at(Step::JournalSync, || Action::Continue);
     let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
     armed.store(true, Ordering::SeqCst);
     let table = employees();
@@ -69,7 +69,7 @@ fn requests_queued_behind_a_close_fail_with_engine_closed() {
     let mut second = Box::pin(engine.clone().close());
     assert!(poll(&mut second, Waker::noop()).is_pending());
     armed.store(false, Ordering::SeqCst);
-    drop(go_on);
+    drop(release);
     assert!(answered("the write before the close", before).is_ok());
     assert!(answered("the close", close).is_ok());
     for submit in behind {
@@ -82,7 +82,7 @@ fn requests_queued_behind_a_close_fail_with_engine_closed() {
 #[test]
 fn a_write_whose_answer_is_lost_in_a_panic_fails_with_engine_poisoned_even_after_a_close() {
     let folder = tempfile::tempdir().unwrap();
-    let (hook, armed, has_stopped, go_on) =
+    let (hook, armed, has_stopped, release) =
         stopping_at(Step::Acknowledge, || panic!("a panic after the write"));
     let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
     armed.store(true, Ordering::SeqCst);
@@ -93,7 +93,7 @@ fn a_write_whose_answer_is_lost_in_a_panic_fails_with_engine_poisoned_even_after
     let mut close = Box::pin(engine.clone().close());
     assert!(poll(&mut close, Waker::noop()).is_pending());
     armed.store(false, Ordering::SeqCst);
-    drop(go_on);
+    drop(release);
     assert_eq!(answered("the close", close).unwrap_err().code(), ErrorCode::EnginePoisoned);
     assert_eq!(answered("the lost write", lost).unwrap_err().code(), ErrorCode::EnginePoisoned);
     assert_eq!(number(&on_disk(folder.path()), "lost"), Some(1));
@@ -166,7 +166,7 @@ impl Wake for Task {
 #[test]
 fn the_last_handle_may_be_dropped_on_the_committer_thread() {
     let folder = tempfile::tempdir().unwrap();
-    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync, || Action::Continue);
+    let (hook, armed, has_stopped, release) = stopping_at(Step::JournalSync, || Action::Continue);
     let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
     armed.store(true, Ordering::SeqCst);
     let task = Arc::new(Task::default());
@@ -182,7 +182,7 @@ fn the_last_handle_may_be_dropped_on_the_committer_thread() {
     // From here on, only the committer keeps the task alive, through its waker, and the task keeps the engine alive.
     drop((waker, task));
     armed.store(false, Ordering::SeqCst);
-    drop(go_on);
+    drop(release);
     eventually("the folder is free", || options().open(folder.path()).is_ok());
     assert_eq!(number(&on_disk(folder.path()), "1"), Some(1));
 }
@@ -191,7 +191,7 @@ fn the_last_handle_may_be_dropped_on_the_committer_thread() {
 fn writes_dropped_behind_a_full_queue_stop_no_other_and_are_atomic() {
     const WRITES: usize = 3_000;
     let folder = tempfile::tempdir().unwrap();
-    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync, || Action::Continue);
+    let (hook, armed, has_stopped, release) = stopping_at(Step::JournalSync, || Action::Continue);
     let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
     armed.store(true, Ordering::SeqCst);
     let table = employees();
@@ -208,7 +208,7 @@ fn writes_dropped_behind_a_full_queue_stop_no_other_and_are_atomic() {
         drop(writes.swap_remove(7_919 % writes.len()));
     }
     armed.store(false, Ordering::SeqCst);
-    drop(go_on);
+    drop(release);
     let next = transaction("Support", vec![("1", insert(1))]);
     assert!(answered("the next write", engine.submit(&table, next)).is_ok());
     let rows = all(&engine);

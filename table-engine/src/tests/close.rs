@@ -102,13 +102,13 @@ fn each_close_of_a_poisoned_engine_waits_until_the_folder_is_released() {
     let folder = tempfile::tempdir().unwrap();
     let (fails, closers) = (Arc::new(AtomicBool::new(false)), Arc::new(CountsClosers::default()));
     let (stopped, has_stopped) = mpsc::channel();
-    let (go_on, told) = mpsc::channel::<()>();
-    let (told, sync_fails) = (Mutex::new(told), fails.clone());
+    let (release, signal) = mpsc::channel::<()>();
+    let (signal, sync_fails) = (Mutex::new(signal), fails.clone());
     let hook = Hook::new(move |step| match step {
         // The flush continues when the test drops the sender.
         Step::CheckpointWrite => {
             stopped.send(()).unwrap();
-            let _ = told.lock().unwrap().recv();
+            let _ = signal.lock().unwrap().recv();
             Action::Continue
         }
         Step::JournalSync if sync_fails.load(Ordering::SeqCst) => Action::Fail,
@@ -138,7 +138,7 @@ fn each_close_of_a_poisoned_engine_waits_until_the_folder_is_released() {
             closers.0.lock().unwrap().len() == 2 || returned.load(Ordering::SeqCst) > 0
         });
         let early = returned.load(Ordering::SeqCst);
-        drop(go_on);
+        drop(release);
         assert_eq!(first.join().unwrap(), (ErrorCode::EnginePoisoned, None));
         assert_eq!(second.join().unwrap(), (ErrorCode::EngineClosed, None));
         assert_eq!(early, 0);

@@ -13,22 +13,22 @@ use crate::row::tests::{model, row};
 use crate::value::ValueRef;
 
 /// Returns the complete content of a page as text, in which NaN is equal to NaN.
-fn told(rows: &Rows) -> Vec<String> {
-    let told = rows.iter().map(|entity| {
+fn texts(rows: &Rows) -> Vec<String> {
+    let texts = rows.iter().map(|entity| {
         let (partition_key, row_key, etag) = (entity.partition_key, entity.row_key, entity.etag());
         format!("{partition_key:?} {row_key:?} {etag} {} {}", entity.row.timestamp(), shown(entity.row))
     });
-    told.collect()
+    texts.collect()
 }
 
 fn agree(page: &str) -> Result<bool, TestCaseError> {
     let (quick, slow, read) =
         (quick::rows(page.as_bytes()), slow_rows(page.as_bytes(), Err), read_rows(page.as_bytes()));
-    let told_slow = slow.as_ref().map(told).map_err(|error| (error.code(), error.rule(), error.to_string()));
-    let told_read = read.as_ref().map(told).map_err(|error| (error.code(), error.rule(), error.to_string()));
-    prop_assert_eq!(&told_read, &told_slow, "{}", page);
+    let slow_texts = slow.as_ref().map(texts).map_err(|error| (error.code(), error.rule(), error.to_string()));
+    let read_texts = read.as_ref().map(texts).map_err(|error| (error.code(), error.rule(), error.to_string()));
+    prop_assert_eq!(&read_texts, &slow_texts, "{}", page);
     if let Some(quick) = &quick {
-        prop_assert_eq!(Ok(told(quick)), told_slow, "{}", page);
+        prop_assert_eq!(Ok(texts(quick)), slow_texts, "{}", page);
         for (a, b) in quick.iter().zip(slow.unwrap().iter()) {
             prop_assert_eq!(a.row.to_row(), b.row.to_row());
         }
