@@ -128,7 +128,7 @@ impl PackageIndex {
         (0..self.builds).map(|rank| self.build(rank))
     }
 
-    /// Returns all builds in a different order, which takes one build from each of sixteen parts in turn. Consecutive builds are therefore in different
+    /// Returns all builds in an interleaved order: one build from each of sixteen parts in turn. Consecutive builds are therefore in different
     /// partitions and can be written concurrently.
     pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         let lane = self.builds.div_ceil(LANES);

@@ -231,7 +231,7 @@ mod tests {
         insta::assert_snapshot!(format!("{} | {}", key.partition_key, key.row_key), @"Sales_000123 | 0635338620000000000_login");
     }
 
-    /// Tests that a partition is always hot if the PartitionKey begins with a time, because one server stores consecutive keys (SCL-4).
+    /// Tests that a partition is always hot if the PartitionKey begins with a time, because consecutive keys are stored on the same server (SCL-4).
     #[test]
     fn pat_anti_1_a_time_key_is_always_hot() {
         let (mut by_hour, mut by_employee) = (Heat::of_runs(500), Heat::of_runs(500));

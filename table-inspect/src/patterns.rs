@@ -54,8 +54,8 @@ impl<T> Patterns<T> {
         Self { all }
     }
 
-    /// Returns the value of the pattern that a row matches, or `None` if the row matches no pattern. `row` must contain its `EntityType`, if it has one in the
-    /// store and [`need_entity_type`](Self::need_entity_type) returns `true`.
+    /// Returns the value of the pattern that a row matches, or `None` if the row matches no pattern. If
+    /// [`need_entity_type`](Self::need_entity_type) returns `true`, `row` must contain the `EntityType` that it has in the store, if any.
     ///
     /// # Errors
     /// `Corrupted` if the row cannot be read.

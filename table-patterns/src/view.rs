@@ -66,7 +66,7 @@
 //!   [`rebuild`](ViewTable::rebuild) repairs the partition. If a partition's feed was quiet when its table was deleted, the partition is not read again
 //!   before its next change, and its rows remain in the view until then.
 //! - If the source is restored from a backup during a rebuild, rebuild the view again. In the first 1,000 partitions with a feed, the rebuild reports the
-//!   restore, unless as many changes have been made since as were lost.
+//!   restore, unless as many changes have been made after it as it lost.
 //! - While followers of an earlier release run, do not rebuild the view, or rebuild it again after they have stopped: they keep the amounts of only one
 //!   recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the view that is furthest behind.

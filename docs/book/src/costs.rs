@@ -71,7 +71,7 @@ impl Counted {
         let _ = writeln!(self.rows, "| {call} | {requests} | {written} | {queues} |");
     }
 
-    /// Checks that the table with the given name on a page equals the counted rows.
+    /// Checks that the table with the given name on a page matches the counted rows.
     fn hold(self, page: &str, name: &str) {
         let text = read(page);
         let start = format!("<!-- counted: {name} -->\n");

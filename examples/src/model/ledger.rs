@@ -121,7 +121,7 @@ pub struct EntryLine {
     pub volume: i64,
 }
 
-/// A line in the statement of an account. The newest line sorts first. Example key: (`contoso`, `posting_000017_…`).
+/// A line in an account statement. The newest line sorts first. Example key: (`contoso`, `posting_000017_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -234,7 +234,7 @@ pub enum Ledger {
     Account(Account),
     /// An entry.
     Entry(Entry),
-    /// A line in the statement of an account.
+    /// A line in an account statement.
     Posting(Posting),
     /// The balances of 200 accounts.
     Balances(Balances),
@@ -356,7 +356,7 @@ pub mod next {
         Account(Account),
         /// An entry.
         Entry(Entry),
-        /// A line in the statement of an account.
+        /// A line in an account statement.
         Posting(Posting),
         /// The balances of 200 accounts.
         Balances(Balances),

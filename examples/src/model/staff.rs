@@ -27,7 +27,7 @@ pub struct Employee {
 #[partition_key(department)]
 #[row_key("DEPARTMENT_", code)]
 pub struct Department {
-    /// The name of the department, as in the keys of its employees.
+    /// The department's name, as it appears in the keys of its employees.
     pub department: String,
     /// The name of the department in capital letters.
     pub code: String,

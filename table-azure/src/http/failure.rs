@@ -11,7 +11,7 @@ use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
-/// A member of error bodies that only table services send (ERR-1).
+/// A member that only the error bodies of table services contain (ERR-1).
 const ODATA: &[u8] = b"\"odata.error\"";
 
 /// The failure of an attempt. If several attempts failed, it describes the last one.

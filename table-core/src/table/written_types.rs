@@ -20,7 +20,7 @@ impl WrittenTypes {
         Self { designs, is_whole }
     }
 
-    /// Adds these types to the types that the transaction's earlier operations write.
+    /// Adds these types to those written by the transaction's earlier operations.
     pub(super) fn add_to(self, earlier: &mut Vec<Self>) {
         let names = |written: &Self| written.designs.iter().map(|design| design.entity);
         match earlier.iter_mut().find(|earlier| names(earlier).eq(names(&self))) {

@@ -72,7 +72,7 @@ impl Network for Scripted {
 /// The outcome of a write under a lease of five seconds.
 struct Outcome {
     committed: Result<Committed>,
-    /// The number of requests that write.
+    /// The number of write requests that were sent.
     sent: u32,
     time: Duration,
     is_applied: bool,

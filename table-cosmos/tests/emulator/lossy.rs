@@ -30,7 +30,7 @@ enum Act {
     Busy,
     /// The response has the given status, and the request is not applied.
     Before(u16),
-    /// The response has the given status, although the request is applied.
+    /// The request is applied, but the response has the given status.
     After(u16),
     /// One part of the response to a batch has the given status, and the batch is not applied.
     PartBefore(u16),

@@ -99,7 +99,7 @@ impl Unrest {
         partitions.iter().map(|partition| partition.range.clone()).collect()
     }
 
-    /// Disturbs the emulator before a request, if the request is due for a disturbance.
+    /// Disturbs the emulator before a request, if a disturbance is due.
     pub(crate) async fn disturb(&self, emulator: &Emulator, table: &TableName) -> Result<()> {
         let (Self::Moves { calls, .. } | Self::Throttles { calls, .. }) = self;
         let call = calls.fetch_add(1, Ordering::SeqCst);

@@ -112,8 +112,8 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports an instant that one key contains completely and the other key as a coarser unit, such as its day, without `truncate`. The coarser form refuses an
-/// instant that is not at the start of the unit. With `truncate`, the keys of the other instants are the same.
+/// Reports an instant that one key contains in full and the other key as a coarser unit, such as its day, if the coarser part is declared without `truncate`.
+/// Such a part refuses each instant that is not at the start of its unit. `truncate` gives all instants of a unit the same part.
 fn coarse_instant(ctxt: &Ctxt, entity: &Entity<'_>) {
     let parts = || [&entity.partition_key, &entity.row_key].into_iter().flatten().flat_map(Key::parts);
     for part in parts().filter(|part| part.codec.is_coarse_time() && entity.is_instant(part.field)) {

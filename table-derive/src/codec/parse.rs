@@ -127,8 +127,8 @@ fn parse_word(ctxt: &Ctxt, word: &'static Word, input: ParseStream) -> syn::Resu
     Ok(Some((input.call(Ident::parse_any)?, written(None, arguments))))
 }
 
-/// Parses the arguments of a codec word. Returns all of them as generic arguments, and the numeric argument separately. If `more` is
-/// `true`, a comma follows each argument.
+/// Parses the arguments of a codec word. Returns all of them as generic arguments, and also the numeric argument on its own. If `more` is `true`, a comma
+/// follows each argument.
 fn parse_arguments(
     word: &Word,
     input: ParseStream,

@@ -13,7 +13,7 @@ use crate::symbol::{ENTITY, PARTITION_KEY, ROW_KEY};
 
 /// The maximum number of properties in one part: a row can have 252 (ENT-2), one of which the pattern uses.
 pub(crate) const ROOM: usize = 251;
-/// The maximum number of parts of a wide entity, because a part number has two digits.
+/// The maximum number of parts of a wide entity. A part number has two digits.
 pub(crate) const MOST_PARTS: usize = 99;
 
 /// The declaration of a wide entity.

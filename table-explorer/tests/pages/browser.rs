@@ -24,7 +24,7 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// Sends one request without the cookie of a session.
+/// Sends one request without a session cookie.
 pub(crate) async fn send(
     explorer: &Explorer,
     method: Method,

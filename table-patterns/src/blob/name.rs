@@ -11,7 +11,7 @@ const READABLE: usize = 48;
 /// The separator between the text and the hash in a truncated segment. Complete segments do not contain it.
 const HASHED: &str = "==";
 
-/// Encodes a string as a segment of limited length. The end of a longer segment is replaced with a SHA-256 hash.
+/// Encodes a string as a segment of limited length. If the segment would be too long, its end is replaced with a SHA-256 hash.
 pub(crate) fn encode_caseless(text: &str) -> String {
     let segment = encode(text);
     if segment.len() <= LONGEST {

@@ -90,7 +90,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds a pattern's rows that belong to no entity in the draft. If one row is refused, none of them is added.
+    /// Adds rows of a pattern that do not belong to an entity in the draft. If one row is refused, none is added.
     ///
     /// # Errors
     /// Any error from [`Batch::add_rows`].

@@ -51,7 +51,7 @@ impl<R: PlainEntity> Projection<R> {
         Ok(())
     }
 
-    /// Adds an amount to a sum, which is a number in a row to which many source entities may add. The row is created when the first nonzero amount is
+    /// Adds an amount to a sum: a number in a row that many source entities may contribute to. The row is created when the first nonzero amount is
     /// added. Its other `i64` columns start at 0. It has no other properties.
     ///
     /// # Errors

@@ -218,7 +218,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }
     }
 
-    /// Deletes a poison entry. Succeeds if another operator has received it in the meantime, and perhaps moved it (QUE-22).
+    /// Deletes a poison entry. Also succeeds if another operator has received it in the meantime, and perhaps moved it (QUE-22).
     async fn finish_poison(&self, lease: &Lease) -> Result<()> {
         match self.queues().delete(&self.queue().poison()?, &lease.message.id, &lease.receipt).await {
             Err(error) if !is_lost(&error) => Err(error),

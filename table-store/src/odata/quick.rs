@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Type {
     }
 }
 
-/// An unescaped `ETag`. Its quotes are escaped in every document.
+/// An `ETag` without its JSON escapes. It cannot borrow from the document, because the quotes of an ETag are always escaped there.
 struct Tag(ETag);
 
 impl<'de> Deserialize<'de> for Tag {

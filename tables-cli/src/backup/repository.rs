@@ -108,7 +108,7 @@ impl Repository {
         &self.source
     }
 
-    /// Returns the name of a layer's file in the storage.
+    /// Returns the name of a layer's file in the backup storage.
     #[must_use]
     pub fn layer(&self, file: &str) -> String {
         format!("{ROWS}/{file}")

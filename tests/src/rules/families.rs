@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A family of rules: its name, its subject, and the numbers of its rules in ranges.
+/// A family of rules: its name, its subject, and its rule numbers as ranges.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     /// The name, such as `PAT-IX`.

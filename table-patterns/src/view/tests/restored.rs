@@ -18,7 +18,7 @@ use crate::faults::Fault;
 use crate::feed::FEEDS;
 use crate::outbox::rows::fresh;
 
-/// An action in the store while it is being backed up.
+/// An action on the store while it is being backed up.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Hire,

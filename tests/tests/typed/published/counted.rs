@@ -126,7 +126,7 @@ struct Order {
     amount: i32,
 }
 
-/// A stock quote. All quotes are in one partition, and the `RowKey` is the time with the precision of ticks (class `ValueEntity`, in a function that uses
+/// A stock quote. All quotes are in one partition, and the `RowKey` is the time, to the tick (class `ValueEntity`, in a function that uses
 /// `FinnhubClient`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Quotes", allow(hot_partition, reason = "the layout of another program"))]

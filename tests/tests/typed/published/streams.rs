@@ -97,7 +97,7 @@ fn a_stream_is_appended_to_with_its_head_and_its_identifiers() {
     });
 }
 
-/// An event in a journal of `Akka.Persistence.Azure`. The `PartitionKey` is the actor, and the `RowKey` is the sequence number in 19 digits. The
+/// An event in a journal of `Akka.Persistence.Azure`. The `PartitionKey` is the actor, and the `RowKey` is the sequence number, padded to 19 digits. The
 /// partition also contains the head row of the journal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Journal")]
