@@ -1,4 +1,5 @@
-//! Rejections of requests, with the same status, code and text as in the service.
+//! Rejections of requests, with the same status, code and text as in the service. The status of an [`ErrorCode`] is [`ErrorCode::status`]; codes that only a
+//! server has are in this file.
 
 use std::borrow::Cow;
 

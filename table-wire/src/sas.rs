@@ -21,6 +21,7 @@ mod policy;
 mod queue;
 mod range;
 mod scoped;
+mod string_to_sign;
 mod table;
 mod token;
 mod verifier;

@@ -3,22 +3,18 @@
 //! Limits, partitions, types and schemas are checked for every row, in one pass with bounded memory. Key formats are compared within each kind of row, using a
 //! sample that is spread evenly over the table.
 
-mod explained;
 mod finding;
-mod formats;
-mod growth;
-mod limits;
-mod partitions;
+mod rules;
 mod sample;
 mod shape;
-mod types;
 mod wide;
 
 use table_core::TableEntity;
 use table_core::schema::StoredSchema;
 
 pub use finding::Finding;
-pub use limits::size;
+pub use rules::limits::size;
+use rules::{explained, formats, growth, limits, partitions, types};
 use table_inspect::infer;
 
 /// An audit of one table. The table's rows must be pushed in key order.

@@ -2,9 +2,9 @@
 
 mod input;
 mod plain;
-mod plan;
 mod refused;
 mod target;
+mod window;
 mod written;
 
 use std::borrow::Borrow;
@@ -23,7 +23,7 @@ pub use target::{BulkTarget, BulkVerb};
 pub use written::{BulkError, BulkProgress, WrittenPositions};
 
 use crate::table::bulk::input::{ReportedDeletions, ReportedEntities};
-use crate::table::bulk::plan::{Link, Window};
+use crate::table::bulk::window::{Link, Window};
 
 /// The number of partitions that are written concurrently by default (IMP-5).
 const CONCURRENCY: usize = 8;

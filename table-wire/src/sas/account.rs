@@ -124,7 +124,7 @@ impl AccountSas {
         parameters.put("se", instant::write(self.lifetime.expiry));
         parameters.put("sip", self.addresses.as_str());
         parameters.put("spr", self.protocol.as_str());
-        let signature = key.sign(&parameters.string_of_account(key.account())?);
+        let signature = key.sign(&parameters.string_to_sign_of_account(key.account())?);
         parameters.put("sig", signature);
         Ok(SasToken(parameters))
     }

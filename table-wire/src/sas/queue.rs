@@ -62,7 +62,7 @@ impl QueueToken {
         parameters.put("st", policy.start.map(instant::write).unwrap_or_default());
         parameters.put("se", policy.expiry.map(instant::write).unwrap_or_default());
         parameters.put("si", id.unwrap_or_default());
-        let signature = key.sign(&parameters.string_of_queue(key.account(), queue.as_str())?);
+        let signature = key.sign(&parameters.string_to_sign_of_queue(key.account(), queue.as_str())?);
         parameters.put("sig", signature);
         Ok(Self(parameters))
     }
@@ -78,7 +78,8 @@ impl QueueToken {
         policies: &[StoredAccessPolicy<QueuePermissions>],
     ) -> Result<QueuePermissions> {
         let parameters = &self.0;
-        authority.signed(parameters, |account| parameters.string_of_queue(account, queue.as_str()))?;
+        authority
+            .signed(parameters, |account| parameters.string_to_sign_of_queue(account, queue.as_str()))?;
         let stored = match parameters.find("si") {
             None => AccessPolicy::default(),
             Some(id) => {

@@ -173,7 +173,7 @@ impl TableSas {
         parameters.put("sip", self.addresses.as_str());
         parameters.put("spr", self.protocol.as_str());
         self.range.write(&mut parameters);
-        let signature = key.sign(&parameters.string_of_table(key.account()).map_err(of_table)?);
+        let signature = key.sign(&parameters.string_to_sign_of_table(key.account()).map_err(of_table)?);
         parameters.put("sig", signature);
         Ok(SasToken(parameters))
     }

@@ -31,8 +31,8 @@ fn check(token: &SasToken, string: &str, signature: &str) {
     let read: SasToken = token.query_string().parse().unwrap();
     assert_eq!(read, *token);
     let signed = match read.table() {
-        Some(_) => read.0.string_of_table("devstoreaccount1"),
-        None => read.0.string_of_account("devstoreaccount1"),
+        Some(_) => read.0.string_to_sign_of_table("devstoreaccount1"),
+        None => read.0.string_to_sign_of_account("devstoreaccount1"),
     };
     assert_eq!(signed.unwrap(), string);
     assert_eq!(read.0.get("sig"), signature);
@@ -93,7 +93,7 @@ fn sas_3_and_4_older_versions_sign_less() {
     let sas = employee().allow(TablePermissions::READ).lifetime(until_2030());
     let string = |version: &str| {
         let sas = sas.clone().version(SignedVersion::new(version).unwrap());
-        sas.sign(&key()).unwrap().0.string_of_table("devstoreaccount1").unwrap()
+        sas.sign(&key()).unwrap().0.string_to_sign_of_table("devstoreaccount1").unwrap()
     };
     let se = "2030-01-01T00:00:00Z";
     assert_eq!(string("2013-08-15"), format!("r\n\n{se}\n/devstoreaccount1/employee\n\n2013-08-15\n\n\n\n"));

@@ -105,7 +105,11 @@ impl SasVerifier {
         let parameters = &token.0;
         let is_table = token.table().is_some();
         self.signed(parameters, |account| {
-            if is_table { parameters.string_of_table(account) } else { parameters.string_of_account(account) }
+            if is_table {
+                parameters.string_to_sign_of_table(account)
+            } else {
+                parameters.string_to_sign_of_account(account)
+            }
         })?;
         if is_table {
             self.table(parameters).map(Grant::Table)

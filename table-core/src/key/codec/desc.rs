@@ -1,4 +1,4 @@
-//! `Desc`: a fixed-width codec with its order reversed.
+//! `Desc`: a fixed-width codec with its order reversed. Each codec reverses its own encoding, in its implementation of [`Reversible`].
 
 use std::marker::PhantomData;
 

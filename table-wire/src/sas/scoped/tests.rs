@@ -338,7 +338,7 @@ fn sas_7_a_row_needs_its_partition() {
     let text = parameters.write();
     parameters = crate::sas::parameters::Parameters::read(text.split("&sig=").next().unwrap()).unwrap();
     parameters.put("srk", "5");
-    parameters.put("sig", account_key().sign(&parameters.string_of_table("contoso").unwrap()));
+    parameters.put("sig", account_key().sign(&parameters.string_to_sign_of_table("contoso").unwrap()));
     refused(authority.verify(&SasToken(parameters)), ErrorCode::AuthenticationFailed, "SAS-7");
 }
 

@@ -95,8 +95,8 @@ fn hex(text: &str) -> String {
 /// Splits the string to sign into the fields of a token. Each line break at an index in `kept` remains within a value.
 fn cut(token: &SasToken, table: bool, kept: &[Index]) -> Pairs {
     let text = match token.table() {
-        Some(_) => token.0.string_of_table(ACCOUNT),
-        None => token.0.string_of_account(ACCOUNT),
+        Some(_) => token.0.string_to_sign_of_table(ACCOUNT),
+        None => token.0.string_to_sign_of_account(ACCOUNT),
     };
     let mut values: Vec<String> = text.unwrap().split('\n').map(str::to_owned).collect();
     for index in kept {

@@ -148,7 +148,7 @@ fn sas_2_an_empty_field_equals_a_missing_one() {
         (format!("sv=2019-02-02&tn=Employee&sp=r&{expiry}&si="), "&si="),
         (format!("sv=2019-02-02&tn=Employee&sp=r&st=&{expiry}&sip=&spr="), "&sip=&spr="),
     ] {
-        let signed = Parameters::read(&fields).unwrap().string_of_table(ACCOUNT).unwrap();
+        let signed = Parameters::read(&fields).unwrap().string_to_sign_of_table(ACCOUNT).unwrap();
         let whole = format!("{fields}&sig={}", encode(&account_key().sign(&signed)));
         let granted = allowed(&authority, &whole).unwrap();
         assert_eq!(allowed(&authority, &whole.replace(stripped, "")).unwrap(), granted, "{fields}");
@@ -172,7 +172,7 @@ fn sas_2_a_line_break_in_a_field_is_refused() {
     for (name, rule) in [("sp", "SAS-2"), ("si", "SAS-2"), ("sip", "SAS-2"), ("erk", "SAS-2")] {
         let mut parameters = Parameters::read("sv=2019-02-02&tn=Employee").unwrap();
         parameters.put(name, "r\nd");
-        assert_eq!(parameters.string_of_table(ACCOUNT).unwrap_err().rule(), Some(rule), "{name}");
+        assert_eq!(parameters.string_to_sign_of_table(ACCOUNT).unwrap_err().rule(), Some(rule), "{name}");
     }
     let named = employee().policy("readers\n").sign(&account_key());
     assert_eq!(named.unwrap_err().rule(), Some("ACL-2"));

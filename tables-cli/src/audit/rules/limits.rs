@@ -16,7 +16,7 @@ const KEY: u64 = 512;
 
 /// Finds entities that reach at least 80 % of a limit.
 #[derive(Debug)]
-pub(super) struct Limits {
+pub(in crate::audit) struct Limits {
     bytes: Finding,
     properties: Finding,
     values: Finding,
@@ -53,7 +53,7 @@ impl Default for Limits {
 
 impl Limits {
     /// Checks a row and returns its size in bytes.
-    pub(super) fn push(&mut self, row: &TableEntity) -> u64 {
+    pub(in crate::audit) fn push(&mut self, row: &TableEntity) -> u64 {
         let is_near = |size: u64, limit: u64| size * 5 >= limit * 4;
         let (key, bytes) = (row.key(), size(row));
         if is_near(bytes, ENTITY) {
@@ -76,7 +76,7 @@ impl Limits {
         bytes
     }
 
-    pub(super) fn finish(self, findings: &mut Vec<Finding>) {
+    pub(in crate::audit) fn finish(self, findings: &mut Vec<Finding>) {
         let all = [self.bytes, self.properties, self.values, self.keys];
         findings.extend(all.into_iter().filter(|finding| finding.rows > 0));
     }

@@ -1,4 +1,5 @@
-//! Divides a sequence of entities into batches. Entities are grouped by partition, split at the limits, and keep their order within each partition.
+//! Divides a sequence of entities into batches. Entities are grouped by partition and keep their order within each partition. A batch ends where
+//! [`BulkTarget::push`] refuses the next entity, at the limits of a transaction.
 
 use std::collections::HashMap;
 

@@ -13,7 +13,7 @@ const HUGE_BYTES: u64 = 1 << 30;
 
 /// Measures the sizes of partitions. Rows must be added in key order. Only the current partition and the largest partitions are kept in memory.
 #[derive(Debug, Default)]
-pub(super) struct Partitions {
+pub(in crate::audit) struct Partitions {
     rows: u64,
     count: u64,
     current: Option<Partition>,
@@ -29,7 +29,7 @@ struct Partition {
 }
 
 impl Partitions {
-    pub(super) fn push(&mut self, row: &TableEntity, bytes: u64) {
+    pub(in crate::audit) fn push(&mut self, row: &TableEntity, bytes: u64) {
         self.rows += 1;
         match &mut self.current {
             Some(current) if current.first.partition_key == row.key().partition_key => {
@@ -55,7 +55,7 @@ impl Partitions {
         }
     }
 
-    pub(super) fn finish(mut self, findings: &mut Vec<Finding>) {
+    pub(in crate::audit) fn finish(mut self, findings: &mut Vec<Finding>) {
         self.end();
         let fix = "add another part of the key to the PartitionKey to spread the rows; one partition supports 2,000 entities per second";
         let mut add = |fact: String, partition: &Partition| {

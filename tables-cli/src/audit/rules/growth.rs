@@ -12,7 +12,7 @@ const PARTITIONS: usize = 8;
 const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; the package `table-advice` measures the effect";
 
 /// Checks the partition keys in each group of similar rows.
-pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
+pub(in crate::audit) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     for kind in kinds {
         let mut rows: Vec<&TableEntity> = Vec::new();
         for row in &kind.rows {

@@ -11,7 +11,7 @@ const NAMES: usize = 2_000;
 
 /// Counts the types of the values of each property.
 #[derive(Debug, Default)]
-pub(super) struct Types {
+pub(in crate::audit) struct Types {
     names: BTreeMap<String, Vec<Seen>>,
 }
 
@@ -24,7 +24,7 @@ struct Seen {
 }
 
 impl Types {
-    pub(super) fn push(&mut self, row: &TableEntity) {
+    pub(in crate::audit) fn push(&mut self, row: &TableEntity) {
         for (name, value) in row.iter() {
             let edm = value.edm_type();
             if !self.names.contains_key(name) {
@@ -46,7 +46,7 @@ impl Types {
         }
     }
 
-    pub(super) fn finish(self, findings: &mut Vec<Finding>) {
+    pub(in crate::audit) fn finish(self, findings: &mut Vec<Finding>) {
         for (name, mut types) in self.names {
             types.sort_by_key(|seen| std::cmp::Reverse(seen.rows));
             let Some((usual, others)) = types.split_first().filter(|(_, others)| !others.is_empty()) else {

@@ -11,7 +11,7 @@ use table_inspect::kind::{self, Kind};
 /// Checks a table's rows against the stored schemas. A row must match a schema as an entity of this table, or as an index row that a schema stores in this
 /// table.
 #[derive(Debug)]
-pub(super) struct Explained {
+pub(in crate::audit) struct Explained {
     table: String,
     schemas: Vec<(String, StoredSchema)>,
     has_entities: bool,
@@ -21,7 +21,7 @@ pub(super) struct Explained {
 
 impl Explained {
     /// Creates the check. `schemas` are the schemas of all tables, each with the name of its table in lower case.
-    pub(super) fn new(table: &str, schemas: Vec<(String, StoredSchema)>) -> Self {
+    pub(in crate::audit) fn new(table: &str, schemas: Vec<(String, StoredSchema)>) -> Self {
         let names: Vec<_> = entities(table, &schemas).map(|schema| schema.entity.as_str()).collect();
         let unexplained = Finding::new(
             "PAT-HET-6",
@@ -37,7 +37,7 @@ impl Explained {
         Self { table: table.to_owned(), schemas, has_entities, unexplained, mistyped }
     }
 
-    pub(super) fn push(&mut self, row: &TableEntity) {
+    pub(in crate::audit) fn push(&mut self, row: &TableEntity) {
         if !self.has_entities {
             return;
         }
@@ -60,7 +60,7 @@ impl Explained {
     }
 
     /// Appends the findings to `findings`. Returns `true` if the table's entities have a stored schema.
-    pub(super) fn finish(self, findings: &mut Vec<Finding>) -> bool {
+    pub(in crate::audit) fn finish(self, findings: &mut Vec<Finding>) -> bool {
         let found = [self.unexplained, self.mistyped];
         findings.extend(found.into_iter().filter(|finding| finding.rows > 0));
         self.has_entities

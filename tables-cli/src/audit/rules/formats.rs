@@ -18,7 +18,7 @@ const KEYS: [KeyOf; 2] =
     [("PartitionKey", |row| row.key().partition_key.as_str()), ("RowKey", |row| row.key().row_key.as_str())];
 
 /// Checks the key formats in each group of similar rows.
-pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
+pub(in crate::audit) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     for kind in kinds {
         for key in KEYS {
             of_key(kind, key, findings);
