@@ -25,6 +25,7 @@ use crate::failure::Verdict;
 use crate::mapping::{Mapping, Path};
 use crate::options::Options;
 use crate::throughput::Throughput;
+use crate::unique::UniqueKeys;
 use crate::{failure, key};
 pub use difference::Difference;
 use fault::ContainerFault;
@@ -92,7 +93,8 @@ fn differences(table: &TableName, options: &Options, found: &ContainerProperties
     let is = TimeToLive::of(&found.default_ttl);
     let expiry = (asked != is).then_some(Difference::TimeToLive { asked, found: is });
     let mapping = mapping_of(table, options, found);
-    policy::differences(found, &mapping).into_iter().chain(expiry).collect()
+    let unique = UniqueKeys::of(found).into_paths().into_iter().map(|paths| Difference::UniqueKey { paths });
+    policy::differences(found, &mapping).into_iter().chain(expiry).chain(unique).collect()
 }
 
 impl CosmosTables {
@@ -117,7 +119,7 @@ impl CosmosTables {
         let mapping = mapping_of(table, options, &properties);
         compare(table, options, &mapping, &properties)?;
         let client = self.current(client, &properties.id, mapping.depth()).await?;
-        let container = Container { client, mapping };
+        let container = Container { client, mapping, unique_keys: Arc::new(UniqueKeys::of(&properties)) };
         // A token does not permit reading the throughput. The container is then used without a comparison of the throughput.
         let throughput = self.compared_throughput(&container).await.unwrap_or_default();
         for difference in differences(table, options, &properties).into_iter().chain(throughput) {

@@ -7,17 +7,19 @@ use azure_data_cosmos::clients::ContainerClient;
 use table_core::TableName;
 
 use crate::mapping::Mapping;
+use crate::unique::UniqueKeys;
 
 /// The opened containers by lower-case table name, and then by the spelling with which the table was requested. The names of two containers may differ only in
 /// case; each spelling then always refers to the same container.
 #[derive(Default)]
 pub(crate) struct Containers(RwLock<HashMap<String, HashMap<String, Container>>>);
 
-/// A container and the mapping of its items.
+/// A container, the mapping of its items, and its unique keys.
 #[derive(Clone)]
 pub(crate) struct Container {
     pub(crate) client: ContainerClient,
     pub(crate) mapping: Arc<Mapping>,
+    pub(crate) unique_keys: Arc<UniqueKeys>,
 }
 
 impl Containers {

@@ -60,9 +60,16 @@ const TTL: &str = "ttl";
 /// Levels are strings. Properties without a path, such as those of index rows, are stored in the `_tables` member, together with the
 /// identifier of the last write.
 ///
+/// If the container has a unique key policy, a write that repeats a value fails with `UniqueViolation`, and the table can contain no rows of patterns
+/// ([`Difference::UniqueKey`](crate::Difference::UniqueKey)).
+///
 /// # Changes
 /// A later release may add paths: a value that was stored in `_tables` before its property had a path is read until the next write moves it to the path. A
 /// value is not read after a later release has removed or changed its path.
+///
+/// Stop all programs of the earlier release before the first program with the new path writes. A release without the path does not read the value at the
+/// path. A value that it writes is hidden by the member at the path, and the next write of the later release removes it. In the
+/// [standard](Self::standard) format, its writes remove the member at the path.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(crate) levels: Vec<Path>,

@@ -38,14 +38,25 @@ impl CosmosTables {
         levels: &[String],
         row_key: &str,
     ) -> Result<Option<Found>> {
+        let raw = self.find_raw(table, container, levels, row_key).await?;
+        raw.map(|raw| item::parse_raw(&raw).and_then(Found::new)).transpose()
+    }
+
+    /// Returns the JSON text of the item with the given key, or `None` if it does not exist.
+    pub(crate) async fn find_raw(
+        &self,
+        table: &TableName,
+        container: &Container,
+        levels: &[String],
+        row_key: &str,
+    ) -> Result<Option<RawItem>> {
         let (partition_key, id) = (key::partition_key(levels)?, key::id(row_key));
         let options = ItemReadOptions::default().with_operation_options(self.options().reading());
         let read = || container.client.read_item(partition_key.clone(), &id, Some(options.clone()));
         match self.options().while_moving(read).await {
             Ok(answer) => {
                 usage::charge(&answer.diagnostics());
-                let raw: RawItem = answer.into_model().map_err(|error| failure::error("get", error))?;
-                Found::new(item::parse_raw(&raw)?).map(Some)
+                answer.into_model().map(Some).map_err(|error| failure::error("get", error))
             }
             Err(error) if failure::is_container_gone(&error) => Err(self.gone(table, error).await),
             Err(error) if failure::is_absent(&error) => Ok(None),

@@ -6,9 +6,9 @@
 
 mod evidence;
 mod planned;
+mod refusal;
 mod send;
 
-use azure_data_cosmos::CosmosError;
 use table_core::store::{AmbiguousWrite, Committed};
 use table_core::{Error, ErrorCode, Operation, Result, TableName, Transaction};
 use uuid::Uuid;
@@ -19,6 +19,7 @@ use crate::failure::{Effect, Verdict};
 use crate::{failure, key};
 use evidence::Evidence;
 use planned::{Context, Planned};
+use refusal::{CONFLICT, refusal, violation};
 use send::Refused;
 
 /// The maximum number of times that a request is sent if no response arrives. Each retry requires evidence that the earlier attempts had no effect.
@@ -38,6 +39,9 @@ enum Settled {
     Committed(Committed),
     /// Another writer changed an entity between the read and the write, so nothing was written and the transaction can be retried.
     RetryLoop(Error),
+    /// The container has a unique key policy, and the service refused a write with 409 although no item has its key. Nothing was written. Another item has
+    /// the value, unless another writer deleted the item with the key after the refusal.
+    ValueTaken(Error),
 }
 
 /// The reason why a transaction was not acknowledged as committed.
@@ -69,11 +73,15 @@ impl CosmosTables {
         let write = Uuid::new_v4().simple().to_string();
         let target = Target { table, container: &container, levels: &levels, write };
         let mut race = self.options().retry.start("the entity");
+        let mut was_taken = false;
         loop {
             let planned = self.plan(&target, transaction.operations()).await?;
             match self.settle(&target, &transaction, &planned).await {
                 Ok(Settled::Committed(committed)) => return Ok(committed),
                 Ok(Settled::RetryLoop(error)) => race.retry(error).await?,
+                Ok(Settled::ValueTaken(error)) if was_taken => return Err(error),
+                // An item that was deleted after the first refusal does not exist in the second attempt.
+                Ok(Settled::ValueTaken(_)) => was_taken = true,
                 Err(Failed::Refused(error)) => return Err(error),
                 Err(Failed::InDoubt(last)) => return Err(AmbiguousWrite::new(transaction, last).into_error()),
             }
@@ -104,17 +112,25 @@ impl CosmosTables {
                 }
                 Err(Refused::Acknowledged(error) | Refused::Late(error)) => (error, true),
                 Err(Refused::At { at, status, repeated, cause }) => {
-                    let error = refusal(transaction, at, status, cause);
                     let is_known = failure::effect(status.0) != Effect::Unknown;
-                    if is_known && !repeated && unanswered == 0 {
-                        let is_race = planned.get(at).is_some_and(|planned| planned.lost_a_race(status.0));
-                        return if is_race {
+                    if !is_known || repeated || unanswered > 0 {
+                        (refusal(transaction, at, status, cause), is_known)
+                    } else {
+                        let plan = planned.get(at);
+                        if status.0 == CONFLICT
+                            && let Some(plan) = plan
+                            && self.is_of_value(target, plan).await.map_err(Failed::Refused)?
+                        {
+                            let error = violation(transaction, at, &target.container.unique_keys, cause);
+                            return Ok(Settled::ValueTaken(error));
+                        }
+                        let error = refusal(transaction, at, status, cause);
+                        return if plan.is_some_and(|plan| plan.lost_a_race(status.0)) {
                             Ok(Settled::RetryLoop(error))
                         } else {
                             Err(Failed::Refused(error))
                         };
                     }
-                    (error, is_known)
                 }
                 Err(Refused::Whole(cause)) if failure::verdict(&cause) == Verdict::Unsent => {
                     unsent += 1;
@@ -212,32 +228,4 @@ fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
     let message =
         format!("the request has {bytes} bytes of JSON, at most {TRANSACTION_BYTES} are allowed; {help}");
     Err(Error::new(code, message).with_rule(rule))
-}
-
-/// Returns the error for an operation that failed with the given status and sub-status.
-fn refusal(
-    transaction: &Transaction,
-    at: usize,
-    (status, sub): (u16, u16),
-    cause: Option<CosmosError>,
-) -> Error {
-    let (code, rule, message) = match status {
-        404 if sub == 0 => (ErrorCode::ResourceNotFound, "UPD-2", "the entity does not exist".to_owned()),
-        409 => (ErrorCode::EntityAlreadyExists, "INS-1", "an entity with this key already exists".to_owned()),
-        412 => (ErrorCode::UpdateConditionNotSatisfied, "UPD-3", "the entity has another version".to_owned()),
-        413 => (ErrorCode::EntityTooLarge, "LIM-5", "the item has more than 2 MB of JSON".to_owned()),
-        _ => {
-            let help = failure::help(status, sub);
-            (failure::code(status, sub), "ERR-3", format!("it failed with status {status}/{sub}{help}"))
-        }
-    };
-    let row_key = transaction.operations().get(at).map_or("", |operation| operation.row_key.as_str());
-    let error = Error::new(code, message)
-        .with_rule(rule)
-        .with_operation(at)
-        .with_key(transaction.partition_key().as_str(), row_key);
-    match cause {
-        Some(cause) => error.with_source(cause),
-        None => error,
-    }
 }

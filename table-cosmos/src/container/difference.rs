@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::expiry::TimeToLive;
 use crate::throughput::Throughput;
+use crate::unique::write_paths;
 
 /// A difference between a container and the [options](crate::Options). If the partition key differs, or items expire although the options do not allow expiry,
 /// the container cannot be used and an error is returned instead.
@@ -32,6 +33,12 @@ pub enum Difference {
         /// The time to live of the container.
         found: TimeToLive,
     },
+    /// The container has a unique key. A write that repeats the values of another item with the same partition key fails with
+    /// [`UniqueViolation`](table_core::ErrorCode::UniqueViolation). A missing member counts as a value, so only one item of a partition key may lack all paths.
+    UniqueKey {
+        /// The paths of the key.
+        paths: Vec<String>,
+    },
 }
 
 impl fmt::Display for Difference {
@@ -45,6 +52,13 @@ impl fmt::Display for Difference {
                 f,
                 "in the container {found}, but the options request that {asked}; change the time to live of the container, or the option"
             ),
+            Self::UniqueKey { paths } => {
+                f.write_str("the container refuses items that repeat the values of another item of their partition key at ")?;
+                write_paths(f, paths)?;
+                f.write_str(
+                    ", also if both lack them; map these paths to properties of each entity, and keep no rows of patterns in the table",
+                )
+            }
             Self::Indexing { path, indexed: true } => write!(
                 f,
                 "the container indexes {path}, which no query uses and every write pays for; exclude it from the indexing policy"

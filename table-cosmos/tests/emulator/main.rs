@@ -44,6 +44,7 @@ mod spellings;
 mod sweep;
 mod throttle;
 mod too_large;
+mod unique;
 mod unrest;
 
 use std::sync::Arc;

@@ -2,4 +2,5 @@
 
 mod adopted;
 mod filters;
+mod releases;
 mod together;

@@ -110,7 +110,7 @@ pub const FAMILIES: &[Family] = &[
     Family::new("PAT-HET", "heterogeneous types", &[(1, 6)]),
     Family::new("IMP", "implementation considerations", &[(1, 6)]),
     Family::new("HPK", "hierarchical partition keys", &[(1, 45)]),
-    Family::new("LIM", "limits of hierarchical partition keys", &[(1, 15)]),
+    Family::new("LIM", "limits of hierarchical partition keys", &[(1, 16)]),
     Family::new("EPK", "the hash that places a hierarchical key", &[(1, 14)]),
     Family::new("MAP", "the map of physical partitions", &[(1, 13)]),
     Family::new("RT", "routing to physical partitions", &[(1, 14)]),
