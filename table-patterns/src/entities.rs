@@ -29,6 +29,7 @@ mod outbox;
 mod patch;
 mod plan;
 mod read;
+mod record;
 mod refused;
 mod repository;
 mod rounds;
@@ -52,12 +53,13 @@ pub(crate) use fault::EntityFault;
 pub use handle::Entities;
 pub use outbox::{NoOutbox, StepRecorder};
 pub(crate) use plan::{
-    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, PreparedRow, REFERENCES, RecordChanges,
-    RowPlace, RowWrite, UndoWrite, sent, touch,
+    Author, DerivedRow, EntityPlan, PlannedRow, PreparedRow, REFERENCES, RowPlace, RowWrite, UndoWrite, sent,
+    touch,
 };
 pub(crate) use read::{Current, RACE, read_as};
+pub(crate) use record::{ChangeRecord, RecordChanges, Recorded};
 pub(crate) use rounds::Rounds;
 pub(crate) use seen_versions::SeenRows;
 pub(crate) use siblings::{Sibling, Siblings};
-pub(crate) use turns::Turn;
 pub(crate) use turns::group::{Group, GroupRead, Joined, Recorder};
+pub(crate) use turns::{Turn, Turns};

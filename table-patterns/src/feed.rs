@@ -33,8 +33,8 @@
 //! # Cost
 //! **Write.** A write adds two operations to the transaction: the entries and the head. The entries of a transaction with more than 80 changes, or with more
 //! than 256 KiB of payloads, take several rows. The handle remembers the head of a partition after a commit. A process reads the head before its first write,
-//! and again after a conflict. Writes to one partition through one handle are serialised, because each write needs the head left by the previous write. If
-//! writers in different processes compete, the loser retries.
+//! and again after a conflict. Writes to one partition through one handle take turns in the order of their arrival, because each write needs the head left by the
+//! previous write. If writers in different processes compete, the loser retries, as often as the retry policy of its handle permits.
 //!
 //! **Read.** A read takes one request for the head if nothing is new; otherwise it also reads the pages with the new rows.
 //!
@@ -94,11 +94,11 @@ mod backfill;
 mod contributor;
 mod entries;
 mod head;
+mod heads;
 mod read;
 mod registry;
 #[cfg(test)]
 mod tests;
-mod turn;
 
 use std::fmt;
 use std::sync::Arc;
@@ -110,10 +110,12 @@ use table_core::key::{PartitionKey, RowKey};
 use table_core::mixed::{RowOwner, classify_key};
 use table_core::name::TableName;
 use table_core::query::KeyRange;
+use table_core::retry::Retry;
 use table_core::selection::{Point, Selection};
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 
+use crate::entities::{RecordChanges, Turns};
 use crate::work::Runtime;
 pub use backfill::FeedBackfill;
 pub(crate) use backfill::is_announced;
@@ -121,9 +123,9 @@ pub(crate) use contributor::FeedRecorder;
 use entries::Record;
 pub use head::FEED_PREFIX;
 pub(crate) use head::{HEAD as FEED_HEAD, Head, sets_feed_back};
+use heads::Heads;
 pub use read::FeedReader;
 pub(crate) use registry::Listed;
-use turn::Turns;
 
 /// The table that lists the partitions with a feed. Listings of the program's tables omit it.
 pub const FEEDS: &str = table_core::table::FEEDS;
@@ -248,7 +250,9 @@ impl Cursor {
 pub struct Feed<S> {
     store: S,
     pace: Runtime,
-    turns: Arc<Turns>,
+    /// The queues of waiting writers, one per partition. Only one writer at a time commits to a feed.
+    turns: Turns,
+    heads: Arc<Heads>,
 }
 
 impl<S: TableStore> Feed<S> {
@@ -261,7 +265,7 @@ impl<S: TableStore> Feed<S> {
     /// Creates a handle with a different clock and sleep function.
     #[must_use]
     pub fn with_runtime(store: S, pace: Runtime) -> Self {
-        Self { store, pace, turns: Arc::default() }
+        Self { store, pace, turns: Turns::default(), heads: Arc::default() }
     }
 
     /// Submits a transaction together with the feed entries for its changes.
@@ -277,7 +281,8 @@ impl<S: TableStore> Feed<S> {
         changes: &[FeedChange<'_>],
     ) -> Result<Committed> {
         let records: Vec<_> = changes.iter().map(Record::of).collect();
-        self.commit(table, transaction, &records).await
+        let retry = Retry::default().with_runtime(self.pace.clone());
+        self.commit_within(&retry, table, transaction, &records).await
     }
 
     /// Returns the partitions of a table that have a feed, in the order in which the registry, [`FEEDS`], lists them.

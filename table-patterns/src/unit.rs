@@ -262,7 +262,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             return Ok(Outcome::Conflict(Conflict::Entity, self.named(error)));
         }
         let is_pending = self.draft.is_pending();
-        let what = if is_pending { "the copies of the entities" } else { "the indexes of the entities" };
+        let what =
+            if is_pending { "the copies of the entities" } else { "a row that is written with the entities" };
         let rounds = Rounds::new(&self.retry, what);
         // In a transaction, the number of attempts is limited. After the last one, the transaction's closure runs again, and the
         // transaction may reserve the partition.

@@ -193,6 +193,8 @@ impl Bookkeeping {
                 }
                 let Some(number) = numbers.next() else { break };
                 add(unit, tenant, draft, (number, None)).await?;
+                let Draft { request, lines, .. } = draft.clone();
+                unit.insert(&Request { tenant: tenant.to_owned(), id: request, entry: number, lines })?;
                 *answer = Some(number);
             }
         }
@@ -215,8 +217,9 @@ impl Bookkeeping {
                 return Err(Refused::Period);
             }
             let lines = entry.lines.iter().map(|line| Line { cents: -line.cents, ..*line }).collect();
-            let reference = format!("reversal of {number}");
-            let draft = Draft { request: reference.clone(), effective, reference, lines };
+            // A reversal stores no request, because `reversed_by` refuses a repetition, and clients may choose any id for their requests.
+            let (request, reference) = (String::new(), format!("reversal of {number}"));
+            let draft = Draft { request, effective, reference, lines };
             let reversal = numbers.next_in(unit).await?;
             add(unit, &tenant, &draft, (reversal, Some(number))).await?;
             unit.update(&entry, |entry| entry.reversed_by = Some(reversal))?;
@@ -285,14 +288,14 @@ fn empty(tenant: &str, page: u32) -> Balances {
     Balances { tenant: tenant.to_owned(), page, closed: BTreeSet::new() }
 }
 
-/// Adds an entry to a unit of work, together with its postings, its request, and the balances and sums that it changes.
+/// Adds an entry to a unit of work, together with its postings, and the balances and sums that it changes.
 async fn add(
     unit: &mut Work,
     tenant: &str,
     draft: &Draft,
     (number, reverses): (u32, Option<u32>),
 ) -> Result<()> {
-    let Draft { request, effective, reference, lines } = draft.clone();
+    let Draft { effective, reference, lines, .. } = draft.clone();
     let mut pages = BTreeMap::<u32, Vec<(usize, i64)>>::new();
     for line in &lines {
         let (page, at) = slot(line.account);
@@ -329,10 +332,9 @@ async fn add(
         volume: lines.iter().map(|line| line.cents.max(0)).sum(),
         reverses,
         reversed_by: None,
-        lines: lines.clone(),
+        lines,
         attachment: None,
     };
     unit.insert(&entry)?;
-    unit.insert(&Request { tenant: tenant.to_owned(), id: request, entry: number, lines })?;
     Ok(())
 }

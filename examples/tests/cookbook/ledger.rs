@@ -14,6 +14,31 @@ fn sendable<T: Send>(future: T) -> T {
 }
 
 #[test]
+fn no_id_that_a_client_chooses_prevents_the_reversal_of_an_entry() {
+    let books = block_on(Bookkeeping::open(&store::in_memory())).unwrap();
+    let day = NaiveDate::from_ymd_opt(2026, 3, 1).unwrap();
+    let effective = day.succ_opt().unwrap();
+    let lines = vec![Line { account: 1, cents: 5 }, Line { account: 2, cents: -5 }];
+    let chart = BTreeMap::from([1, 2].map(|account| (account, "EUR".to_owned())));
+    block_on(async {
+        books.open_books("t", day).await.unwrap();
+        let post = async |request: String, lines: &[Line]| {
+            let draft = Draft { request, effective, reference: "r".into(), lines: lines.to_vec() };
+            books.post("t", &chart, &[draft]).await.unwrap()[0]
+        };
+        let first = post("one".into(), &lines).await;
+        let taken = post(format!("reversal of {first}"), &lines).await;
+        let reversal = books.reverse("t", first, effective).await.unwrap();
+        assert!(![first, taken].contains(&reversal));
+        let second = books.reverse("t", taken, effective).await.unwrap();
+        // The id of a reversal's reference is not in use, whatever the lines of the new entry are.
+        let late = post(format!("reversal of {taken}"), &lines).await;
+        assert!(![first, taken, reversal, second].contains(&late));
+        assert_eq!(books.balance("t", 1).await.unwrap(), 5);
+    });
+}
+
+#[test]
 fn every_verb_runs_in_a_task_that_changes_threads() {
     let books = block_on(sendable(Bookkeeping::open(&store::in_memory()))).unwrap();
     let day = NaiveDate::from_ymd_opt(2026, 3, 1).unwrap();

@@ -15,9 +15,9 @@ use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::row::{Row, entity_bytes};
 
 use crate::entities::plan::{
-    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, is_condition, properties_mut,
-    required_version,
+    Author, DerivedRow, EntityPlan, PlannedRow, is_condition, properties_mut, required_version,
 };
+use crate::entities::record::{ChangeRecord, RecordChanges};
 use crate::outbox::{Intent, Step};
 
 /// The writes in one transaction: entities in one partition, and the rows and steps that contributors add. No entity occurs twice.

@@ -20,6 +20,7 @@ use crate::entities::admission::AdmitWrites;
 use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::{Author, REFERENCES, ReadRow, RowPlace, UndoWrite, sent};
+use crate::entities::record::Recorded;
 use crate::entities::seen_versions::SeenRows;
 use crate::requests::{self, CONCURRENCY};
 
@@ -75,12 +76,14 @@ pub(crate) enum Conflict {
     Fixed,
     /// A related entity changed after it was read. The write copies its properties, or updates its copies.
     Related,
+    /// Another writer recorded its changes first, for example in the feed of the partition.
+    Record,
 }
 
 impl Conflict {
     /// Returns `true` if only another writer can cause the conflict. The same writes succeed once the row has been read again.
     pub(crate) const fn is_race(self) -> bool {
-        matches!(self, Self::Derived | Self::Related)
+        matches!(self, Self::Derived | Self::Related | Self::Record)
     }
 
     /// Returns `true` if a planned write caused the conflict; `false` if only the writes that `completed` adds to the planned ones caused it.
@@ -93,7 +96,7 @@ impl Conflict {
                 planned.rows().contains_key(&row_key)
                     || row.is_some_and(|row| row.by != Author::Pattern(REFERENCES))
             }),
-            Self::Derived | Self::Related => true,
+            Self::Derived | Self::Related | Self::Record => true,
         }
     }
 }
@@ -112,18 +115,21 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         let intents = self.recorded_intents(batch).await?;
         let is_recorded = !intents.is_empty();
         let mut undo = Vec::new();
-        let is_sent = AtomicBool::new(false);
+        let (is_sent, is_record_lost) = (AtomicBool::new(false), AtomicBool::new(false));
         let outcome = match self.prepare(batch, look, intents, &mut undo).await {
             Ok(transaction) => {
                 let keys = SeenRows::keys(transaction.operations());
                 // A batch with uploads depends on stored rows, so it replaces no entity unconditionally and has no lease: the store sends it.
                 let submit = |transaction| {
                     is_sent.store(true, Ordering::Relaxed);
-                    self.send(batch, transaction)
+                    self.send(batch, transaction, &is_record_lost)
                 };
                 match submit_admitted(transaction, || self.admit(batch, &undo), submit).await {
                     Err(error) if !is_sent.load(Ordering::Relaxed) => {
                         Err(error.with_table(self.table.as_str()))
+                    }
+                    Err(error) if is_record_lost.load(Ordering::Relaxed) => {
+                        Ok(Outcome::Conflict(Conflict::Record, error))
                     }
                     sent => self.outcome(batch, &keys, sent),
                 }
@@ -257,10 +263,22 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         self.outbox.seal(self.table, batch.partition_key(), intents).await
     }
 
-    async fn send(&self, batch: &Batch, transaction: Transaction) -> Result<Committed> {
-        match batch.records() {
-            Some((records, recorder)) => recorder.commit(self.table, transaction, records).await,
-            None => self.store.submit(self.table, transaction).await,
+    /// Submits a transaction together with the batch's records. Sets `is_record_lost` if another writer recorded its changes first.
+    async fn send(
+        &self,
+        batch: &Batch,
+        transaction: Transaction,
+        is_record_lost: &AtomicBool,
+    ) -> Result<Committed> {
+        let Some((records, recorder)) = batch.records() else {
+            return self.store.submit(self.table, transaction).await;
+        };
+        match recorder.commit(self.table, transaction, records).await? {
+            Recorded::Committed(committed) => Ok(committed),
+            Recorded::Lost(error) => {
+                is_record_lost.store(true, Ordering::Relaxed);
+                Err(error)
+            }
         }
     }
 

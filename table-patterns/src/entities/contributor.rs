@@ -14,9 +14,8 @@ use table_core::runtime::Runtime;
 use table_core::table::SchemaWatch;
 
 use crate::entities::fault::undecided;
-use crate::entities::plan::{
-    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite,
-};
+use crate::entities::plan::{Author, DerivedRow, EntityPlan, PlannedRow, RowWrite};
+use crate::entities::record::{ChangeRecord, RecordChanges};
 use crate::entities::siblings::Siblings;
 use crate::outbox::Step;
 

@@ -1,7 +1,6 @@
 //! The planned write of one entity: its operation, and the rows and steps that contributors add.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,9 +12,9 @@ use table_core::limits::Limits;
 use table_core::name::TableName;
 use table_core::operation::{OperationKind, RowState};
 use table_core::row::{Row, RowWriter};
-use table_core::store::{Capabilities, Committed, StoredRow};
-use table_core::transaction::Transaction;
+use table_core::store::{Capabilities, StoredRow};
 
+use crate::entities::record::{ChangeRecord, RecordChanges};
 use crate::outbox::Step;
 
 /// One entity's write, with everything that contributors add to its transaction.
@@ -185,31 +184,6 @@ pub(crate) trait UndoWrite: Send + Sync {
 
     /// Undoes the work on a best-effort basis. The collector later removes anything that remains.
     fn undo(&self) -> BoxFuture<'_, ()>;
-}
-
-/// A change to a row, recorded in the transaction that makes the change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ChangeRecord {
-    /// The `RowKey` of the changed row.
-    pub(crate) source: RowKey,
-    /// The kind of change.
-    pub(crate) kind: Cow<'static, str>,
-    pub(crate) payload: Vec<u8>,
-}
-
-/// A pattern that records the changes in a transaction, and commits the changes and their records together.
-pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
-    /// Returns the number of operations that records add to a transaction.
-    fn operations(&self, records: &[ChangeRecord]) -> usize;
-
-    /// Submits a transaction together with its records. The returned versions, and the operation index in an error, refer only to the given operations, not to
-    /// the records.
-    fn commit<'a>(
-        &'a self,
-        table: &'a TableName,
-        transaction: Transaction,
-        records: &'a [ChangeRecord],
-    ) -> BoxFuture<'a, Result<Committed>>;
 }
 
 /// Creates an empty merge that changes only an entity's version, so writers that have read the entity before get a conflict.

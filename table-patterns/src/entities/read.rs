@@ -12,7 +12,7 @@ use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
 
 /// The description, in error messages, of the rows that other writers may change during a write.
-pub(crate) const RACE: &str = "the entity or its indexes";
+pub(crate) const RACE: &str = "the entity or a row that is written with it";
 
 /// A stored version of an entity.
 pub(crate) struct Current<E> {

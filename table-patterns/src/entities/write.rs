@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
+use table_core::key::text::RESERVED;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::row::{self, Row};
@@ -163,9 +164,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(etags.map(|etags| etags.into_iter().next().flatten()))
     }
 
-    /// Adds the entity's key to the error that is returned after the last attempt.
+    /// Adds the entity's key to the error that is returned after the last attempt. An error about a reserved row, such as the head of a feed, keeps its key.
     fn at_lost(&self, error: Error, key: &EntityKey) -> Error {
-        if error.rule() == Some("CON-3") { self.here(error, key) } else { error }
+        let is_reserved = error.key().is_some_and(|(_, row_key)| row_key.starts_with(RESERVED));
+        if error.rule() == Some("CON-3") && !is_reserved { self.here(error, key) } else { error }
     }
 
     /// Plans a write without the stored version, and commits it.
@@ -191,7 +193,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// Any error from the commit.
     pub(crate) async fn commit_in(&self, table: &TableName, batch: &Batch) -> Result<Vec<Option<ETag>>> {
-        Rounds::new(&self.retry, "the indexes of the entities").commit_batch(&self.site(table), batch).await
+        Rounds::new(&self.retry, "a row that is written with the entities")
+            .commit_batch(&self.site(table), batch)
+            .await
     }
 
     /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that none of them forbids removing unknown properties.

@@ -10,11 +10,11 @@ use table_core::entity::Entity;
 use table_core::key::RowKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::store::{Committed, TableStore};
+use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
 use crate::entities::{
-    ChangeRecord, Contribution, Contributor, Entities, EntityChange, RecordChanges, ReservedRows,
+    ChangeRecord, Contribution, Contributor, Entities, EntityChange, RecordChanges, Recorded, ReservedRows,
 };
 use crate::feed::{Feed, entries, read};
 
@@ -83,8 +83,8 @@ impl<S: TableStore> RecordChanges for Feed<S> {
         table: &'a TableName,
         transaction: Transaction,
         records: &'a [ChangeRecord],
-    ) -> BoxFuture<'a, Result<Committed>> {
-        Self::commit(self, table, transaction, records).boxed()
+    ) -> BoxFuture<'a, Result<Recorded>> {
+        self.attempt(table, transaction, records).boxed()
     }
 }
 

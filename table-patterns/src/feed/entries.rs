@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use table_core::etag::ETag;
-use table_core::key::{PartitionKey, RowKey};
+use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::retry::Retry;
 use table_core::row::RowWriter;
-use table_core::store::{Committed, TableStore};
+use table_core::store::TableStore;
 use table_core::transaction::Transaction;
-use table_core::{Error, Result, ValueRef};
+use table_core::{Error, ErrorCode, Result, ValueRef};
 
 use crate::converge;
+use crate::entities::Recorded;
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::{Feed, FeedChange};
 
@@ -40,6 +40,12 @@ impl Record {
     fn bytes(&self) -> usize {
         self.source.as_str().len() + self.kind.len() + self.payload.len()
     }
+}
+
+/// The error if two writers create the head of a feed at the same time.
+fn created_first() -> Error {
+    let message = "another writer has created the head of the feed; repeat the write";
+    Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
 }
 
 /// Returns the number of operations that recording these changes adds to a transaction.
@@ -85,60 +91,53 @@ fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Submits a transaction together with the feed entries for its changes.
+    /// Makes one attempt to submit a transaction together with the feed entries for its changes.
     /// The returned `ETag`s and the operation index in an error refer to the operations of `transaction` alone.
-    pub(crate) async fn commit(
+    pub(super) async fn attempt(
         &self,
         table: &TableName,
         transaction: Transaction,
         records: &[Record],
-    ) -> Result<Committed> {
+    ) -> Result<Recorded> {
         if records.is_empty() {
-            return self.store.submit(table, transaction).await;
+            return self.store.submit(table, transaction).await.map(Recorded::Committed);
         }
         let partition_key = transaction.partition_key().clone();
         let own = transaction.operations().len();
-        let retry = Retry::default().with_runtime(self.pace.clone());
-        let mut race = retry.start("the feed of the partition");
-        loop {
-            let mut turn = self.turns.next(table, &partition_key, &self.pace).await;
-            let known = match turn.take() {
+        let key = EntityKey { partition_key: partition_key.clone(), row_key: RowKey::new(HEAD)? };
+        let at_head = |error: Error| error.with_table(table.as_str()).with_key(partition_key.as_str(), HEAD);
+        let _turn = self.turns.enter_entity(table, &key, &self.pace).await;
+        let known = match self.heads.take(table, &partition_key) {
+            Some(known) => known,
+            None => match self.head(table, &partition_key).await? {
                 Some(known) => known,
-                None => match self.head(table, &partition_key).await? {
+                None => match self.create(table, &partition_key).await? {
                     Some(known) => known,
-                    None => {
-                        if let Some(known) = self.create(table, &partition_key).await? {
-                            known
-                        } else {
-                            drop(turn);
-                            race.retry(None).await?;
-                            continue;
-                        }
-                    }
+                    None => return Ok(Recorded::Lost(at_head(created_first()))),
                 },
-            };
-            let (recorded, head) =
-                self.recorded((table, &partition_key), transaction.clone(), known.clone(), records).await?;
-            // The requests for the feed may have taken longer than the lease.
-            recorded.check_lease()?;
-            match self.store.submit(table, recorded).await {
-                Ok(mut committed) => {
-                    let etag = committed.pop().flatten();
-                    turn.leave(etag.map(|etag| (head, etag)));
-                    committed.truncate(own);
-                    return Ok(committed);
+            },
+        };
+        let (recorded, head) =
+            self.recorded((table, &partition_key), transaction, known.clone(), records).await?;
+        // The requests for the feed may have taken longer than the lease.
+        recorded.check_lease()?;
+        match self.store.submit(table, recorded).await {
+            Ok(mut committed) => {
+                if let Some(etag) = committed.pop().flatten() {
+                    self.heads.leave(table, &partition_key, (head, etag));
                 }
-                Err(error) if error.is_conflict() && error.operation().is_some_and(|at| at >= own) => {
-                    drop(turn);
-                    race.retry(error.with_table(table.as_str()).with_key(partition_key.as_str(), HEAD))
-                        .await?;
+                committed.truncate(own);
+                Ok(Recorded::Committed(committed))
+            }
+            Err(error) if error.is_conflict() && error.operation().is_some_and(|at| at >= own) => {
+                Ok(Recorded::Lost(at_head(error)))
+            }
+            Err(error) => {
+                // If the store refuses one of the program's operations, the remembered head remains valid.
+                if error.is_conflict() && error.operation().is_some() {
+                    self.heads.leave(table, &partition_key, known);
                 }
-                Err(error) => {
-                    // If the store refuses one of the program's operations, the remembered head remains valid.
-                    let is_refused = error.is_conflict() && error.operation().is_some();
-                    turn.leave(is_refused.then_some(known));
-                    return Err(error);
-                }
+                Err(error)
             }
         }
     }

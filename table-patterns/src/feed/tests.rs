@@ -1,5 +1,6 @@
 //! Tests feeds: the order of entries, the number of requests, and tolerance of faults.
 
+mod contended;
 mod leases;
 mod quiet;
 mod requests;

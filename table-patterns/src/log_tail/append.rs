@@ -7,7 +7,6 @@ use table_core::clock::Clock;
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::query::Select;
-use table_core::retry::Retry;
 use table_core::row::{Row, RowView};
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result, ValueRef};
@@ -92,8 +91,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
 
     async fn insert(&self, instant: Option<u64>, mut event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
         // A second stamp is needed only if two writers have the same random number, counter and tick.
-        let retry = Retry::default();
-        let mut race = retry.start("the rows of all stamps that were tried");
+        let mut race = self.table.retry().start("the rows of all stamps that were tried");
         loop {
             let stamp = self.writer.stamp(instant);
             let event = event(stamp);
@@ -108,6 +106,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
                 Err(error) if error.code() == ErrorCode::EntityAlreadyExists => {
                     if self.holds(&key, &event).await? {
                         return Ok(stamp);
+                    }
+                    // Another row, such as one that a participant adds, is refused under every stamp.
+                    if error.key() != Some((key.partition_key.as_str(), key.row_key.as_str())) {
+                        return Err(error);
                     }
                     race.retry(error).await?;
                 }

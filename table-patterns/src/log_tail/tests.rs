@@ -1,4 +1,5 @@
 mod lost;
+mod refused;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

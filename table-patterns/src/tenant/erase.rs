@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::FutureExt;
-use table_core::etag::IfMatch;
+use table_core::etag::{ETag, IfMatch};
 use table_core::key::text::RESERVED;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -135,6 +135,9 @@ impl Tenant {
 
 async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     for table in place.existing().await? {
+        // IMPORTANT: the feeds' registrations are read before the rows are deleted. A registration that has changed since may belong to a feed that a late writer
+        // has created, so it remains for the next pass.
+        let feeds = registered(place, FEEDS, &table).await?;
         for range in place.ranges() {
             // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
             erase_rows(place, &table, &range, false, erased).await?;
@@ -142,13 +145,16 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
             // clear the copies.
             erase_rows(place, &table, &range, true, erased).await?;
         }
-        for partition_key in registered(place, FEEDS, &table).await? {
-            let key = registry::key_of(&table, &partition_key)?;
-            erased.registrations += delete(place, &TableName::new(FEEDS)?, &[key]).await?;
+        for (partition_key, etag) in feeds {
+            let EntityKey { partition_key, row_key } = registry::key_of(&table, &partition_key)?;
+            let (registry, removal) = (TableName::new(FEEDS)?, OperationKind::Delete(IfMatch::ETag(etag)));
+            let submitted =
+                converge::submit(&place.store, &registry, &partition_key, [(row_key, removal)]).await;
+            erased.registrations += u64::from(converge::is_won(submitted)?);
         }
         delete(place, &TableName::new(REGISTRY)?, &kept_rows(place, &table).await?).await?;
         // IMPORTANT: the entry remains, because running writers rely on it. A sweep removes the entry later.
-        for partition_key in registered(place, REGISTRY, &table).await? {
+        for (partition_key, _) in registered(place, REGISTRY, &table).await? {
             let is_marked = registry::mark_erased(&place.store, &table, &partition_key).await?;
             erased.registrations += u64::from(is_marked);
         }
@@ -242,8 +248,8 @@ async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) ->
     Ok(removed)
 }
 
-/// Returns the partitions of a place that are listed in the registry and not marked as erased.
-async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<Vec<PartitionKey>> {
+/// Returns the partitions of a place that are listed in the registry and not marked as erased, with the versions of their registry rows.
+async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<Vec<(PartitionKey, ETag)>> {
     let (store, registry, mut found) = (&place.store, TableName::new(registry)?, Vec::new());
     for partitions in &place.partitions {
         match partitions {
@@ -254,13 +260,13 @@ async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<
                     Err(error) if error.is_table_not_found() => None,
                     entry => entry?.filter(|entry| !registry::is_erased(entry.row.view())),
                 };
-                found.extend(entry.map(|_| partition_key));
+                found.extend(entry.map(|entry| (partition_key, entry.etag)));
             }
             Partitions::Begin(prefix) => {
                 let mut keys = Vec::new();
                 let add = |row: EntityRef<'_>| {
                     if row.row_key.starts_with(prefix.as_str()) && !registry::is_erased(row.row) {
-                        keys.push(PartitionKey::new(row.row_key));
+                        keys.push(PartitionKey::new(row.row_key).map(|key| (key, row.etag())));
                     }
                 };
                 registry::each(store, &registry, registry::buckets(table), add).await?;

@@ -8,6 +8,7 @@ mod expired;
 mod foreign;
 mod hostile;
 mod kit;
+mod late;
 mod levels;
 mod missing;
 mod newer;

@@ -69,6 +69,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     fn new_group(&self, turn: &Turn) -> Group {
         let (store, table, limits) =
             (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
+        let retry = self.retry.clone();
         let partition_key = self.draft.planned().partition_key().clone();
         let of_partition = partition_key.clone();
         let seen = self.rivals.as_ref().map(|rivals| Arc::clone(&rivals.seen));
@@ -80,7 +81,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 }
                 let keys = SeenRows::keys(transaction.operations());
                 let committed = match recorder.filter(|_| !records.is_empty()) {
-                    Some(recorder) => recorder.commit(&table, transaction, &records).await?,
+                    Some(recorder) => recorder.commit_within(&retry, &table, transaction, &records).await?,
                     None => store.submit(&table, transaction).await?,
                 };
                 if let Some(seen) = seen {

@@ -1,15 +1,20 @@
 //! Tests the writers of one feed: some are delayed, some are dropped, and several run in parallel.
 
+use std::cell::Cell;
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use futures_util::FutureExt;
+use futures_util::future::join_all;
 use pollster::block_on;
-use table_core::key::RowKey;
+use table_core::key::{EntityKey, RowKey};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
 use super::{DAY, World, numbers};
-use crate::faults::Fault;
+use crate::faults::{Call, Fault};
+use crate::feed::head::HEAD;
 use crate::feed::{Cursor, Feed, FeedChange};
 use crate::work::Runtime;
 
@@ -55,8 +60,9 @@ fn pat_ec_8_a_writer_that_is_no_longer_polled_blocks_no_other() {
     world.write(&feed, &[0]);
     let source = RowKey::new("1").unwrap();
     let change = [FeedChange { source: &source, kind: "set", payload: b"" }];
+    let head = EntityKey { partition_key: world.sales.clone(), row_key: RowKey::new(HEAD).unwrap() };
     // The owner of this turn is never polled again.
-    let turn = block_on(feed.turns.next(&world.table, &world.sales, &feed.pace));
+    let turn = block_on(feed.turns.enter_entity(&world.table, &head, &feed.pace));
     block_on(feed.submit(&world.table, world.transaction(), &change)).unwrap();
     world.write(&feed, &[2]);
     drop(turn);
@@ -88,4 +94,32 @@ fn pat_ec_8_writers_sharing_a_handle_never_conflict_and_no_entry_is_lost() {
     let entries = world.read(&feed, &Cursor::default(), 10_000);
     let found: Vec<_> = entries.iter().map(|entry| entry.cursor.number()).collect();
     assert_eq!(found, (1..=u64::try_from(before).unwrap() + 200).collect::<Vec<_>>(), "without a gap");
+}
+
+#[test]
+fn pat_ec_8_writers_sharing_a_handle_write_in_the_order_in_which_they_arrive() {
+    for waits_once in [false, true] {
+        let world = World::new(1_000);
+        // No writer stops waiting for its turn.
+        let feed =
+            Feed::with_runtime(world.store.clone(), Runtime::new().sleep_by(|_| pending::<()>().boxed()));
+        world.write(&feed, &[0]);
+        world.store.script(move |call, number| match call {
+            Call::Submit if waits_once || number % 3 == 0 => Fault::Later,
+            _ => Fault::None,
+        });
+        let (written, source) = (Cell::new(0), RowKey::new("1").unwrap());
+        let writers = (0..4).map(|_| async {
+            let mut own = 0;
+            while written.get() < 400 {
+                let change = [FeedChange { source: &source, kind: "set", payload: b"" }];
+                feed.submit(&world.table, world.transaction(), &change).await.unwrap();
+                written.set(written.get() + 1);
+                own += 1;
+            }
+            own
+        });
+        let counts = block_on(join_all(writers));
+        assert!(counts.iter().all(|own| (80..=120).contains(own)), "{counts:?}");
+    }
 }

@@ -136,7 +136,7 @@ async fn sums(books: &Books, tenant: &str, entries: &[Entry], report: &mut impl 
     Ok(())
 }
 
-/// Checks that each entry belongs to exactly one request.
+/// Checks that each entry either belongs to exactly one request or reverses another entry.
 async fn requests(
     books: &Books,
     tenant: &str,
@@ -148,6 +148,12 @@ async fn requests(
     let requests = requests.query(Request::rows(tenant)).collect().await?;
     let by_number: BTreeMap<u32, &Entry> = entries.iter().map(|entry| (entry.number, entry)).collect();
     let mut answers: Vec<u32> = requests.iter().map(|request| request.entry).collect();
+    for entry in entries {
+        if let Some(reversed) = entry.reverses {
+            answers.push(entry.number);
+            values.insert(request_key(tenant, &format!("reversal of {reversed}")), lines_text(&entry.lines));
+        }
+    }
     answers.sort_unstable();
     if !answers.iter().eq(by_number.keys()) {
         report(format!("{} entries answer {} requests", entries.len(), answers.len()));

@@ -1,0 +1,68 @@
+//! Records of changes, which a pattern such as a feed commits in the transaction that makes the changes.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use table_core::key::RowKey;
+use table_core::name::TableName;
+use table_core::retry::Retry;
+use table_core::store::Committed;
+use table_core::transaction::Transaction;
+use table_core::{Error, Result};
+
+/// A change to a row, recorded in the transaction that makes the change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChangeRecord {
+    /// The `RowKey` of the changed row.
+    pub(crate) source: RowKey,
+    /// The kind of change.
+    pub(crate) kind: Cow<'static, str>,
+    pub(crate) payload: Vec<u8>,
+}
+
+/// A pattern that records the changes in a transaction, and commits the changes and their records together.
+pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
+    /// Returns the number of operations that records add to a transaction.
+    fn operations(&self, records: &[ChangeRecord]) -> usize;
+
+    /// Makes one attempt to submit a transaction together with its records. The returned versions, and the operation index in an error, refer only to the given
+    /// operations, not to the records.
+    fn commit<'a>(
+        &'a self,
+        table: &'a TableName,
+        transaction: Transaction,
+        records: &'a [ChangeRecord],
+    ) -> BoxFuture<'a, Result<Recorded>>;
+
+    /// Submits a transaction together with its records. Repeats the attempt while other writers record changes first.
+    ///
+    /// # Errors
+    /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt; any error from [`commit`](Self::commit).
+    fn commit_within<'a>(
+        &'a self,
+        retry: &'a Retry,
+        table: &'a TableName,
+        transaction: Transaction,
+        records: &'a [ChangeRecord],
+    ) -> BoxFuture<'a, Result<Committed>> {
+        async move {
+            let mut race = retry.start("the feed of the partition");
+            loop {
+                match self.commit(table, transaction.clone(), records).await? {
+                    Recorded::Committed(committed) => return Ok(committed),
+                    Recorded::Lost(error) => race.retry(error).await?,
+                }
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The outcome of an attempt to commit a transaction together with its records.
+pub(crate) enum Recorded {
+    Committed(Committed),
+    /// Another writer recorded changes first. Nothing was written. The error has the key of the row on which recording depends.
+    Lost(Error),
+}
