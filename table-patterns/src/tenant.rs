@@ -142,6 +142,8 @@ pub use import::{Import, Imported};
 use member::{Member, Typed};
 use partitions::Partitions;
 use periodic::InPeriods;
+#[cfg(feature = "blobs")]
+use place::FolderOf;
 use place::{Place, Tables};
 pub use position::{ExportPosition, MissingBlob};
 
@@ -183,7 +185,10 @@ impl Tenant {
         let store = DynTableStore::new(entities.table().store().clone());
         let place = Place::new(store, Tables::One(table), partitions(selection.into_selection())?);
         #[cfg(feature = "blobs")]
-        let place = Place { blobs: lists_of(entities)?.into_iter().collect(), ..place };
+        let place = match lists_of(entities)? {
+            Some(folder) => Place { blobs: vec![Arc::new(move |_| Ok(Some(folder.clone())))], ..place },
+            None => place,
+        };
         self.with_member(place, Typed(entities.clone()))
     }
 
@@ -218,11 +223,17 @@ impl Tenant {
         let store = DynTableStore::new(tables.store().clone());
         let source = Tables::Periods(Arc::new(InPeriods(tables.clone())));
         let place = Place::new(store, source, partitions(selection.into_selection())?);
+        #[cfg(feature = "blobs")]
+        let place = {
+            let tables = tables.clone();
+            Place { blobs: vec![Arc::new(move |table| lists_of(&tables.handle_to(table)))], ..place }
+        };
         self.with_member(place, InPeriods(tables.clone()))
     }
 
-    /// Registers the blobs of an entity type, whose table must already be registered. Handles whose blobs are in the same folder must share one `Arc` of the
-    /// blob store; otherwise the blobs are counted once for each handle.
+    /// Registers the blobs of an entity type, whose table must already be registered. For a type with one table per period, the handle to one of the tables
+    /// registers the blobs of all of them. Handles whose blobs are in the same folder must share one `Arc` of the blob store; otherwise the blobs are counted
+    /// once for each handle.
     ///
     /// # Errors
     /// `InvalidInput` if the table is not registered.
@@ -233,11 +244,12 @@ impl Tenant {
         S: TableStore + Clone + 'static,
         O: StepRecorder,
     {
-        let (table, folder) = (large.table().name()?, large.blob_folder()?);
-        let has_table = |place: &Place| matches!(&place.tables, Tables::One(own) if own == table);
+        let (table, folders) = (large.table().name()?, large.blob_folders());
+        folders(table)?;
+        let folders: FolderOf = Arc::new(move |table| folders(table).map(Some));
         let mut is_known = false;
-        for place in self.places.iter_mut().filter(|place| has_table(place)) {
-            place.add_folder(&folder);
+        for place in self.places.iter_mut().filter(|place| place.has(table)) {
+            place.add_folders(&folders);
             is_known = true;
         }
         if is_known {

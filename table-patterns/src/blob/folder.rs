@@ -6,6 +6,7 @@ use std::sync::Arc;
 use object_store::ObjectStore;
 use object_store::path::Path;
 use table_core::Result;
+use table_core::name::TableName;
 
 use crate::blob::{InBlobs, decode};
 
@@ -32,6 +33,13 @@ impl BlobFolder {
     pub(crate) async fn spellings(&self) -> Result<Vec<(Path, Path)>> {
         spellings(&*self.blobs, &self.values, &self.marks).await
     }
+
+    /// Returns the name of the table whose folder contains the blob `name`; `None` if the blob is not in a folder of a table next to this folder.
+    pub(crate) fn table_of(&self, name: &str) -> Option<TableName> {
+        let (folder, _) = split_at(name, &self.values)?;
+        let folder = Path::parse(folder).ok().filter(|folder| parent(folder) == parent(&self.values))?;
+        TableName::new(&folder.filename().and_then(decode)?).ok()
+    }
 }
 
 /// Returns a table's blob folders, each paired with the folder that contains its marks. A table has one folder for each spelling of its name in use, because
@@ -54,9 +62,15 @@ pub(crate) async fn spellings(
 
 /// Splits a blob's name into the table's folder and the remaining name. Returns `None` if the blob is not in a folder of the table to which `folder` belongs.
 pub(crate) fn split<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b str)> {
+    let (own, rest) = split_at(blob, folder)?;
+    is_spelling(&Path::parse(own).ok()?, folder).then_some((own, rest))
+}
+
+/// Splits a blob's name into as many segments as `folder` has and the remaining name.
+fn split_at<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b str)> {
     let end = blob.match_indices('/').nth(folder.parts_count().checked_sub(1)?)?.0;
     let (own, rest) = blob.split_at_checked(end)?;
-    is_spelling(&Path::parse(own).ok()?, folder).then_some((own, rest.strip_prefix('/')?))
+    Some((own, rest.strip_prefix('/')?))
 }
 
 /// Returns `true` if two folders belong to the same table.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use object_store::ObjectStore;
 use object_store::path::Path;
 use table_core::clock::Clock;
+use table_core::name::TableName;
 use table_core::{Error, Result, Table};
 
 use crate::blob::{BlobFolder, decode, encode};
@@ -72,19 +73,24 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         &self.table
     }
 
-    /// Returns the folder that contains the table's blobs.
-    pub(crate) fn blob_folder(&self) -> Result<BlobFolder> {
-        let (values, marks) = (self.folder("blobs")?, self.folder("orphans")?);
-        Ok(BlobFolder {
-            blobs: Arc::clone(&self.blobs),
-            values,
-            marks,
-            encode,
-            decode,
-            // The names of these blobs contain complete keys, so their content does not have to.
-            partition_in: |_| Ok(None),
-            is_bound: false,
-        })
+    /// Returns a function that returns the folder with a table's blobs.
+    pub(crate) fn blob_folders(
+        &self,
+    ) -> impl Fn(&TableName) -> Result<BlobFolder> + Send + Sync + use<E, S, O> {
+        let (blobs, prefix) = (Arc::clone(&self.blobs), self.prefix.clone());
+        move |table| {
+            let (values, marks) = (folder(&prefix, "blobs", table)?, folder(&prefix, "orphans", table)?);
+            Ok(BlobFolder {
+                blobs: Arc::clone(&blobs),
+                values,
+                marks,
+                encode,
+                decode,
+                // The names of these blobs contain complete keys, so their content does not have to.
+                partition_in: |_| Ok(None),
+                is_bound: false,
+            })
+        }
     }
 
     /// Returns the grace period in ticks.
@@ -94,10 +100,14 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
 
     /// Returns the folder for the table's blobs (`blobs`), or for the markers of its orphans (`orphans`).
     pub(super) fn folder(&self, kind: &str) -> Result<Path> {
-        let table = encode(self.table().name()?.as_str());
-        let folder = format!("{}/{kind}/{table}", self.prefix);
-        Path::parse(&folder).map_err(|source| Error::of(LargeFault::Folder { folder, source }))
+        folder(&self.prefix, kind, self.table().name()?)
     }
+}
+
+/// Returns the folder for a table's blobs (`blobs`), or for the markers of its orphans (`orphans`).
+fn folder(prefix: &str, kind: &str, table: &TableName) -> Result<Path> {
+    let folder = format!("{prefix}/{kind}/{}", encode(table.as_str()));
+    Path::parse(&folder).map_err(|source| Error::of(LargeFault::Folder { folder, source }))
 }
 
 impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for LargeTable<E, S, O> {

@@ -338,8 +338,12 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
 
     /// Creates the table of a period, with its schema, if the table is missing. This works even if the period is no longer retained.
     pub(crate) async fn open(&self, table: &TableName) -> Result<()> {
-        let start = Self::start_of(table).unwrap_or(DateTime::<Utc>::MIN_UTC);
-        self.handle(table.clone(), start).create_if_missing().await.map(drop)
+        self.handle_to(table).create_if_missing().await.map(drop)
+    }
+
+    /// Creates the handle to a table, even if its period is no longer retained.
+    pub(crate) fn handle_to(&self, table: &TableName) -> Entities<E, S> {
+        self.handle(table.clone(), Self::start_of(table).unwrap_or(DateTime::<Utc>::MIN_UTC))
     }
 
     /// Returns the store that contains the tables.

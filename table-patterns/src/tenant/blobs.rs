@@ -29,12 +29,7 @@ impl BlobFolder {
     /// Returns `true` if both folders have the same location in the same blob store.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let blob = other.values.clone().join("blob");
-        Arc::ptr_eq(&self.blobs, &other.blobs) && self.has_name(blob.as_ref())
-    }
-
-    /// Returns `true` if a blob is in this folder.
-    pub(super) fn has(&self, blob: &BlobRef) -> bool {
-        self.has_name(blob.path())
+        Arc::ptr_eq(&self.blobs, &other.blobs) && split(blob.as_ref(), &self.values).is_some()
     }
 
     /// Returns `true` if the blob's name contains the key of `row`. Index rows also contain the blob's address, but have different keys.
@@ -42,11 +37,6 @@ impl BlobFolder {
         let [partition, row] = [row.partition_key, row.row_key].map(self.encode);
         split(blob.path(), &self.values)
             .is_some_and(|(_, rest)| rest.starts_with(&format!("{partition}/{row}/")))
-    }
-
-    /// Returns `true` if the blob `name` is in this folder.
-    pub(super) fn has_name(&self, name: &str) -> bool {
-        split(name, &self.values).is_some()
     }
 
     /// Returns the PartitionKey in a blob's name; `None` if the name has a different format, or contains only a hash of the PartitionKey.

@@ -46,9 +46,12 @@ impl Tenant {
             }
             count_rows(place, &mut count).await?;
             #[cfg(feature = "blobs")]
-            for folder in &place.blobs {
-                let found = folder.count(&place.partitions).await?;
-                (count.blobs, count.blob_bytes) = (count.blobs + found.blobs, count.blob_bytes + found.bytes);
+            for table in place.existing().await? {
+                for folder in place.folders(&table)? {
+                    let found = folder.count(&place.partitions).await?;
+                    (count.blobs, count.blob_bytes) =
+                        (count.blobs + found.blobs, count.blob_bytes + found.bytes);
+                }
             }
         }
         Ok(count)

@@ -158,10 +158,10 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
             let is_marked = registry::mark_erased(&place.store, &table, &partition_key).await?;
             erased.registrations += u64::from(is_marked);
         }
-    }
-    #[cfg(feature = "blobs")]
-    for folder in &place.blobs {
-        erased.blobs += folder.erase(&place.partitions).await?;
+        #[cfg(feature = "blobs")]
+        for folder in place.folders(&table)? {
+            erased.blobs += folder.erase(&place.partitions).await?;
+        }
     }
     Ok(())
 }

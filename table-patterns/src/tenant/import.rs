@@ -360,17 +360,14 @@ impl Import<'_> {
     fn begin_blob(&self, part: &BlobLine) -> Result<OpenBlob> {
         let unknown = || Error::of(TenantFault::UnknownBlob(part.name.clone()));
         let place = self.tenant.places.get(part.place).ok_or_else(unknown)?;
-        for folder in &place.blobs {
-            if self.is_same(part.place) && folder.has_name(&part.name) {
-                return OpenBlob::begin(part.name.clone(), &part.name, folder.clone());
-            }
-            let Some(partition) = folder.partition_of(&part.name) else { continue };
-            let (_, to) = self.moved(part.place, &partition)?;
-            let from = PartitionKey::new(partition)?;
-            let Some(name) = folder.moved(&part.name, (&from, &to))? else { continue };
-            return OpenBlob::begin(part.name.clone(), &name, folder.clone());
+        let folder = place.folder_with(&part.name)?.ok_or_else(unknown)?;
+        if self.is_same(part.place) {
+            return OpenBlob::begin(part.name.clone(), &part.name, folder);
         }
-        Err(unknown())
+        let partition = folder.partition_of(&part.name).ok_or_else(unknown)?;
+        let (_, to) = self.moved(part.place, &partition)?;
+        let name = folder.moved(&part.name, (&PartitionKey::new(partition)?, &to))?.ok_or_else(unknown)?;
+        OpenBlob::begin(part.name.clone(), &name, folder)
     }
 }
 

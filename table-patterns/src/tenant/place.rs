@@ -46,8 +46,12 @@ pub(super) struct Place {
     pub(super) partitions: Vec<Partitions>,
     pub(super) members: Vec<Arc<dyn Member>>,
     #[cfg(feature = "blobs")]
-    pub(super) blobs: Vec<BlobFolder>,
+    pub(super) blobs: Vec<FolderOf>,
 }
+
+/// Returns the folder that contains the blobs of a table; `None` if the table has none.
+#[cfg(feature = "blobs")]
+pub(super) type FolderOf = Arc<dyn Fn(&TableName) -> Result<Option<BlobFolder>> + Send + Sync>;
 
 impl Place {
     pub(super) fn new(store: DynTableStore, tables: Tables, partitions: Vec<Partitions>) -> Self {
@@ -61,19 +65,51 @@ impl Place {
         }
     }
 
-    /// Adds the folder that contains a table's blobs. Does nothing if the place already has this folder, because several types may use one folder.
+    /// Adds the folders that contain the blobs of the place's tables.
     #[cfg(feature = "blobs")]
-    pub(super) fn add_folder(&mut self, folder: &BlobFolder) {
-        if !self.blobs.iter().any(|known| known.is_same(folder)) {
-            self.blobs.push(folder.clone());
+    pub(super) fn add_folders(&mut self, folders: &FolderOf) {
+        if !self.blobs.iter().any(|known| Arc::ptr_eq(known, folders)) {
+            self.blobs.push(Arc::clone(folders));
         }
     }
 
     /// Adds to each of two places the blob folders of the other place.
     #[cfg(feature = "blobs")]
     pub(super) fn share_folders(&mut self, other: &mut Self) {
-        other.blobs.iter().for_each(|folder| self.add_folder(folder));
-        self.blobs.iter().for_each(|folder| other.add_folder(folder));
+        other.blobs.iter().for_each(|folders| self.add_folders(folders));
+        self.blobs.iter().for_each(|folders| other.add_folders(folders));
+    }
+
+    /// Returns the folders that contain the blobs of one of the place's tables. Several entity types may use one folder, which is returned once.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the prefix of a folder is not a valid path.
+    #[cfg(feature = "blobs")]
+    pub(super) fn folders(&self, table: &TableName) -> Result<Vec<BlobFolder>> {
+        let mut found: Vec<BlobFolder> = Vec::new();
+        for folder_of in &self.blobs {
+            let Some(folder) = folder_of(table)? else { continue };
+            if !found.iter().any(|known| known.is_same(&folder)) {
+                found.push(folder);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the folder that contains the blob `name`; `None` if the name belongs to none of the place's tables.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the prefix of a folder is not a valid path.
+    #[cfg(feature = "blobs")]
+    pub(super) fn folder_with(&self, name: &str) -> Result<Option<BlobFolder>> {
+        for folder_of in &self.blobs {
+            let any = folder_of(&self.name()?)?;
+            let Some(table) = any.and_then(|folder| folder.table_of(name)) else { continue };
+            if self.has(&table) {
+                return folder_of(&table);
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the table's name. For one table per period, returns the name without the period.

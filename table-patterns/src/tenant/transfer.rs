@@ -144,7 +144,7 @@ mod with_blobs {
                 ValueRef::String(text) => text.parse::<BlobRef>().ok(),
                 _ => None,
             };
-            let folder = address.as_ref().and_then(|blob| place.blobs.iter().find(|folder| folder.has(blob)));
+            let folder = address.as_ref().map(|blob| place.folder_with(blob.path())).transpose()?.flatten();
             if let (Some(mut blob), Some(folder)) = (address, folder)
                 && let Some(path) = folder.moved(&blob.path, (&from.partition_key, &to.partition_key))?
             {

@@ -23,7 +23,6 @@ const PART: u64 = 1 << 20;
 #[derive(Debug)]
 pub(in crate::tenant) struct Part {
     place: usize,
-    folder: usize,
     of: MissingBlob,
     range: Range<u64>,
     is_last: bool,
@@ -41,7 +40,7 @@ impl Export<'_> {
         for property in row.row.properties() {
             let ValueRef::String(text) = property?.value else { continue };
             let Ok(blob) = text.parse::<BlobRef>() else { continue };
-            let Some(folder) = place.blobs.iter().position(|folder| folder.has(&blob)) else {
+            let Some(folder) = place.folder_with(blob.path())? else {
                 // User-entered text may look like an address, for example `Meeting 3 20261126`.
                 if !names_row(blob.path(), [row.partition_key, row.row_key]) {
                     continue;
@@ -49,7 +48,7 @@ impl Export<'_> {
                 let error = Error::of(TenantFault::UnknownBlob(blob.path().to_owned()));
                 return Err(error.with_key(row.partition_key, row.row_key));
             };
-            if !place.blobs.get(folder).is_some_and(|folder| folder.is_of(&blob, row)) {
+            if !folder.is_of(&blob, row) {
                 continue;
             }
             let mut from = 0;
@@ -62,7 +61,7 @@ impl Export<'_> {
                     name: blob.path().to_owned(),
                 };
                 let (place, is_last) = (self.position.place, to == blob.len());
-                parts.push_back(Part { place, folder, of, range: from..to, is_last });
+                parts.push_back(Part { place, of, range: from..to, is_last });
                 from = to;
                 if from == blob.len() {
                     break;
@@ -96,8 +95,8 @@ impl Export<'_> {
     }
 
     async fn part(&self, part: &Part) -> Result<String> {
-        let folder = self.tenant.places.get(part.place).and_then(|place| place.blobs.get(part.folder));
-        let Some(folder) = folder else { return Ok(String::new()) };
+        let folder = self.tenant.places.get(part.place).map(|place| place.folder_with(&part.of.name));
+        let Some(folder) = folder.transpose()?.flatten() else { return Ok(String::new()) };
         let bytes = STANDARD.encode(folder.read(&part.of.name, part.range.clone()).await?);
         text(&Line::Blob(BlobLine {
             place: part.place,

@@ -1,9 +1,13 @@
 //! A fixture for tenants with one table per period. Each tenant is a depot. Three types share the daily tables, and one type has monthly tables with the same
-//! prefix.
+//! prefix. Scans have photos in blobs, and the lists of notes are stored in blobs or in rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
+use futures_util::TryStreamExt;
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::key::PartitionKey;
@@ -11,12 +15,15 @@ use table_core::query::{KeyRange, Query};
 use table_core::store::TableStore;
 use table_core::{Entity, ticks};
 
+use crate::blob::BlobRef;
 use crate::feed::Cursor;
+use crate::index::ListBlobs;
+use crate::large::{Large, LargeTable, whole};
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::Tenant;
 
 /// A scan of a parcel. Its type declares an index and a feed.
-#[derive(Entity, Clone, Debug, PartialEq)]
+#[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Scans", feed)]
 #[partition_key(depot)]
 #[row_key("scan_", at)]
@@ -26,6 +33,8 @@ pub(super) struct Scan {
     at: DateTime<Utc>,
     #[digits(6)]
     parcel: u32,
+    #[blob]
+    photo: Option<BlobRef>,
 }
 
 /// A daily sum. Its type declares neither an index nor a feed.
@@ -46,6 +55,7 @@ pub(super) struct Sum {
 #[partition_key(depot)]
 #[row_key("note_", number)]
 #[index(ByText, row_key("text_", text, "_", number))]
+#[index_entity(Texts, at_most = 100, row_key("texts_", text))]
 pub(super) struct Note {
     depot: String,
     #[digits(4)]
@@ -120,6 +130,7 @@ pub(super) fn orders() -> Vec<Vec<Kind>> {
 /// A store with handles to its entity types.
 pub(super) struct Depots {
     store: Engine,
+    blobs: Arc<InMemory>,
     scans: PeriodTables<Scan, Engine>,
     sums: PeriodTables<Sum, Engine>,
     notes: PeriodTables<Note, Engine>,
@@ -130,20 +141,29 @@ pub(super) struct Depots {
 pub(super) type Rows = BTreeMap<(String, String, String), String>;
 
 impl Depots {
-    pub(super) fn new() -> Self {
-        let store = Engine::in_memory();
+    /// Returns an empty store. The lists of notes are stored in blobs if `has_lists_in_blobs` is `true`, otherwise in rows.
+    pub(super) fn new(has_lists_in_blobs: bool) -> Self {
+        let (store, blobs) = (Engine::in_memory(), Arc::new(InMemory::new()));
+        let notes = PeriodTables::new(store.clone());
+        let lists = ListBlobs::new(blobs.clone(), "lists").spill_above(0);
         Self {
             scans: PeriodTables::new(store.clone()),
             sums: PeriodTables::new(store.clone()),
-            notes: PeriodTables::new(store.clone()),
+            notes: if has_lists_in_blobs {
+                notes.with_handles(move |handle| handle.with_list_blobs(lists.clone()))
+            } else {
+                notes
+            },
             balances: PeriodTables::new(store.clone()),
+            blobs,
             store,
         }
     }
 
-    /// Returns a store with the rows of two depots on three days. The second day's table name is in lower case.
-    pub(super) fn filled() -> Self {
-        let (depots, noon) = (Self::new(), noon());
+    /// Returns a store with the rows and blobs of two depots on three days. The second day's table name is in lower case.
+    pub(super) fn filled(has_lists_in_blobs: bool) -> Self {
+        let depots = Self::new(has_lists_in_blobs);
+        let noon = noon();
         for day in 0..3 {
             let first = noon - TimeDelta::days(day);
             if day == 1 {
@@ -159,25 +179,47 @@ impl Depots {
     async fn fill(&self, depot: &str, first: DateTime<Utc>) -> table_core::Result<()> {
         for number in 0..3 {
             let (depot, at) = (depot.to_owned(), first + TimeDelta::microseconds(i64::from(number)));
-            self.scans.insert(&Scan { depot: depot.clone(), at, parcel: 7 }).await?;
+            self.scans.insert(&Scan { depot: depot.clone(), at, parcel: 7, photo: None }).await?;
             self.sums.insert(&Sum { depot: depot.clone(), number, at }).await?;
             self.notes.insert(&Note { depot: depot.clone(), number, text: "late".into(), at }).await?;
             let number = number + at.day() * 10;
             self.balances.insert(&Balance { depot, number, at }).await?;
         }
-        Ok(())
+        let photo = Scan::PHOTO_BLOB.content(whole(depot.as_bytes().to_vec()));
+        self.photos(first).await?.set(Scan::key(depot, first), [photo]).await.map(drop)
     }
 
-    /// Returns a tenant that consists of one depot. The types in `kinds` are registered for the daily tables.
+    /// Returns the handle to the photos of one day.
+    async fn photos(&self, at: DateTime<Utc>) -> table_core::Result<LargeTable<Scan, Engine>> {
+        Ok(LargeTable::new(self.scans.entities_of(at).await?, self.blobs.clone(), "photos"))
+    }
+
+    /// Returns the names of a depot's blobs.
+    pub(super) fn blobs(&self, depot: &str) -> BTreeSet<String> {
+        let blobs: Vec<_> = block_on(self.blobs.list(None).try_collect()).unwrap();
+        let names = blobs.into_iter().map(|blob| blob.location.to_string());
+        names.filter(|name| name.split('/').any(|segment| segment == depot)).collect()
+    }
+
+    /// Returns the names of a depot's blobs to which a row of the daily tables refers. Earlier blobs of a list remain until a collector removes them.
+    pub(super) fn referenced_blobs(&self, depot: &str) -> BTreeSet<String> {
+        let rows = self.rows(depot, Period::Day);
+        let is_referenced = |name: &String| rows.values().any(|row| row.contains(name));
+        self.blobs(depot).into_iter().filter(is_referenced).collect()
+    }
+
+    /// Returns a tenant that consists of one depot. The types in `kinds` are registered for the daily tables. The photos of all days are
+    /// registered with the handle of one day.
     pub(super) fn tenant(&self, depot: &str, kinds: &[Kind]) -> Tenant {
-        kinds.iter().fold(Tenant::new(), |tenant, kind| {
+        let tenant = kinds.iter().fold(Tenant::new(), |tenant, kind| {
             let tenant = match kind {
                 Kind::Scan => tenant.with_periods(&self.scans, Scan::partition(depot)),
                 Kind::Sum => tenant.with_periods(&self.sums, Sum::partition(depot)),
                 Kind::Note => tenant.with_periods(&self.notes, Note::partition(depot)),
             };
             tenant.unwrap()
-        })
+        });
+        tenant.with_blobs(&block_on(self.photos(noon())).unwrap()).unwrap()
     }
 
     /// Returns a depot's rows in the daily or the monthly tables.
@@ -209,7 +251,8 @@ impl Depots {
             assert_eq!(block_on(notes.query(Note::by_text(depot, "late")).collect()).unwrap().len(), 3);
             let (table, key) = (scans.table().name().unwrap(), PartitionKey::new(depot).unwrap());
             let entries = block_on(scans.feed().read(table, &key, &Cursor::default(), 100)).unwrap();
-            assert_eq!(entries.len(), 3);
+            // Three inserts, and the update that sets a photo.
+            assert_eq!(entries.len(), 4);
             assert!(block_on(scans.feed().partitions(table)).unwrap().contains(&key));
         }
     }

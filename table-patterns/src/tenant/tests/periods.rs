@@ -1,11 +1,10 @@
-//! Tests tenants with several types that share one table per period. Every row must be counted, exported, imported and erased exactly
-//! once.
+//! Tests tenants with several types that share one table per period. Every row and every blob must be counted, exported, imported and erased exactly once.
 
 use std::collections::BTreeSet;
 
 use pollster::block_on;
 
-use super::depots::{Balance, Depots, ENTITIES, KINDS, Rows, orders};
+use super::depots::{Balance, Depots, ENTITIES, KINDS, Kind, Rows, orders};
 use super::kit::{export, import};
 use crate::periods::Period;
 use crate::tenant::ExportPosition;
@@ -21,17 +20,34 @@ fn exported(text: &str) -> (usize, Vec<String>) {
     (places.unwrap(), rows.collect())
 }
 
+/// Returns the names of the blobs in an export, in order. A blob with several parts is returned once for each part.
+fn blobs_in(text: &str) -> Vec<String> {
+    let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let mut names: Vec<_> =
+        lines.filter_map(|line| Some(line.get("Blob")?["Name"].as_str()?.to_owned())).collect();
+    names.sort();
+    names
+}
+
+/// Returns a filled store. The lists of notes are stored in blobs if the notes are registered, because an export refuses blobs of unregistered types.
+fn filled_for(kinds: &[Kind]) -> Depots {
+    Depots::filled(kinds.contains(&Kind::Note))
+}
+
 #[test]
-fn every_row_is_counted_and_exported_once() {
-    let depots = Depots::filled();
-    let rows = depots.rows("oslo", Period::Day);
+fn every_row_and_every_blob_is_counted_and_exported_once() {
     for kinds in orders() {
+        let depots = filled_for(&kinds);
+        let (rows, blobs) = (depots.rows("oslo", Period::Day), depots.blobs("oslo"));
         let tenant = depots.tenant("oslo", &kinds);
         let count = block_on(tenant.count()).unwrap();
         let expected = kinds.iter().map(|kind| (kind.name(), ENTITIES));
         assert_eq!(count.entities, expected.collect());
         assert_eq!(count.rows(), u64::try_from(rows.len()).unwrap());
-        let (places, lines) = exported(&export(&tenant));
+        assert_eq!(count.blobs, u64::try_from(blobs.len()).unwrap());
+        let text = export(&tenant);
+        let (places, lines) = exported(&text);
+        assert_eq!(blobs_in(&text), depots.referenced_blobs("oslo").into_iter().collect::<Vec<_>>());
         let keys = rows.keys().map(|(table, _, row_key)| format!("\"{table}\" \"{row_key}\"").to_lowercase());
         assert_eq!(places, 1);
         assert_eq!(lines.iter().cloned().collect::<BTreeSet<_>>(), keys.collect());
@@ -41,7 +57,7 @@ fn every_row_is_counted_and_exported_once() {
 
 #[test]
 fn an_export_continues_in_tables_whose_names_differ_in_case() {
-    let depots = Depots::filled();
+    let depots = Depots::filled(true);
     let tenant = depots.tenant("oslo", &KINDS);
     let whole = export(&tenant);
     for page in [1, 7] {
@@ -52,17 +68,22 @@ fn an_export_continues_in_tables_whose_names_differ_in_case() {
             text += &lines;
             position = export.position().to_string().parse().unwrap();
         }
-        assert_eq!(text, whole);
+        // The parts of blobs follow the page of their rows.
+        let without_blobs = |text: &str| {
+            text.lines().filter(|line| !line.starts_with(r#"{"Blob""#)).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(without_blobs(&text), without_blobs(&whole));
+        assert_eq!(blobs_in(&text), blobs_in(&whole));
     }
 }
 
 #[test]
-fn an_import_restores_every_type() {
-    let from = Depots::filled();
-    let rows = from.rows("oslo", Period::Day);
+fn an_import_restores_every_type_with_its_blobs() {
     for kinds in orders() {
-        let to = Depots::new();
+        let (from, to) = (filled_for(&kinds), Depots::new(kinds.contains(&Kind::Note)));
+        let rows = from.rows("oslo", Period::Day);
         let imported = import(&to.tenant("oslo", &kinds), &export(&from.tenant("oslo", &kinds))).unwrap();
+        assert_eq!(to.blobs("oslo"), from.referenced_blobs("oslo"));
         assert_eq!(imported.rows, u64::try_from(rows.len()).unwrap());
         assert_eq!(to.rows("oslo", Period::Day), rows);
         if kinds.len() == KINDS.len() {
@@ -74,15 +95,19 @@ fn an_import_restores_every_type() {
 #[test]
 fn a_copy_under_another_name_has_every_row() {
     for kinds in orders().into_iter().filter(|kinds| kinds.len() == KINDS.len()) {
-        let depots = Depots::filled();
+        // A list in a blob contains the name of its partition, so it cannot be copied under another name.
+        let depots = Depots::filled(false);
         let before = depots.rows("oslo", Period::Day);
         let copied =
             block_on(depots.tenant("oslo", &kinds).copy_to(&depots.tenant("malmo", &kinds))).unwrap();
         assert_eq!(copied.rows, u64::try_from(before.len()).unwrap());
         let after = depots.rows("malmo", Period::Day);
-        let of_oslo =
-            after.into_iter().map(|((table, _, row_key), row)| ((table, "oslo".to_owned(), row_key), row));
+        let of_oslo = after.into_iter().map(|((table, _, row_key), row)| {
+            ((table, "oslo".to_owned(), row_key), row.replace("/malmo/", "/oslo/"))
+        });
         assert_eq!(of_oslo.collect::<Rows>(), before);
+        let moved = depots.blobs("malmo").into_iter().map(|name| name.replace("/malmo/", "/oslo/"));
+        assert_eq!(moved.collect::<BTreeSet<_>>(), depots.blobs("oslo"));
         assert_eq!(depots.rows("oslo", Period::Day), before);
         depots.assert_readable("malmo");
     }
@@ -91,7 +116,8 @@ fn a_copy_under_another_name_has_every_row() {
 #[test]
 fn an_erasure_leaves_the_other_depot_and_the_other_period() {
     for kinds in orders() {
-        let depots = Depots::filled();
+        let depots = filled_for(&kinds);
+        let (blobs, blobs_of_other) = (depots.blobs("oslo"), depots.blobs("bergen"));
         let kept = [("bergen", Period::Day), ("bergen", Period::Month), ("oslo", Period::Month)];
         let before = kept.map(|(depot, period)| depots.rows(depot, period));
         let rows = depots.rows("oslo", Period::Day).len();
@@ -100,6 +126,8 @@ fn an_erasure_leaves_the_other_depot_and_the_other_period() {
         // The depot's feed is registered in each table.
         assert_eq!((erased.rows, erased.registrations, erased.passes), (u64::try_from(rows).unwrap(), 3, 1));
         assert_eq!(block_on(tenant.remaining()).unwrap(), 0);
+        assert_eq!(erased.blobs, u64::try_from(blobs.len()).unwrap());
+        assert_eq!((depots.blobs("oslo"), depots.blobs("bergen")), (BTreeSet::new(), blobs_of_other));
         assert_eq!(depots.rows("oslo", Period::Day), Rows::new());
         assert_eq!(kept.map(|(depot, period)| depots.rows(depot, period)), before);
         depots.assert_readable("bergen");
@@ -108,7 +136,7 @@ fn an_erasure_leaves_the_other_depot_and_the_other_period() {
 
 #[test]
 fn tables_with_another_period_are_another_place() {
-    let depots = Depots::filled();
+    let depots = Depots::filled(true);
     let tenant = depots.tenant("oslo", &KINDS);
     let tenant = tenant.with_periods(&depots.balances, Balance::partition("oslo")).unwrap();
     let rows = depots.rows("oslo", Period::Day).len() + depots.rows("oslo", Period::Month).len();
