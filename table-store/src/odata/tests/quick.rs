@@ -24,8 +24,10 @@ fn texts(rows: &Rows) -> Vec<String> {
 fn agree(page: &str) -> Result<bool, TestCaseError> {
     let (quick, slow, read) =
         (quick::rows(page.as_bytes()), slow_rows(page.as_bytes(), Err), read_rows(page.as_bytes()));
-    let slow_texts = slow.as_ref().map(texts).map_err(|error| (error.code(), error.rule(), error.to_string()));
-    let read_texts = read.as_ref().map(texts).map_err(|error| (error.code(), error.rule(), error.to_string()));
+    let slow_texts =
+        slow.as_ref().map(texts).map_err(|error| (error.code(), error.rule(), error.to_string()));
+    let read_texts =
+        read.as_ref().map(texts).map_err(|error| (error.code(), error.rule(), error.to_string()));
     prop_assert_eq!(&read_texts, &slow_texts, "{}", page);
     if let Some(quick) = &quick {
         prop_assert_eq!(Ok(texts(quick)), slow_texts, "{}", page);
