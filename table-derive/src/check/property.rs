@@ -6,6 +6,7 @@ use syn::LitStr;
 
 use crate::attr::field::FieldAttrs;
 use crate::ctxt::Ctxt;
+use crate::model::index::Stored;
 use crate::model::key::Key;
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
@@ -251,7 +252,7 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports more than 252 properties. The property for the kind counts (ENT-2).
+/// Reports more than 252 properties of the entity, where the property for the kind counts, or of a copy (ENT-2).
 fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
     let most = MOST - usize::from(entity.kind.is_some());
     let count = entity.properties().count();
@@ -261,5 +262,17 @@ fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
             format!("this is property {} of {count}; an entity has at most {most}{kind} (ENT-2)", most + 1);
         let help = "split the struct into several entities of one partition (PAT-WIDE), or store a part as JSON: `#[property(json)]`";
         ctxt.error_and_expand("T055", field.ident.span(), wrong, help);
+        return;
+    }
+    for index in entity.indexes.iter().filter(|index| !index.attr.list && !index.is_broken(entity)) {
+        let stored = index.stored(entity);
+        let count = stored.iter().filter(|(.., stored)| !matches!(stored, Stored::Rest)).count();
+        if count > MOST {
+            let name = &index.attr.name;
+            let wrong =
+                format!("each copy in `{name}` has {count} properties; a row has at most {MOST} (ENT-2)");
+            let help = "copy fewer fields with `include(…)`: a copy also stores the key of its entity";
+            ctxt.error_and_expand("T055", name.span(), wrong, help);
+        }
     }
 }
