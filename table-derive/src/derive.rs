@@ -14,6 +14,7 @@ use crate::model::large::Large;
 use crate::model::projection::Projection;
 use crate::model::set::EntitySet;
 use crate::model::wide::Wide;
+use crate::self_type;
 
 /// The output of a derive macro, apart from errors.
 struct Expansion {
@@ -113,6 +114,7 @@ fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<E
         Err(error) => return error.into_compile_error(),
     };
     without_visibility_spans(&mut input);
+    self_type::replace(&mut input);
     let ctxt = Ctxt::new();
     let (names, items) = read(&ctxt, &input).map(|read| (read.names, read.items)).unzip();
     let (names, mistakes) = (names.flatten(), ctxt.check().err().map(syn::Error::into_compile_error));

@@ -17,6 +17,7 @@ mod grammar;
 mod model;
 mod runtime;
 mod samples;
+mod self_type;
 mod symbol;
 #[cfg(test)]
 mod tests;

@@ -376,3 +376,40 @@ fn ent_2_property_253_is_the_reported_one() {
         ["[T055] this is property 253 of 254; an entity has at most 252 (ENT-2)"]
     );
 }
+
+/// Returns the mistakes in an entity with `count` properties, one of which is in the key of an index with these settings.
+fn mistakes_of_size(count: usize, index: &TokenStream) -> Vec<String> {
+    let fields = (1..count).map(|at| quote::format_ident!("value{at}"));
+    mistakes(quote! {
+        #[partition_key(department)]
+        #[row_key("empid_", id)]
+        #[index(ByEmail, unique, #index)]
+        struct Employee {
+            department: String,
+            id: u32,
+            email: String,
+            #(#fields: i32,)*
+        }
+    })
+}
+
+#[test]
+fn ent_2_properties_of_copies_are_counted() {
+    // A copy in another table also stores both fields of the entity's key, and has `email` in its own key.
+    let elsewhere = quote!(table = "Emails", partition_key(email), row_key("email"));
+    assert_eq!(mistakes_of_size(250, &elsewhere), Vec::<String>::new());
+    assert_eq!(mistakes_of_size(251, &elsewhere), Vec::<String>::new());
+    assert_eq!(
+        mistakes_of_size(252, &elsewhere),
+        ["[T055] each copy in `ByEmail` has 253 properties; a row has at most 252 (ENT-2)"]
+    );
+    // A copy in the partition of its entity stores only the `id`.
+    assert!(mistakes_of_size(252, &quote!(row_key("email_", email))).is_empty());
+    // A copy that includes some fields is small.
+    let included = quote!(table = "Emails", partition_key(email), row_key("email"), include(value1));
+    assert!(mistakes_of_size(252, &included).is_empty());
+    assert_eq!(
+        mistakes_of_size(253, &included),
+        ["[T055] this is property 253 of 253; an entity has at most 252 (ENT-2)"]
+    );
+}

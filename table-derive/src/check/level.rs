@@ -1,10 +1,12 @@
 //! Checks the declarations of hierarchical partition keys.
 
+use syn::Ident;
+
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 use crate::model::key::Key;
 use crate::model::level::MOST;
-use crate::symbol::{LOW_CARDINALITY, PARTITION_KEY};
+use crate::symbol::{AMBIGUOUS_PARTITION_KEY, LOW_CARDINALITY, PARTITION_KEY};
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_indexes = entity.indexes.iter().filter_map(|index| index.partition_key.as_ref());
@@ -43,19 +45,22 @@ fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a waiver of `low_cardinality` that has no effect.
+/// Reports waivers that have no effect. The compiler reports the waiver of ambiguity for a key without levels.
 fn idle_allow(ctxt: &Ctxt, entity: &Entity<'_>) {
-    if let (Some(word), Some(key)) = (entity.allows.get(LOW_CARDINALITY), &entity.partition_key)
-        && !key.broken
+    let Some(key) = entity.partition_key.as_ref().filter(|key| !key.broken) else { return };
+    let idle = |word: &Ident, help: &str| {
+        let wrong = format!("`{word}` waives a rule that this declaration does not break");
+        ctxt.error("T007", word, wrong, help);
+    };
+    if let Some(word) = entity.allows.get(LOW_CARDINALITY)
         && key.first_level().is_none_or(|first| first.codec.is_bucket())
     {
-        let help =
-            "remove it; it is for a field that is the first level, or the only piece, of the partition key";
-        ctxt.error(
-            "T007",
+        idle(
             word,
-            format!("`{word}` waives a rule that this declaration does not break"),
-            help,
+            "remove it; it is for a field that is the first level, or the only piece, of the partition key",
         );
+    }
+    if let Some(word) = entity.allows.get(AMBIGUOUS_PARTITION_KEY).filter(|_| key.levels) {
+        idle(word, "remove it; each level has its own end, so the values of this key are read back from it");
     }
 }

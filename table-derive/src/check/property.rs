@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use syn::LitStr;
-use syn::ext::IdentExt;
-use syn::parse::Parser;
 
 use crate::attr::field::FieldAttrs;
 use crate::ctxt::Ctxt;
+use crate::model::index::Stored;
 use crate::model::key::Key;
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
@@ -39,7 +38,7 @@ pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
 /// Checks that a slot prefix is a valid start of an identifier (PROP-3).
 pub(super) fn slot_name(ctxt: &Ctxt, word: &LitStr) {
     let name = word.value();
-    if syn::Ident::parse_any.parse_str(&name).is_err() {
+    if !is_identifier(&name) {
         let wrong = format!("slot names that start with `{name}` are not identifiers (PROP-3)");
         ctxt.error("T053", word, wrong, "start with a letter or `_`, then use letters, digits and `_`");
     }
@@ -200,7 +199,7 @@ fn kind(ctxt: &Ctxt, entity: &Entity<'_>) {
 /// Reports property names that are not identifiers of at most 255 code units (PROP-2, PROP-3).
 fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (_, property) in &stored(entity) {
-        if syn::Ident::parse_any.parse_str(&property.name).is_err() {
+        if !is_identifier(&property.name) {
             let wrong = format!("the property name `{}` is not an identifier (PROP-3)", property.name);
             let mut help = "start with a letter or `_`, then use letters, digits and `_`".to_owned();
             if let Some(name) = identifier(&property.name) {
@@ -218,10 +217,20 @@ fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns the name with `_` in place of each character that an identifier cannot contain, or `None` if the result is still not an identifier.
+/// Returns `true` if every store accepts the characters of a name (PROP-3). Unlike rustc, stores do not accept `r#`, spaces and comments around an identifier.
+pub(super) fn is_identifier(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters.next().is_some_and(|first| first == '_' || unicode_ident::is_xid_start(first))
+        && characters.all(unicode_ident::is_xid_continue)
+}
+
+/// Returns the name without `r#` and surrounding spaces, and with `_` in place of each character that an identifier cannot contain, or `None` if the result
+/// is still not an identifier.
 fn identifier(name: &str) -> Option<String> {
+    let name = name.trim();
+    let name = name.strip_prefix("r#").unwrap_or(name);
     let name = name.replace(|character: char| !character.is_alphanumeric(), "_");
-    syn::Ident::parse_any.parse_str(&name).is_ok().then_some(name)
+    is_identifier(&name).then_some(name)
 }
 
 /// Reports two fields that are stored under the same name (PROP-6).
@@ -243,7 +252,7 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports more than 252 properties. The property for the kind counts (ENT-2).
+/// Reports more than 252 properties of the entity, where the property for the kind counts, or of a copy (ENT-2).
 fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
     let most = MOST - usize::from(entity.kind.is_some());
     let count = entity.properties().count();
@@ -253,5 +262,17 @@ fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
             format!("this is property {} of {count}; an entity has at most {most}{kind} (ENT-2)", most + 1);
         let help = "split the struct into several entities of one partition (PAT-WIDE), or store a part as JSON: `#[property(json)]`";
         ctxt.error_and_expand("T055", field.ident.span(), wrong, help);
+        return;
+    }
+    for index in entity.indexes.iter().filter(|index| !index.attr.list && !index.is_broken(entity)) {
+        let stored = index.stored(entity);
+        let count = stored.iter().filter(|(.., stored)| !matches!(stored, Stored::Rest)).count();
+        if count > MOST {
+            let name = &index.attr.name;
+            let wrong =
+                format!("each copy in `{name}` has {count} properties; a row has at most {MOST} (ENT-2)");
+            let help = "copy fewer fields with `include(…)`: a copy also stores the key of its entity";
+            ctxt.error_and_expand("T055", name.span(), wrong, help);
+        }
     }
 }

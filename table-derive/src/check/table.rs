@@ -1,10 +1,8 @@
 //! Checks the names of tables and of stored schemas.
 
 use proc_macro2::Span;
-use syn::Ident;
-use syn::ext::IdentExt;
-use syn::parse::Parser;
 
+use crate::check::property::is_identifier;
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
@@ -15,7 +13,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     };
     table_name(ctxt, name, *span, help);
     if let Some(name) = &entity.schema_name
-        && Ident::parse_any.parse_str(&name.value()).is_err()
+        && !is_identifier(&name.value())
     {
         let fact = format!("the schema name `{}` is not the name of a type", name.value());
         let help = "write the earlier name of the struct: `#[entity(schema_name = \"Employee\")]`";

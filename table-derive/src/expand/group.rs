@@ -153,7 +153,7 @@ pub(crate) fn stub(group: &EntityGroup<'_>) -> TokenStream {
                 }
             }
             #[automatically_derived]
-            impl<E: __table::Entity> __table::GroupOf<E> for #ident {}
+            impl<__Entity: __table::Entity> __table::GroupOf<__Entity> for #ident {}
         },
     )
 }

@@ -110,7 +110,7 @@ fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
     let copies = (!index.attr.list).then(|| {
         quote! {
             impl __table::CopyIndex for #marker {}
-            impl<const PROPERTY: ::core::primitive::u64> __table::Includes<PROPERTY> for #marker {}
+            impl<const __PROPERTY: ::core::primitive::u64> __table::Includes<__PROPERTY> for #marker {}
             impl __table::FromCopy<#marker> for #ident {
                 fn from_copy(_: __table::EntityRef<'_>) -> __table::Result<Self> {
                     __table::stub()

@@ -6,6 +6,7 @@ use syn::Ident;
 
 use crate::expand::key::{self, Design, KeyField};
 use crate::expand::rows;
+use crate::expand::writing::local_at;
 use crate::model::key::{Key, Part};
 
 /// Generates one function for each field of the key. Its arguments are the values of the earlier fields and a range for the field itself.
@@ -42,15 +43,16 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
         Ident::new(&name, Span::call_site())
     };
     if part.codec.is_hash() {
+        let (share, of) = (local_at("share", field.span), local_at("of", field.span));
         let (method, form) = (method("_share"), field.item("FORM"));
         let doc = format!(
             "Selects share number `share`, from 0, of `of` equal shares of the partitions by the hash of `{name}`."
         );
         let body =
-            design.body(quote_spanned!(field.span=> __table::partitions_share(#begin, #form, share, of)));
+            design.body(quote_spanned!(field.span=> __table::partitions_share(#begin, #form, #share, #of)));
         return quote_spanned! {field.span=>
             #[doc = #doc]
-            #vis fn #method(#(#parameters_before)* share: ::core::primitive::u32, of: ::core::primitive::u32) -> #selection {
+            #vis fn #method(#(#parameters_before)* #share: ::core::primitive::u32, #of: ::core::primitive::u32) -> #selection {
                 #body
             }
         };
@@ -61,12 +63,14 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     let doc = format!("Selects the partitions whose `{name}` is in a range.");
     let next = design.partition_key.literal_from(at + 1);
     let ordered = rows::ordered(part, &next, &forms, at, field.span);
-    let range = design.parameter(quote_spanned!(field.span=> range: impl __table::KeyBounds<#ty> #ordered));
+    let range = local_at("range", field.span);
+    let parameter =
+        design.parameter(quote_spanned!(field.span=> #range: impl __table::KeyBounds<#ty> #ordered));
     let body = design
-        .body(quote_spanned!(field.span=> __table::partitions_in(#begin, #name, &range, #encode, #place)));
+        .body(quote_spanned!(field.span=> __table::partitions_in(#begin, #name, &#range, #encode, #place)));
     let range = quote_spanned! {field.span=>
         #[doc = #doc]
-        #vis fn #range_method(#(#parameters_before)* #range) -> #selection {
+        #vis fn #range_method(#(#parameters_before)* #parameter) -> #selection {
             #body
         }
     };
@@ -74,12 +78,13 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
         let doc = format!("Selects the partitions whose `{name}` starts with this text.");
         let end = at + 1 == design.partition_key.pieces.len();
         let self_delimiting = (!end).then(|| self_delimiting(&forms, at));
-        let prefix = design.parameter(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #self_delimiting));
-        let body = quote_spanned!(field.span=> __table::partitions_with(#begin, #name, &prefix, __table::KeyPrefix::encode));
+        let prefix = local_at("prefix", field.span);
+        let parameter = design.parameter(quote_spanned!(field.span=> #prefix: impl __table::KeyPrefix<#ty, #codec> #self_delimiting));
+        let body = quote_spanned!(field.span=> __table::partitions_with(#begin, #name, &#prefix, __table::KeyPrefix::encode));
         let body = design.body(body);
         quote_spanned! {field.span=>
             #[doc = #doc]
-            #vis fn #prefix_method(#(#parameters_before)* #prefix) -> #selection {
+            #vis fn #prefix_method(#(#parameters_before)* #parameter) -> #selection {
                 #body
             }
         }

@@ -1,6 +1,6 @@
 //! Code generated for projections: an `impl FromEntity` that requests only the columns of the projection.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
@@ -31,7 +31,7 @@ use crate::model::projection::Projection;
 pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let Some(of) = &projection.of else { return TokenStream::new() };
-    let (entity, hint) = (local("entity"), local("hint"));
+    let (entity, hint, names) = (local("entity"), local("hint"), local("names"));
     let properties = projection.fields.iter().map(|field| {
         let column = &field.column;
         quote!(__table::Projected::property(&<#of>::#column))
@@ -44,7 +44,8 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
         }
     });
     let idents = projection.fields.iter().map(|field| field.ident);
-    let index = local("Index");
+    // `mixed_site` hides local variables, but not type parameters. No type of a program begins with `__`.
+    let index = Ident::new("__Index", Span::mixed_site());
     let kept = projection.fields.iter().map(|field| {
         let column = &field.column;
         // The tokens have the span of the field. rustc therefore reports a column that the index does not include at the field.
@@ -75,8 +76,8 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
             #[automatically_derived]
             impl __table::FromEntity for #ident {
                 fn select() -> __table::Select {
-                    let names: [::core::option::Option<&'static ::core::primitive::str>; #count] = [#(#properties),*];
-                    __table::select_of::<#of, #count>(names)
+                    let #names: [::core::option::Option<&'static ::core::primitive::str>; #count] = [#(#properties),*];
+                    __table::select_of::<#of, #count>(#names)
                 }
                 const IS_MIXED: ::core::primitive::bool = <#of as __table::FromEntity>::IS_MIXED;
                 const AROUND: ::core::option::Option<__table::Around> = <#of as __table::FromEntity>::AROUND;
@@ -125,7 +126,7 @@ pub(crate) fn stub(projection: &Projection<'_>) -> TokenStream {
             }
             #of
             #[automatically_derived]
-            impl<I: __table::CopyIndex> __table::FromCopy<I> for #ident {
+            impl<__Index: __table::CopyIndex> __table::FromCopy<__Index> for #ident {
                 fn from_copy(_: __table::EntityRef<'_>) -> __table::Result<Self> {
                     __table::stub()
                 }

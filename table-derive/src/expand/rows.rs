@@ -35,7 +35,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
 /// parameter of the type is the number of fixed parts.
 ///
 /// ```text
-/// pub struct EmployeeRows<const PINNED: usize = 0>(RowsOf);
+/// pub struct EmployeeRows<const __PINNED: usize = 0>(RowsOf);
 ///
 /// impl EmployeeRows {
 ///     pub fn id(self, range: impl KeyBounds<u32> + Ordered<true>) -> Selection<Employee, RowRange> { … }
@@ -51,7 +51,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let (vis, ident, runtime) = (design.vis(), design.ident(), &design.entity.runtime);
     let (entry, rows) = design.rows_names();
     let doc = format!(
-        "The rows {} of a partition of [`{ident}`], with the first `PINNED` parts given. Returned by [`{ident}::{entry}`].",
+        "The rows {} of a partition of [`{ident}`], with the first `__PINNED` parts given. Returned by [`{ident}::{entry}`].",
         describe(design.row_key)
     );
     let parameters = &design.entity.parameters;
@@ -65,7 +65,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
         #[doc = #doc]
         #[must_use = #must_use]
         #allow
-        #vis struct #rows<#declared const PINNED: ::core::primitive::usize = #zero>(#runtime::__private::RowsOf #phantom_field);
+        #vis struct #rows<#declared const __PINNED: ::core::primitive::usize = #zero>(#runtime::__private::RowsOf #phantom_field);
     };
     let count = parts.len();
     let source = design.source(Span::call_site());
@@ -86,7 +86,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     // All stages of the same cost class share one `impl`, because each `impl` costs compile time.
     let is_one_class = parameters.is_empty() && (design.is_spread() || !starts_partition(design, 0));
     let of_all = is_one_class
-        .then(|| narrowed(&quote!(<const PINNED: ::core::primitive::usize>), &quote!(#rows<PINNED>), 0));
+        .then(|| narrowed(&quote!(<const __PINNED: ::core::primitive::usize>), &quote!(#rows<__PINNED>), 0));
     let stages = parts.into_iter().enumerate().map(|(stage, (at, part))| {
         let methods = methods(design, at, part, stage, count);
         let rows = stage_type(design, &rows, stage);
@@ -102,12 +102,12 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let name = rows.to_string();
     // These traits are implemented directly, because `derive` would cost more compile time than all of the methods.
     let impls = quote! {
-        impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#type_arguments PINNED> {
+        impl<#declared const __PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#type_arguments __PINNED> {
             fn clone(&self) -> Self {
                 Self(__table::RowsOf::copy(&self.#zero) #phantom_value)
             }
         }
-        impl<#declared const PINNED: ::core::primitive::usize> ::core::fmt::Debug for #rows<#type_arguments PINNED> {
+        impl<#declared const __PINNED: ::core::primitive::usize> ::core::fmt::Debug for #rows<#type_arguments __PINNED> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 __table::RowsOf::debug(&self.#zero, f, #name)
             }

@@ -183,7 +183,7 @@ pub(crate) fn stub(set: &EntitySet<'_>) -> TokenStream {
                 const MEMBERS: &'static [&'static __table::EntitySchema] = &[];
             }
             #[automatically_derived]
-            impl<E: __table::Entity> __table::SetOf<E> for #ident {}
+            impl<__Entity: __table::Entity> __table::SetOf<__Entity> for #ident {}
             #[automatically_derived]
             impl __table::Declared for #ident {
                 const SCHEMAS: &'static [&'static __table::EntitySchema] = &[];

@@ -109,3 +109,8 @@ pub(super) fn write_property(
 pub(super) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
+
+/// Returns a local variable, as [`local`] does, at which rustc reports mistakes in the code at `span`.
+pub(super) fn local_at(name: &str, span: Span) -> Ident {
+    Ident::new(name, Span::mixed_site().located_at(span))
+}

@@ -36,7 +36,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     let keeps = if all {
         quote! {
             #[automatically_derived]
-            impl<const PROPERTY: ::core::primitive::u64> __table::Includes<PROPERTY> for #marker {}
+            impl<const __PROPERTY: ::core::primitive::u64> __table::Includes<__PROPERTY> for #marker {}
         }
     } else {
         let kept = fields().filter(|(at, field)| index.has(design.entity, *at, field));

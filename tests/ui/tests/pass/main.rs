@@ -20,6 +20,7 @@ pub mod generic;
 pub mod indexes;
 pub mod levels;
 pub mod lints_denied;
+pub mod names_in_expansion;
 pub mod no_implicit_prelude;
 pub mod private_types;
 pub mod raw_identifiers;
@@ -38,6 +39,7 @@ fn valid_declarations_compile_and_run() {
     indexes::main();
     levels::main();
     lints_denied::main();
+    names_in_expansion::main();
     no_implicit_prelude::main();
     private_types::main();
     raw_identifiers::main();
