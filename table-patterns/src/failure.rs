@@ -63,7 +63,7 @@ impl Failure {
     }
 
     /// Returns `true` if another attempt within the next second may succeed.
-    pub(crate) fn is_brief(error: &Error) -> bool {
+    pub(crate) fn is_transient(error: &Error) -> bool {
         matches!(
             error.code(),
             ErrorCode::ServerBusy | ErrorCode::OperationTimedOut | ErrorCode::InternalError | ErrorCode::Io

@@ -220,12 +220,12 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
             if is_alone {
                 alone.push(plan);
             } else {
-                draft.push(EntityWrite::bare(plan), limits)?;
+                draft.push(EntityWrite::without_contributors(plan), limits)?;
             }
         }
         // The rows that a participant writes may be parts themselves.
         alone.retain(|part| !draft.planned().writes(&part.key.row_key));
-        alone.into_iter().try_for_each(|part| draft.push(EntityWrite::bare(part), limits))?;
+        alone.into_iter().try_for_each(|part| draft.push(EntityWrite::without_contributors(part), limits))?;
         Ok(draft)
     }
 

@@ -68,12 +68,12 @@ impl Side {
 }
 
 /// Formats the position of a pass for the stored schema.
-fn words(position: &Position) -> String {
+fn format_position(position: &Position) -> String {
     format!("range {position}")
 }
 
-fn read_words(words: &str) -> Position {
-    Position::read(words.split_once(' ').map_or("", |(_, position)| position))
+fn parse_position(text: &str) -> Position {
+    Position::read(text.split_once(' ').map_or("", |(_, position)| position))
 }
 
 /// A builder for the backfill of one entity type's copies, as a source and as a holder. Created by
@@ -147,8 +147,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
             // A note that is not in this program's schema belongs to a newer version of the program.
             let is_own = E::SCHEMA.keeps.iter().any(|kept| note.strip_prefix("keeps ") == Some(*kept));
             let Some(side) = Side::of_note(note).filter(|_| is_own) else { continue };
-            let begun =
-                self.handle.pass_fence(&layout, (note, &words(&Position::default())), self.has_older).await?;
+            let begun = self
+                .handle
+                .pass_fence(&layout, (note, &format_position(&Position::default())), self.has_older)
+                .await?;
             let begun = match begun {
                 Fence::Passed(position) => position,
                 Fence::Waits(time) => {
@@ -156,7 +158,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     continue;
                 }
             };
-            let mut next = Some(read_words(&begun));
+            let mut next = Some(parse_position(&begun));
             // IMPORTANT: the position is not recorded after a page with failures. If this run is interrupted, the next run reports them again.
             let mut has_failed = false;
             while let Some(position) = next {
@@ -170,7 +172,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                 }
                 let recorded = table
                     .update_schema_record(|layout| match &next {
-                        Some(next) => fence::advance(layout, note, &begun, &words(next)),
+                        Some(next) => fence::advance(layout, note, &begun, &format_position(next)),
                         None => fence::complete(layout, note, &begun),
                     })
                     .await?;

@@ -26,7 +26,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         self.relations.gives.iter().map(|given| given.relation.relation).collect()
     }
 
-    fn given_by(&self, found: &StoredReference) -> Result<&Given<E, S>> {
+    fn relations_of(&self, found: &StoredReference) -> Result<&Given<E, S>> {
         let name = chunk::relation(&self.given(), found)?.name;
         let known = self.relations.gives.iter().find(|given| given.relation.relation.name == name);
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
@@ -46,7 +46,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// Checks that this program may write the holders in `groups`.
     pub(super) async fn admit(&self, groups: &[Group]) -> Result<()> {
         for found in groups.iter().flat_map(|group| &group.references) {
-            let given = self.given_by(found)?;
+            let given = self.relations_of(found)?;
             given.admit(&found.reference.holder_table, self.handle.retry.runtime()).await?;
         }
         Ok(())
@@ -89,7 +89,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
                     continue;
                 }
             }
-            let given = self.given_by(&found).map_err(|error| io::in_place(error, table, key))?;
+            let given = self.relations_of(&found).map_err(|error| io::in_place(error, table, key))?;
             if after.is_none() && given.relation.on_delete == OnDelete::Refuse {
                 self.refuse(table, key, &found).await?;
             }
@@ -125,7 +125,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
 
     /// Returns an error if a reference's holder still refers to the source, because the source must then not be deleted. Ignores an outdated reference.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
-        let given = &self.given_by(found)?.relation;
+        let given = &self.relations_of(found)?.relation;
         let group = Group::of(found.clone());
         let Some(stored) = self.handle.table().store().get(&group.table, &group.holder, &Select::All).await?
         else {

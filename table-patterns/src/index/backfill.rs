@@ -168,7 +168,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         if !is_declared_by::<E>(&layout, self.index.name) {
             return Err(Error::of(IndexFault::DeclaredDifferently(self.index.name.to_owned())));
         }
-        let start = words(Phase::Rows, &Position::default());
+        let start = format_position(Phase::Rows, &Position::default());
         let begun = match self.table.pass_fence(&layout, (&note, &start), self.has_older).await? {
             Fence::Passed(position) => position,
             Fence::Waits(time) => return Ok(IndexReport { retry_after: Some(time), ..report }),
@@ -176,7 +176,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         let sweep =
             Sweep { table: self.table, index, repair: true, top: self.page, blocked: OnceLock::new() };
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
-        let (mut phase, mut position) = read_words(&begun);
+        let (mut phase, mut position) = parse_position(&begun);
         let mut duplicate = None;
         loop {
             let swept = sweep.page(phase, &position, &mut pacer).await?;
@@ -194,7 +194,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
                 (Some(next), phase) => (phase, next),
             };
             let (noted, found) =
-                (words(phase, &position), duplicate.is_some() || sweep.blocked.get().is_some());
+                (format_position(phase, &position), duplicate.is_some() || sweep.blocked.get().is_some());
             let layout = self
                 .table
                 .note(|layout| {
@@ -241,13 +241,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Backfill<'_, E, S, O> {
 }
 
 /// Formats the phase of a backfill, `rows` or `entities`, and the position within that phase.
-pub(super) fn words(phase: Phase, position: &Position) -> String {
+pub(super) fn format_position(phase: Phase, position: &Position) -> String {
     let phase = if phase == Phase::Rows { "rows" } else { "entities" };
     format!("{phase} {position}")
 }
 
-fn read_words(words: &str) -> (Phase, Position) {
-    let (phase, position) = words.split_once(' ').unwrap_or_default();
+fn parse_position(text: &str) -> (Phase, Position) {
+    let (phase, position) = text.split_once(' ').unwrap_or_default();
     let phase = if phase == "entities" { Phase::Entities } else { Phase::Rows };
     (phase, Position::read(position))
 }

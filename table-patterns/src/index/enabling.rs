@@ -8,7 +8,7 @@ use table_core::table::SchemaRecord;
 
 use crate::entities::{Entities, StepRecorder};
 use crate::fence;
-use crate::index::backfill::words;
+use crate::index::backfill::format_position;
 use crate::index::state::note;
 use crate::index::sweep::Phase;
 use crate::position::Position;
@@ -81,7 +81,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 
     /// Returns the text that records a new pass over the rows.
     fn new_start(&self) -> String {
-        fence::new_pass(&words(Phase::Rows, &Position::default()), self.retry.runtime().random())
+        fence::new_pass(&format_position(Phase::Rows, &Position::default()), self.retry.runtime().random())
     }
 
     /// Changes the stored states of the indexes, and updates the states that the handle knows.

@@ -63,7 +63,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 {
                     missing = Some(found.etag);
                 }
-                Ok(members) if members.strays() > 0 => return Err(here(form.astray())),
+                Ok(members) if members.invalid_members() > 0 => {
+                    return Err(here(form.invalid_members_fault()));
+                }
                 members => return Ok(members.map_err(here)?.owners().cloned().collect()),
             }
         }

@@ -131,7 +131,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// # Errors
     /// `SchemaMismatch` if the change must be left to another program.
-    async fn takes_up(&self, recorded: &str) -> Result<bool> {
+    async fn can_settle(&self, recorded: &str) -> Result<bool> {
         self.table.admit(self.retry.runtime()).await?;
         match RemoteChange::is_of_design::<E>(recorded) {
             Some(true) => Ok(true),
@@ -152,7 +152,7 @@ struct Settler<E, S, O>(Entities<E, S, O>);
 impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for Settler<E, S, O> {
     fn take<'a>(&'a self, call: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            if self.0.takes_up(call.payload).await? {
+            if self.0.can_settle(call.payload).await? {
                 let change = RemoteChange::parse::<E>(call.payload)?;
                 self.0.check_source(&change, &call)?;
                 self.0.settle_recorded(&change, Some(call)).await?;

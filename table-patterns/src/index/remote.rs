@@ -124,7 +124,7 @@ impl EntryFingerprint {
     }
 
     /// Returns `true` if both fingerprints record the same entry at the key `at`, or both record no entry there.
-    pub(crate) fn agrees(&self, other: &Self, at: &EntityKey) -> bool {
+    pub(crate) fn records_same_entry(&self, other: &Self, at: &EntityKey) -> bool {
         let there = |left: &Self| match left {
             Self::Entry { key, hash } if key == at => Some(*hash),
             _ => None,

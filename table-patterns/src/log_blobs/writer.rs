@@ -196,7 +196,7 @@ impl LogWriter {
                     return Ok(());
                 }
                 Err(object_store::Error::AlreadyExists { .. }) => at += 1,
-                Err(error) if self.metadata && cannot(&error) => self.metadata = false,
+                Err(error) if self.metadata && is_unsupported(&error) => self.metadata = false,
                 Err(error) => return Err(error).in_blob(&path),
             }
         }
@@ -243,6 +243,6 @@ impl Block {
 }
 
 /// Returns `true` if the error means that the store does not support metadata.
-const fn cannot(error: &object_store::Error) -> bool {
+const fn is_unsupported(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
 }

@@ -135,7 +135,7 @@ impl Guard {
     }
 
     /// Returns `true` if the guard contains this version for the source, or a newer one.
-    pub(crate) fn knows(&self, origin: &Origin) -> bool {
+    pub(crate) fn contains_version(&self, origin: &Origin) -> bool {
         self.version(&origin.source).is_some_and(|known| known >= origin.version)
     }
 
@@ -158,7 +158,7 @@ impl Guard {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
         // Merges from several sources coexist. They do not change the owner, and are never too late.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
-        if self.knows(origin) {
+        if self.contains_version(origin) {
             return Effect::Stale;
         }
         let other = self.owner.as_deref().filter(|owner| *owner != origin.source);

@@ -178,7 +178,7 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
     let (mut entries, mut kept, mut strange) = (Vec::new(), Vec::new(), Vec::new());
     let name = TableName::new(registry)?;
     each(store, &name, KeyRange::ALL, |row| match entry(row) {
-        Ok(entry) => match kept::until_of(row) {
+        Ok(entry) => match kept::active_until(row) {
             None => entries.push(entry),
             Some(until) => kept.push((entry, until)),
         },

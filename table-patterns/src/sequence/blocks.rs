@@ -57,13 +57,13 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     pub async fn next<N: TryFrom<u64>>(&self, partition: Selection<E, Partition>) -> Result<N> {
         let partition_key = key_of(partition)?;
         if let Some(number) = self.with(|in_hand| first(in_hand, &partition_key)) {
-            return row::fit(number);
+            return row::convert(number);
         }
         let mut block = self.block(&partition_key).await?;
         let number = block.start;
         block.start += 1;
         self.with(|in_hand| keep(in_hand, partition_key, block));
-        row::fit(number)
+        row::convert(number)
     }
 
     async fn block(&self, partition_key: &PartitionKey) -> Result<Range<u64>> {

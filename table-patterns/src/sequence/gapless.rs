@@ -46,7 +46,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         mut uses: impl FnMut(N, &mut UnitOfWork<S, O>) -> Result<()>,
     ) -> Result<N> {
         let uses = |numbers: Range<u64>, unit: &mut UnitOfWork<S, O>| {
-            let number = row::fit(numbers.start)?;
+            let number = row::convert(numbers.start)?;
             uses(number, unit).map(|()| number)
         };
         self.decide(partition, 1, uses).await
@@ -64,7 +64,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         mut uses: impl FnMut(Range<N>, &mut UnitOfWork<S, O>) -> Result<()>,
     ) -> Result<Range<N>> {
         let uses = |numbers: Range<u64>, unit: &mut UnitOfWork<S, O>| {
-            let (start, end) = (row::fit(numbers.start)?, row::fit(numbers.end)?);
+            let (start, end) = (row::convert(numbers.start)?, row::convert(numbers.end)?);
             uses(start..end, unit).map(|()| start..end)
         };
         self.decide(partition, count, uses).await
@@ -85,7 +85,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// # Errors
     /// `InvalidInput` if an `N` cannot represent the number; `InvalidDuplicateRow` if the unit has already taken numbers; any error from the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut UnitOfWork<S, O>) -> Result<N> {
-        self.numbers_in(unit, 1, |numbers| row::fit(numbers.start)).await
+        self.numbers_in(unit, 1, |numbers| row::convert(numbers.start)).await
     }
 
     /// Takes `count` consecutive numbers in an existing unit. A unit can take numbers only once.
@@ -98,7 +98,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         unit: &mut UnitOfWork<S, O>,
         count: u64,
     ) -> Result<Range<N>> {
-        self.numbers_in(unit, count, |numbers| Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)).await
+        self.numbers_in(unit, count, |numbers| Ok(row::convert(numbers.start)?..row::convert(numbers.end)?))
+            .await
     }
 
     /// Takes numbers and passes them to `convert`. If the conversion fails, the unit is unchanged.

@@ -100,7 +100,7 @@ pub(crate) fn sets_sequence_back(row_key: &str, stored: RowView<'_>, row: RowVie
 }
 
 /// Converts a number to the type of the field that stores it.
-pub(super) fn fit<N: TryFrom<u64>>(number: u64) -> Result<N> {
+pub(super) fn convert<N: TryFrom<u64>>(number: u64) -> Result<N> {
     let fault = || SequenceFault::TooLarge { number, target: std::any::type_name::<N>() };
     N::try_from(number).map_err(|_| Error::of(fault()))
 }

@@ -154,8 +154,8 @@ impl Import<'_> {
                 Some((place, row)) => (*place, row.table.clone()),
                 None => break,
             };
-            let is_like = |(at, row): &(usize, Incoming)| *at == place && row.table == table;
-            let end = rows.iter().position(|row| !is_like(row)).unwrap_or(rows.len());
+            let is_same_kind = |(at, row): &(usize, Incoming)| *at == place && row.table == table;
+            let end = rows.iter().position(|row| !is_same_kind(row)).unwrap_or(rows.len());
             let some: Vec<_> = rows.drain(..end).map(|(_, row)| row).collect();
             self.write(place, &table, some).await?;
         }
@@ -177,8 +177,9 @@ impl Import<'_> {
             if own.table()?.folded() != found.table()?.folded() {
                 return Err(Error::of(TenantFault::OtherTable { place, found: found.table()? }));
             }
-            let is_like = own.partitions.iter().zip(&found.partitions).all(|(own, found)| own.is_like(found));
-            if !is_like || own.partitions.len() != found.partitions.len() {
+            let is_same_kind =
+                own.partitions.iter().zip(&found.partitions).all(|(own, found)| own.is_same_kind(found));
+            if !is_same_kind || own.partitions.len() != found.partitions.len() {
                 return Err(Error::of(TenantFault::OtherPartitions { place }));
             }
         }

@@ -70,23 +70,23 @@ pub(super) trait Member: Send + Sync {
 
     /// Writes the remote rows derived from a stored entity. Returns the number of written rows.
     fn settle<'a>(&'a self, _: &'a EntityKey, _: &'a Row) -> BoxFuture<'a, Result<u64>> {
-        nothing()
+        no_rows()
     }
 
     /// Removes the remote rows derived from an entity. Returns the number of removed rows.
     fn erase<'a>(&'a self, _: &'a EntityKey, _: &'a Row) -> BoxFuture<'a, Result<u64>> {
-        nothing()
+        no_rows()
     }
 
     /// Removes the remote rows that a recorded step for this type may have written. Returns the number of removed rows. Ignores steps for entities outside the
     /// record's partition, because a foreign writer may have inserted the record with any entity in it.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
-        nothing()
+        no_rows()
     }
 
     /// Clears the copies of a deleted entity in the entities that hold them. Returns the number of entities changed.
     fn clear_copies<'a>(&'a self, _: &'a EntityKey) -> BoxFuture<'a, Result<u64>> {
-        nothing()
+        no_rows()
     }
 
     /// Returns the number of remote index rows with entries for entities in the given partitions, and the rows that cannot be read. Reads all remote indexes
@@ -98,7 +98,7 @@ pub(super) trait Member: Send + Sync {
     /// Removes the entries for entities in the given partitions from remote indexes, even if the entities no longer exist. Returns the number of removed
     /// entries. Reads all remote indexes completely.
     fn erase_leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
-        nothing()
+        no_rows()
     }
 
     /// Seals recorded steps with the outbox key of this program. Returns `None` if the handle has no outbox.
@@ -122,7 +122,7 @@ pub(super) trait Member: Send + Sync {
     }
 }
 
-fn nothing<'a>() -> BoxFuture<'a, Result<u64>> {
+fn no_rows<'a>() -> BoxFuture<'a, Result<u64>> {
     future::ready(Ok(0)).boxed()
 }
 
@@ -183,7 +183,7 @@ where
     }
 
     /// Deletes the reference of a copied entity (the source) to an entity that holds its copies. Returns the number of deleted rows.
-    async fn forget_holder(&self, relation: &str, holder: &EntityKey, source: &EntityKey) -> Result<u64> {
+    async fn delete_reference(&self, relation: &str, holder: &EntityKey, source: &EntityKey) -> Result<u64> {
         let Some(copies) = self.copies() else { return Ok(0) };
         let Some((table, key)) = copies.reference(&self.0, relation, (holder, source))? else { return Ok(0) };
         let delete = [(key.row_key, OperationKind::Delete(IfMatch::Any))];
@@ -272,7 +272,7 @@ where
             let mut removed = self.0.remove_entries(key, &entity).await?;
             let sources = self.copies().map(|copies| copies.sources(&entity)).transpose()?;
             for (relation, source) in sources.unwrap_or_default() {
-                removed += self.forget_holder(relation, key, &source).await?;
+                removed += self.delete_reference(relation, key, &source).await?;
             }
             Ok(removed)
         }
@@ -288,7 +288,9 @@ where
             for key in &change.keys {
                 removed += match &change.of {
                     Derived::Index(index) => self.0.remove_entry(index, (&change.owner, key)).await?,
-                    Derived::CopiesIn(relation) => self.forget_holder(relation, &change.owner, key).await?,
+                    Derived::CopiesIn(relation) => {
+                        self.delete_reference(relation, &change.owner, key).await?
+                    }
                     Derived::CopiesOf => 0,
                 };
             }

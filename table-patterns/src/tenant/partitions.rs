@@ -54,7 +54,7 @@ impl Partitions {
     }
 
     /// Returns `true` if both values are single partitions, or both are prefixes.
-    pub(super) const fn is_like(&self, other: &Self) -> bool {
+    pub(super) const fn is_same_kind(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Is(_), Self::Is(_)) | (Self::Begin(_), Self::Begin(_)))
     }
 }

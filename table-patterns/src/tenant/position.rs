@@ -78,7 +78,7 @@ impl ExportPosition {
 
     /// Records that a blob is missing. The blob has already been counted as exported.
     #[cfg_attr(not(feature = "blobs"), expect(dead_code, reason = "only called with blobs"))]
-    pub(super) fn miss(&mut self, blob: MissingBlob) {
+    pub(super) fn record_missing(&mut self, blob: MissingBlob) {
         (self.end.missing, self.end.blobs) = (self.end.missing + 1, self.end.blobs.saturating_sub(1));
         if self.missing.len() < Self::MISSING {
             self.missing.push(blob);

@@ -85,7 +85,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     fn push_condition<E: Entity>(&mut self, key: EntityKey, kind: OperationKind) -> Result<&mut Self> {
         self.check_place::<E>(&key)?;
         let act = Act { entity: E::SCHEMA.entity, verb: None };
-        self.push(EntityWrite::bare(EntityPlan::alone(key, kind)), act)
+        self.push(EntityWrite::without_contributors(EntityPlan::alone(key, kind)), act)
     }
 
     /// Adds a step that a worker performs in another partition.

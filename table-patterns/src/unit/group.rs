@@ -23,7 +23,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         operations: &[Operation],
     ) -> Option<(Arc<Group>, Joined)> {
         let group = open.map_or_else(|| Arc::new(self.new_group(turn)), Arc::clone);
-        self.reads.show(&group);
+        self.reads.pass_to(&group);
         let planned = self.draft.planned();
         let admission = (Arc::new(self.admissions.clone()) as _, planned.is_whole());
         let joined = group.join(operations, planned.records(), admission)?;

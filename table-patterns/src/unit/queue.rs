@@ -62,7 +62,7 @@ impl<S: TableStore> Queue<'_, S> {
 
     /// Returns the reservation that a transaction must wait for, if any.
     pub(super) fn ahead<'q>(&self, queue: &'q Reservations, own: Option<&Reservation>) -> Option<&'q Stored> {
-        if self.is_tired() {
+        if self.has_stopped_waiting() {
             return None;
         }
         let first = queue.first.iter().find(|stored| !self.seen.is_passed(stored.reservation.row_key()));
@@ -70,7 +70,7 @@ impl<S: TableStore> Queue<'_, S> {
     }
 
     /// Returns `true` if the process no longer waits, because several consecutive reservations have expired while it waited.
-    pub(super) fn is_tired(&self) -> bool {
+    pub(super) fn has_stopped_waiting(&self) -> bool {
         self.seen.expired() >= MOST_EXPIRED
     }
 

@@ -57,7 +57,7 @@ impl Reads {
     }
 
     /// Passes the rows that were read to a group, which uses them to compute the rows that subsequent units see.
-    pub(super) fn show(&self, group: &Group) {
+    pub(super) fn pass_to(&self, group: &Group) {
         for (row_key, found) in &self.rows {
             group.remember(row_key, found.as_ref());
         }

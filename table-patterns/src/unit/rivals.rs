@@ -117,7 +117,7 @@ impl Rivals {
             if self.waited.saturating_sub(before) >= LONGEST_WAIT {
                 self.seen.expire(MOST_EXPIRED);
             }
-            if queue.is_tired() {
+            if queue.has_stopped_waiting() {
                 queue.discard(&found, self.own.as_ref()).await?;
                 // The next transaction reads the queue again, until no reservation is left.
                 self.is_shared = true;

@@ -159,7 +159,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 caught.failed = usize::from(self.report_gap(partition_key, aside).await?);
                 self.move_cursor(partition_key, &Cursor::default(), etag).await?;
             }
-            take_out(aside, &feed_of(partition_key)?, self).await?;
+            delete_poison_row(aside, &feed_of(partition_key)?, self).await?;
             return Ok(Some(caught));
         };
         if cursor != head.end() {
@@ -203,7 +203,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             // before it.
             self.move_cursor(partition_key, &reached, etag).await?;
         }
-        take_out(aside, &feed_of(partition_key)?, self).await?;
+        delete_poison_row(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
         let mut found = Found { quiet: None, was_active: is_active, announced: known.announced };
         // The next change to a feed removes its quiet mark. If two consecutive calls find changes, another change is likely to follow soon, so the feed is
@@ -245,7 +245,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             failed += usize::from(self.fail(&source, &error, aside).await?);
         }
         for source in right {
-            take_out(aside, &source, self).await?;
+            delete_poison_row(aside, &source, self).await?;
         }
         Ok((applied, failed))
     }
@@ -301,7 +301,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 }
 
 /// Deletes the row that sets an entity aside, because the entity has been applied. Does not delete a row that was written after the start of the call.
-async fn take_out<V: View, S: TableStore>(
+async fn delete_poison_row<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,
     view: &ViewTable<V, S>,

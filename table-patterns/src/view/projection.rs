@@ -45,7 +45,7 @@ impl<R: PlainEntity> Projection<R> {
         let key = row.key_of()?;
         let place = self.places.entry(key.partition_key.clone()).or_default();
         if place.rows.contains_key(&key.row_key) || place.sums.contains_key(&key.row_key) {
-            return Err(twice(&key));
+            return Err(duplicate_row(&key));
         }
         place.rows.insert(key.row_key, row.to_row()?);
         Ok(())
@@ -64,7 +64,7 @@ impl<R: PlainEntity> Projection<R> {
             None => self.places.entry(key.partition_key.clone()).or_default(),
         };
         if place.rows.contains_key(&key.row_key) {
-            return Err(twice(&key));
+            return Err(duplicate_row(&key));
         }
         let sums = match place.sums.get_mut(&key.row_key) {
             Some(sums) => sums,
@@ -80,7 +80,7 @@ impl<R: PlainEntity> Projection<R> {
     }
 }
 
-fn twice(key: &EntityKey) -> Error {
+fn duplicate_row(key: &EntityKey) -> Error {
     Error::of(ViewFault::Twice).with_key(key.partition_key.as_str(), key.row_key.as_str())
 }
 

@@ -21,7 +21,7 @@ use crate::view::ends::Ends;
 use crate::view::fault::ViewFault;
 use crate::view::poison::Gaps;
 use crate::view::record::{BY, OF, Places};
-use crate::view::state_row::Standing;
+use crate::view::state_row::StateRow;
 use crate::view::table::ViewTable;
 
 /// A rebuild in progress. Created by [`ViewTable::rebuild`].
@@ -166,7 +166,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let mut position = self.position.clone();
         let is_new = position == RebuildPosition::default();
         if !self.is_begun {
-            self.stand(&mut position).await?;
+            self.check_state(&mut position).await?;
         }
         if is_new || position.listed.is_some() {
             self.read_ends(&mut position).await?;
@@ -232,8 +232,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             }
             Phase::Done => {
                 // Another rebuild may have completed at the same time. One more step therefore checks the state.
-                let (standing, etag) = self.stand(&mut position).await?;
-                if !standing.ready && !self.view.set_ready(standing, etag).await? {
+                let (state, etag) = self.check_state(&mut position).await?;
+                if !state.ready && !self.view.set_ready(state, etag).await? {
                     return Ok(true);
                 }
                 self.view.supersede().await?;
@@ -250,16 +250,16 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
 
     /// Reads the view's state, and checks that the position belongs to this view. Called at the start and at the end of a rebuild. If the view is replaced in
     /// between, the rows that this rebuild has written are also correct in the new view.
-    async fn stand(&self, position: &mut RebuildPosition) -> Result<(Standing, Option<ETag>)> {
-        let (standing, etag) = self.view.standing().await?;
-        let id = standing.id.simple().to_string();
+    async fn check_state(&self, position: &mut RebuildPosition) -> Result<(StateRow, Option<ETag>)> {
+        let (state, etag) = self.view.read_state().await?;
+        let id = state.id.simple().to_string();
         if *position == RebuildPosition::default() {
             position.view = Some(id.clone());
         }
         if position.view.as_ref() != Some(&id) {
             return Err(Error::of(ViewFault::OtherView).with_table(V::Row::SCHEMA.table));
         }
-        Ok((standing, etag))
+        Ok((state, etag))
     }
 
     /// Reads the ends of the next page of feeds and, after the last page, the gaps.

@@ -42,7 +42,7 @@ struct Records {
 
 impl Records {
     /// Returns `true` if the sums in a row equal the totals of the records.
-    fn agree(&self, row: &str, stored: &Amounts) -> bool {
+    fn sums_match(&self, row: &str, stored: &Amounts) -> bool {
         let sums = self.sums.get(row);
         self.put.contains(row) || without_zeros(sums) == without_zeros(Some(&totals(stored)))
     }
@@ -85,10 +85,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let records = self.records(place, None).await?;
             let nothing = Amounts::new();
             let absent = records.sums.keys().filter(|row| !stored.contains_key(*row));
-            let absent = absent.filter(|row| !records.agree(row, &nothing));
+            let absent = absent.filter(|row| !records.sums_match(row, &nothing));
             let wrong = stored
                 .iter()
-                .filter(|(row, stored)| stored.is_recounted || !records.agree(row, &stored.amounts));
+                .filter(|(row, stored)| stored.is_recounted || !records.sums_match(row, &stored.amounts));
             let mut rows: BTreeSet<_> = wrong.map(|(row, _)| row.clone()).chain(absent.cloned()).collect();
             if stored.keys().any(|row| !records.put.contains(row)) {
                 // IMPORTANT: a change between the two reads can hide a wrong sum, because it may add the surplus in the sum to the records.

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// The state of a view, as stored in its table.
 #[derive(Clone, Debug)]
-pub(super) struct Standing {
+pub(super) struct StateRow {
     /// The name of the view to which the rows belong; empty if an earlier release created the view.
     pub(super) name: String,
     /// The latest version of the view that is ready. It is recorded in the table of version 1.
@@ -16,7 +16,7 @@ pub(super) struct Standing {
     pub(super) id: Uuid,
 }
 
-impl Standing {
+impl StateRow {
     /// Creates the state of a new view, which has not been built.
     pub(super) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), latest: 0, ready: false, id: Uuid::new_v4() }

@@ -23,7 +23,7 @@ use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::following::Following;
 use crate::view::record;
-use crate::view::state_row::Standing;
+use crate::view::state_row::StateRow;
 
 /// The time, in ticks, for which a view is assumed to remain ready after a check: ten seconds.
 const KNOWN_TICKS: u64 = 100_000_000;
@@ -106,19 +106,19 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
     /// `SchemaMismatch` if the table's rows belong to a view with a different [name](View::name); any error from [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
         self.rows.clone().create_if_missing().await?;
-        let (key, building) = (record::state_key()?, Standing::new(V::name()));
+        let (key, building) = (record::state_key()?, StateRow::new(V::name()));
         self.submit(&key.partition_key, vec![(key.row_key, OperationKind::Insert(building.row()))]).await?;
         loop {
-            let (standing, etag) = self.standing().await?;
-            if standing.name == V::name() {
+            let (state, etag) = self.read_state().await?;
+            if state.name == V::name() {
                 return Ok(self);
             }
-            if !standing.name.is_empty() {
-                let fault = ViewFault::OtherOwner { owner: standing.name, name: V::name() };
+            if !state.name.is_empty() {
+                let fault = ViewFault::OtherOwner { owner: state.name, name: V::name() };
                 return Err(Error::of(fault).with_table(self.rows.name()?.as_str()));
             }
             // Earlier releases did not store the view's name.
-            let named = Standing { name: V::name().to_owned(), ..standing };
+            let named = StateRow { name: V::name().to_owned(), ..state };
             let key = record::state_key()?;
             self.submit(&key.partition_key, vec![(key.row_key, upsert(named.row(), etag))]).await?;
         }
@@ -181,26 +181,26 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         if known > 0 && now.abs_diff(known) <= KNOWN_TICKS {
             return Ok(ViewState::Ready);
         }
-        let (standing, _) = self.standing().await?;
-        self.memory.ready.store(if standing.ready { now } else { 0 }, Ordering::Relaxed);
-        Ok(if standing.ready { ViewState::Ready } else { ViewState::Building })
+        let (state, _) = self.read_state().await?;
+        self.memory.ready.store(if state.ready { now } else { 0 }, Ordering::Relaxed);
+        Ok(if state.ready { ViewState::Ready } else { ViewState::Building })
     }
 
     /// Reads the view's state row, with its version.
-    pub(super) async fn standing(&self) -> Result<(Standing, Option<ETag>)> {
-        self.standing_in(&self.rows).await
+    pub(super) async fn read_state(&self) -> Result<(StateRow, Option<ETag>)> {
+        self.read_state_in(&self.rows).await
     }
 
-    async fn standing_in(&self, rows: &Table<V::Row, S>) -> Result<(Standing, Option<ETag>)> {
+    async fn read_state_in(&self, rows: &Table<V::Row, S>) -> Result<(StateRow, Option<ETag>)> {
         match rows.store().get(rows.name()?, &record::state_key()?, &Select::All).await? {
-            Some(found) => Ok((Standing::read(found.row.view())?, Some(found.etag))),
-            None => Ok((Standing { id: Uuid::nil(), ..Standing::new(V::name()) }, None)),
+            Some(found) => Ok((StateRow::read(found.row.view())?, Some(found.etag))),
+            None => Ok((StateRow { id: Uuid::nil(), ..StateRow::new(V::name()) }, None)),
         }
     }
 
     /// Marks the view as ready, unless its state has changed since it was read. Returns `true` if the view was marked.
-    pub(super) async fn set_ready(&self, standing: Standing, etag: Option<ETag>) -> Result<bool> {
-        let (key, ready) = (record::state_key()?, Standing { ready: true, ..standing });
+    pub(super) async fn set_ready(&self, state: StateRow, etag: Option<ETag>) -> Result<bool> {
+        let (key, ready) = (record::state_key()?, StateRow { ready: true, ..state });
         self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await
     }
 
@@ -210,15 +210,15 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             return Ok(());
         }
         loop {
-            let (standing, etag) = match self.standing_in(&self.first).await {
+            let (state, etag) = match self.read_state_in(&self.first).await {
                 Err(error) if error.is_table_not_found() => return Ok(()),
                 found => found?,
             };
-            if standing.latest >= V::VERSION || etag.is_none() {
+            if state.latest >= V::VERSION || etag.is_none() {
                 return Ok(());
             }
             let key = record::state_key()?;
-            let write = upsert(Standing { latest: V::VERSION, ..standing }.row(), etag);
+            let write = upsert(StateRow { latest: V::VERSION, ..state }.row(), etag);
             let (store, name) = (self.first.store(), self.first.name()?);
             let submitted = converge::submit(store, name, &key.partition_key, [(key.row_key, write)]).await;
             if converge::is_won(submitted)? {
@@ -234,16 +234,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         if known > 0 && now.abs_diff(known) <= KNOWN_TICKS {
             return Ok(());
         }
-        let standing = match self.standing_in(&self.first).await {
+        let state = match self.read_state_in(&self.first).await {
             Err(error) if error.is_table_not_found() => return Ok(()),
             found => found?.0,
         };
-        if standing.latest > V::VERSION {
-            let fault = ViewFault::Superseded { version: V::VERSION, latest: standing.latest };
+        if state.latest > V::VERSION {
+            let fault = ViewFault::Superseded { version: V::VERSION, latest: state.latest };
             return Err(Error::of(fault).with_table(self.first.name()?.as_str()));
         }
         // The process that built this version may have died before it recorded that the version is ready.
-        if standing.latest < V::VERSION && V::VERSION > 1 && self.state().await? == ViewState::Ready {
+        if state.latest < V::VERSION && V::VERSION > 1 && self.state().await? == ViewState::Ready {
             self.supersede().await?;
         }
         self.memory.current.store(now, Ordering::Relaxed);

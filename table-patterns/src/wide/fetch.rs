@@ -102,7 +102,7 @@ async fn read<S: TableStore>(
         match found.get_mut(at) {
             Some(place) => *place = Some(part),
             None if part.write.is_some() => {
-                let error = surplus(at, parts).with_table(table.as_str());
+                let error = extra_part(at, parts).with_table(table.as_str());
                 return Err(error.with_key(key.partition_key.as_str(), key.row_key.as_str()));
             }
             None => {}
@@ -120,7 +120,7 @@ fn part_of(key: &EntityKey, row_key: &str) -> Option<usize> {
     number.parse::<usize>().ok().filter(|_| is_number)?.checked_sub(1)
 }
 
-fn surplus(at: usize, parts: usize) -> Error {
+fn extra_part(at: usize, parts: usize) -> Error {
     Error::of(WideFault::Surplus { part: at + 1, parts })
 }
 

@@ -193,7 +193,7 @@ impl<'a> WideReader<'a> {
             match found {
                 // Either value may be the later one, because programs with different declarations write to different parts.
                 Some(first) if !self.is_lenient && first.value != other.value => {
-                    return Err(Error::of(two(&first, other)).with_property(name));
+                    return Err(Error::of(conflicting_values(&first, other)).with_property(name));
                 }
                 Some(_) => {}
                 None => found = Some(*other),
@@ -204,7 +204,7 @@ impl<'a> WideReader<'a> {
 }
 
 /// Returns the error for a property that is stored twice with different values.
-fn two(first: &Stored<'_>, second: &Stored<'_>) -> WideFault {
+fn conflicting_values(first: &Stored<'_>, second: &Stored<'_>) -> WideFault {
     if first.name == second.name {
         WideFault::TwoParts { first: first.part + 1, second: second.part + 1 }
     } else {

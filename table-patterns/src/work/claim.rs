@@ -138,13 +138,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         if let Work::Row(place) = work {
             let key = place.key();
             let found = self.worker.retry(self.held, || store.get(table, &key, &Select::All)).await;
-            let Some(found) = gone_is_none(found)? else { return Ok((Vec::new(), None)) };
+            let Some(found) = none_if_deleted(found)? else { return Ok((Vec::new(), None)) };
             return Ok((vec![Pending::of(place.clone(), found.row.view(), found.etag)?], None));
         }
         let most = store.capabilities().limits.operations.clamp(1, PORTION);
         let query = Query { top: Some(most), ..Query::new(rows::range(partition_key)) };
         let page = self.worker.retry(self.held, || store.query(table, &query, from)).await;
-        let Some(page) = gone_is_none(page.map(Some))? else { return Ok((Vec::new(), None)) };
+        let Some(page) = none_if_deleted(page.map(Some))? else { return Ok((Vec::new(), None)) };
         let rows = page.rows.iter().map(|entity| Pending::read(table, entity)).collect::<Result<_>>()?;
         Ok((rows, page.continuation))
     }
@@ -289,7 +289,7 @@ fn begin(pending: &mut Pending) {
 }
 
 /// Converts the error for a deleted table to `None`, because a deleted table has no rows.
-pub(super) fn gone_is_none<T>(found: Result<Option<T>>) -> Result<Option<T>> {
+pub(super) fn none_if_deleted<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_table_not_found() => Ok(None),
         found => found,

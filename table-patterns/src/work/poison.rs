@@ -21,7 +21,7 @@ use crate::outbox::place::Place;
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::{Pending, alone, together};
 use crate::outbox::work::{Work, portable};
-use crate::work::claim::gone_is_none;
+use crate::work::claim::none_if_deleted;
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::lease::is_lost;
@@ -177,7 +177,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     async fn requeue(&self, lease: &Lease, entry: &PoisonEntry) -> Result<()> {
         let is_left = match Work::read(&entry.work) {
-            Ok(Work::Row(place)) => self.give_back(place, entry).await?,
+            Ok(Work::Row(place)) => self.make_pending(place, entry).await?,
             _ => true,
         };
         if is_left {
@@ -207,7 +207,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Reads a pending row. Returns `None` if it does not exist.
     async fn pending(&self, place: Place) -> Result<Option<Pending>> {
         let found = self.store().get(&place.table, &place.key(), &Select::All).await;
-        gone_is_none(found)?.map(|found| Pending::of(place, found.row.view(), found.etag)).transpose()
+        none_if_deleted(found)?.map(|found| Pending::of(place, found.row.view(), found.etag)).transpose()
     }
 
     /// Submits a conditional write to a pending row. If another process has changed the row since it was read, nothing is written.
@@ -228,9 +228,9 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 
     /// Moves a row that was set aside back to the pending rows. Returns `false` if the row no longer exists.
-    async fn give_back(&self, place: Place, entry: &PoisonEntry) -> Result<bool> {
+    async fn make_pending(&self, place: Place, entry: &PoisonEntry) -> Result<bool> {
         let found = self.store().get(&place.table, &place.poison_key()?, &Select::All).await;
-        let Some(found) = gone_is_none(found)? else {
+        let Some(found) = none_if_deleted(found)? else {
             let Some(pending) = self.pending(place).await? else { return Ok(false) };
             if is_unmoved(&pending, entry) {
                 let note = Note::Failed { error: None, attempts: 0, until: 0, wait: 0 };

@@ -288,7 +288,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let mut made = 0;
         loop {
             let error = match attempt().await {
-                Err(error) if Failure::is_brief(&error) => error,
+                Err(error) if Failure::is_transient(&error) => error,
                 outcome => return outcome,
             };
             made += 1;

@@ -146,7 +146,7 @@ impl<T: Completes + ?Sized> Completes for &T {
 
 impl EntityWrite<'_> {
     /// Creates a write that no contributor completes: a condition on an entity, or a row that is written without a handle.
-    pub(crate) const fn bare(plan: EntityPlan) -> Self {
+    pub(crate) const fn without_contributors(plan: EntityPlan) -> Self {
         Self { plan, completion: None }
     }
 

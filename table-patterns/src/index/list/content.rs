@@ -51,7 +51,7 @@ pub(crate) fn decode(
     }
     let mut owners = BTreeSet::new();
     for line in lines {
-        let owner = pair(line).ok_or_else(|| corrupted(Content::Line))?;
+        let owner = parse_key(line).ok_or_else(|| corrupted(Content::Line))?;
         if owners.last().is_some_and(|last| *last >= owner) {
             return Err(corrupted(Content::Order));
         }
@@ -88,7 +88,7 @@ fn head(bytes: &[u8]) -> Result<((TableName, EntityKey), impl Iterator<Item = &s
     Ok((of.ok_or_else(|| corrupted(Content::Owner))?, lines, is_marked))
 }
 
-fn pair(line: &str) -> Option<EntityKey> {
+fn parse_key(line: &str) -> Option<EntityKey> {
     let (partition_key, row_key) = serde_json::from_str::<(String, String)>(line).ok()?;
     EntityKey::new(partition_key, row_key).ok()
 }

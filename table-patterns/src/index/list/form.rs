@@ -223,7 +223,7 @@ impl ListForm {
     }
 
     /// Returns the error for a list with members that do not form a valid entity key.
-    pub(crate) fn astray(&self) -> Error {
+    pub(crate) fn invalid_members_fault(&self) -> Error {
         self.broken(&self.parts)
     }
 

@@ -17,7 +17,7 @@ pub(crate) struct Members {
     /// The keys of the entities in the list, each with its parts if known. Blobs and entities with whole keys contain no parts.
     owners: BTreeMap<EntityKey, Option<Member>>,
     /// Encoded members that do not form a valid entity key. They are kept until a repair removes them.
-    strays: BTreeSet<Member>,
+    invalid: BTreeSet<Member>,
     /// `true` if the list was read from an entity that contains the parts of its members.
     has_parts: bool,
     /// `true` if the list is [marked](crate::index::mark).
@@ -43,7 +43,7 @@ impl Members {
         for member in parts {
             match owner_of(form.index(), key, &form.row(&member)) {
                 Some(owner) => drop(members.owners.insert(owner, Some(member))),
-                None => drop(members.strays.insert(member)),
+                None => drop(members.invalid.insert(member)),
             }
         }
         Ok(members)
@@ -64,8 +64,8 @@ impl Members {
     }
 
     /// Returns the number of members that do not form a valid entity key.
-    pub(crate) fn strays(&self) -> usize {
-        self.strays.len()
+    pub(crate) fn invalid_members(&self) -> usize {
+        self.invalid.len()
     }
 
     /// Returns `true` if the list was read from an entity that contains the parts of its members.
@@ -93,7 +93,7 @@ impl Members {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.owners.len() + self.strays.len()
+        self.owners.len() + self.invalid.len()
     }
 
     pub(crate) fn contains(&self, owner: &EntityKey) -> bool {
@@ -117,15 +117,15 @@ impl Members {
     }
 
     /// Removes the members that do not form a valid entity key.
-    pub(crate) fn leave_strays(&mut self) {
-        self.strays.clear();
+    pub(crate) fn remove_invalid_members(&mut self) {
+        self.invalid.clear();
     }
 
     /// Returns the parts of the members; `None` if the parts of any member are unknown.
     pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
         let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
         let mut texts = owned?;
-        texts.extend(self.strays.iter().cloned());
+        texts.extend(self.invalid.iter().cloned());
         Some(texts)
     }
 
@@ -134,7 +134,7 @@ impl Members {
     /// # Errors
     /// `EntityMismatch` if such a member exists.
     pub(crate) fn check_owned(&self, form: &ListForm) -> Result<()> {
-        let Some(stray) = self.strays.first() else { return Ok(()) };
-        Err(Error::of(ListFault::Stray { index: form.index().name, stray: format!("{stray:?}") }))
+        let Some(invalid) = self.invalid.first() else { return Ok(()) };
+        Err(Error::of(ListFault::Stray { index: form.index().name, stray: format!("{invalid:?}") }))
     }
 }

@@ -18,7 +18,7 @@ impl ListForm {
             let row = self.write_keys(key, members, limits)?;
             return self.with_mark(row, (key, members), limits);
         }
-        let texts = members.texts().ok_or_else(|| self.astray())?;
+        let texts = members.texts().ok_or_else(|| self.invalid_members_fault())?;
         self.with_mark(self.write_parts(key, &texts, limits)?, (key, members), limits)
     }
 

@@ -36,13 +36,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         written: Option<u64>,
     ) -> Result<Verdict> {
         let Some(generation) = &self.generation else { return Ok(Verdict::Write) };
-        if target.guard.as_ref().is_some_and(|(guard, _)| guard.knows(&generation.origin)) {
+        if target.guard.as_ref().is_some_and(|(guard, _)| guard.contains_version(&generation.origin)) {
             return Ok(Verdict::Settled);
         }
         let change = self.change;
         let is_comparable = change.fingerprint != EntryFingerprint::Unknown;
         let is_later = written.is_some_and(|written| written > generation.version);
-        if !is_comparable || is_later || change.fingerprint.agrees(now, &target.key) {
+        if !is_comparable || is_later || change.fingerprint.records_same_entry(now, &target.key) {
             return Ok(Verdict::Write);
         }
         if self.handle.is_recorded_later(change, &target.key, generation.version).await? {

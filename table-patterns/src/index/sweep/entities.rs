@@ -143,7 +143,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             if !self.repair || wrong.kind == FindingKind::Duplicate {
                 return Ok(Some(finding));
             }
-            match self.make_good(found.etag, key, wrong).await {
+            match self.write_entry(found.etag, key, wrong).await {
                 // The write was conditional on the version that was judged, or read the entity itself, so the entry is not judged again.
                 Ok(()) => return Ok(Some(Finding { repaired: true, ..finding })),
                 Err(error) if error.code() == ErrorCode::UniqueViolation => {
@@ -199,7 +199,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
 
     /// Writes the index entry of an entity. If the index is in the entity's partition, one transaction writes both, conditional on the entity's version, so no
     /// concurrent write with a different value can interfere.
-    async fn make_good(&self, etag: ETag, key: &EntityKey, wrong: Wrong) -> Result<()> {
+    async fn write_entry(&self, etag: ETag, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();
         if !schema.is_same_partition() {

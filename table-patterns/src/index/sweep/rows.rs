@@ -24,7 +24,7 @@ struct Checked {
     /// `true` if a repair [marks](crate::index::mark) the row before it removes an entry.
     marks: bool,
     /// The entries that belong to no entity or cannot be read. A repair removes them.
-    astray: Vec<Finding>,
+    wrong: Vec<Finding>,
     /// The entries that a repair keeps, because their entities cannot be decoded.
     kept: Vec<Finding>,
 }
@@ -53,8 +53,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
         };
         loop {
-            let Checked { marks, astray, mut kept } = self.check(table, key, &found.row).await?;
-            if astray.is_empty() {
+            let Checked { marks, wrong, mut kept } = self.check(table, key, &found.row).await?;
+            if wrong.is_empty() {
                 return Ok(kept);
             }
             if !self.repair {
@@ -66,21 +66,21 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                     race.retry(None).await.map_err(at)?;
                     continue;
                 }
-                kept.extend(astray);
+                kept.extend(wrong);
                 return Ok(kept);
             }
-            let has_owner = astray.iter().any(|finding| finding.owner.is_some());
+            let has_owner = wrong.iter().any(|finding| finding.owner.is_some());
             // IMPORTANT: an owner may get the value of the entry without a write of the row. The row is marked before its owners are read for the last time.
             let marks = marks && has_owner && self.schema().is_same_partition();
             let done = if marks {
                 self.mark(table, key, &found).await
             } else {
-                self.remove(table, key, &found, &astray).await
+                self.remove(table, key, &found, &wrong).await
             };
             match done {
                 Ok(()) if marks => {}
                 Ok(()) => {
-                    kept.extend(astray.into_iter().map(|finding| Finding { repaired: true, ..finding }));
+                    kept.extend(wrong.into_iter().map(|finding| Finding { repaired: true, ..finding }));
                     return Ok(kept);
                 }
                 Err(error) if error.is_conflict() => race.retry(error).await.map_err(at)?,
@@ -101,22 +101,22 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         if schema.kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, schema);
             let Some(members) = self.members(&form, key, row).await? else {
-                checked.astray.push(unreadable());
+                checked.wrong.push(unreadable());
                 return Ok(checked);
             };
             checked.marks = self.table.lists(table).has_room_for_mark(&form, key, &members);
-            checked.astray.extend((0..members.strays()).map(|_| unreadable()));
+            checked.wrong.extend((0..members.invalid_members()).map(|_| unreadable()));
             for owner in members.owners() {
                 self.check_owner(owner, key, &mut checked).await?;
             }
             let is_stale = members.is_marked() || form.is_outdated(key, &members, &limits);
-            if checked.astray.is_empty() && is_stale {
-                checked.astray.push(self.finding(FindingKind::Stale, key, None));
+            if checked.wrong.is_empty() && is_stale {
+                checked.wrong.push(self.finding(FindingKind::Stale, key, None));
             }
         } else {
             checked.marks = !is_marked(row)? && has_room(key, row, &limits)?;
             match owner_of::<E>(schema, key, row) {
-                None => checked.astray.push(unreadable()),
+                None => checked.wrong.push(unreadable()),
                 Some(owner) => self.check_owner(&owner, key, &mut checked).await?,
             }
         }
@@ -134,7 +134,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         };
         match self.checked((Phase::Rows, key), has_entry).await? {
             Ok(true) => {}
-            Ok(false) => checked.astray.push(self.finding(FindingKind::Dangling, key, Some(owner))),
+            Ok(false) => checked.wrong.push(self.finding(FindingKind::Dangling, key, Some(owner))),
             Err(bad) => checked.kept.push(bad),
         }
         Ok(())
@@ -157,9 +157,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         table: &TableName,
         key: &EntityKey,
         found: &StoredRow,
-        astray: &[Finding],
+        wrong: &[Finding],
     ) -> Result<()> {
-        let owners: Vec<_> = astray.iter().filter_map(|finding| finding.owner.as_ref()).collect();
+        let owners: Vec<_> = wrong.iter().filter_map(|finding| finding.owner.as_ref()).collect();
         let (mut latest, is_guarded) = (None, !self.schema().is_same_partition());
         if is_guarded && !owners.is_empty() {
             // A concurrent settling that found the row correct wrote nothing.
@@ -168,7 +168,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 let change = RemoteChange::of_index(self.schema(), (*owner).clone(), vec![key.clone()]);
                 self.table.settle_for_pass(self.schema(), &change).await?;
             }
-            if owners.len() < astray.len() {
+            if owners.len() < wrong.len() {
                 latest = self.store().get(table, key, &Select::All).await?;
             }
             if latest.is_none() {
@@ -183,7 +183,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let before = self.members(&form, key, &found.row).await?.unwrap_or_default();
         let mut after = before.clone();
         after.unmark();
-        after.leave_strays();
+        after.remove_invalid_members();
         for owner in owners.iter().filter(|_| !is_guarded) {
             after.leave(owner);
         }

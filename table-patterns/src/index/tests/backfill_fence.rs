@@ -14,7 +14,7 @@ use crate::EntityStore;
 use crate::entities::{Entities, NoOutbox};
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::IndexState;
-use crate::index::backfill::words;
+use crate::index::backfill::format_position;
 use crate::index::sweep::Phase;
 use crate::position::Position;
 
@@ -64,7 +64,7 @@ async fn opened<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
 
 /// Begins a pass as a release of the library that records no identity of the pass.
 async fn begin_without_identity<E: Entity, S: TableStore>(people: &Entities<E, S, NoOutbox>) -> Result<()> {
-    let start = words(Phase::Rows, &Position::default());
+    let start = format_position(Phase::Rows, &Position::default());
     let begin = |layout: &mut table_core::table::SchemaRecord| {
         layout.progress.insert("index ByAge".to_owned(), start.clone());
     };

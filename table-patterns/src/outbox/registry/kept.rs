@@ -51,7 +51,7 @@ pub(crate) fn kept_rows(table: &TableName) -> KeyRange {
 }
 
 /// Returns the time until which a row keeps its partition active; `None` if the row is an ordinary registration.
-pub(super) fn until_of(row: EntityRef<'_>) -> Option<u64> {
+pub(super) fn active_until(row: EntityRef<'_>) -> Option<u64> {
     let (_, days) = row.partition_key.strip_prefix(PREFIX)?.rsplit_once('-')?;
     days.parse::<u64>().ok()?.checked_mul(ticks_of(DAY))
 }

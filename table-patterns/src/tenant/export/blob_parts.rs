@@ -80,7 +80,7 @@ impl Export<'_> {
                     let Some(Part { of, .. }) = self.blobs.pop_front() else { break };
                     self.blobs.retain(|part| part.of != of);
                     if let Some(next) = &mut self.next {
-                        next.miss(of);
+                        next.record_missing(of);
                     }
                     self.counted(String::new());
                 }

@@ -41,13 +41,13 @@ fn pat_ec_7_rows_that_are_inserted_during_a_delivery_delay_no_other_message_for_
             }
             writer.finish()
         };
-        let page = move |at: usize| (0..32).map(move |number| at * 32 + number);
+        let numbers_of = move |at: usize| (0..32).map(move |number| at * 32 + number);
         let add = {
             let (engine, table) = (engine.clone(), table.clone());
             move |at: usize| {
                 let limits = engine.capabilities().limits;
                 let mut transaction = Transaction::new(PartitionKey::new("p").unwrap(), limits).unwrap();
-                page(at).for_each(|number| transaction.push(inserted(number, row.clone())).unwrap());
+                numbers_of(at).for_each(|number| transaction.push(inserted(number, row.clone())).unwrap());
                 block_on(engine.submit(&table, transaction)).unwrap();
             }
         };
