@@ -119,6 +119,7 @@ mod tests;
 mod whole;
 
 pub use backfill::{Backfill, BackfillProgress};
+pub(crate) use changes::stored_entry;
 pub use changes::{Change, ChangeKind, changes};
 pub use check::{IndexCheck, IndexReport};
 pub(crate) use contributor::Indexes;
