@@ -133,7 +133,7 @@ fn pat_ec_3_a_step_that_never_ends_does_not_hold_its_message_forever() {
                     first,
                     pin!(async {
                         world.slow.time.clone().pass(10 * SECOND).await;
-                        second.await
+                        second.await;
                     }),
                 )
                 .await;
