@@ -11,7 +11,7 @@ use crate::set::SetOf;
 
 use super::message::Message;
 
-/// Fails if the members of a set or group are in different tables, cannot be distinguished (PAT-HET-1), or have stored schemas of one name.
+/// Fails if the members of a set or group are in different tables or cannot be distinguished (PAT-HET-1).
 ///
 /// # Panics
 /// Panics at compile time if the members do not form a set or group.
@@ -52,13 +52,6 @@ const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
             message.with("`: a key could belong to either (PAT-HET-1). Start their `row_key`s with ");
         let message = message.with("different literals, or store the kind: `#[entity(kind = \"");
         panic!("{}", message.with(right.entity).with("\")]`").as_str());
-    }
-    // A table has one stored schema for each name.
-    if schema::is_same_text(left.entity, right.entity) {
-        let message =
-            Message::new().with("[T102] two types of `").with(of).with("` have a stored schema named `");
-        let message = message.with(left.entity).with("`; write `#[entity(schema_name = \"");
-        panic!("{}", message.with(left.entity).with("V1\")]` above the earlier version").as_str());
     }
 }
 

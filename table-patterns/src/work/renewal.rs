@@ -1,7 +1,6 @@
 //! Renewal: a worker extends its lease while a step runs, so a slow request of a step does not let the lease expire (PAT-EC-3).
 
 use std::future::poll_fn;
-use std::pin::pin;
 use std::task::{Poll, ready};
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     pub(super) async fn keeping<T: Send>(&self, lease: &dyn Keep, work: impl Future<Output = T> + Send) -> T {
         let next = || self.alarm.next(self.outbox.runtime(), self.options.lease / 4);
         let begun = lease.now();
-        let (mut work, mut alarm, mut keeps) = (pin!(work), next(), None);
+        let (mut work, mut alarm, mut keeps) = (Box::pin(work), next(), None);
         let done = poll_fn(|context| {
             if let Poll::Ready(done) = work.as_mut().poll(context) {
                 return Poll::Ready(done);

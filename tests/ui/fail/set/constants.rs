@@ -92,38 +92,4 @@ mod same_kind {
     }
 }
 
-mod same_schema {
-    use table_core::{Entity, EntitySet, TableEntity};
-
-    mod v1 {
-        use table_core::Entity;
-
-        #[derive(Entity)]
-        #[entity(table = "Company", kind = "Employee")]
-        #[partition_key(department)]
-        #[row_key("empid_", id)]
-        pub(super) struct Employee {
-            department: String,
-            id: u32,
-        }
-    }
-
-    #[derive(Entity)]
-    #[entity(table = "Company", kind = "EmployeeV2")]
-    #[partition_key(department)]
-    #[row_key("empid_", id)]
-    struct Employee {
-        department: String,
-        id: u64,
-    }
-
-    #[derive(EntitySet)]
-    enum Staff { //~ T102
-        Employee(Employee),
-        Old(v1::Employee),
-        #[other]
-        Unknown(TableEntity),
-    }
-}
-
 fn main() {}
