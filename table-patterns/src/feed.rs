@@ -102,6 +102,7 @@ mod tests;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use table_core::Result;
@@ -126,6 +127,9 @@ pub(crate) use head::{HEAD as FEED_HEAD, Head, sets_feed_back};
 use heads::Heads;
 pub use read::FeedReader;
 pub(crate) use registry::Listed;
+
+/// The maximum time that one writer may hold the head of a feed while others wait. Its future may no longer be polled.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The table that lists the partitions with a feed. Listings of the program's tables omit it.
 pub const FEEDS: &str = table_core::table::FEEDS;
@@ -265,7 +269,7 @@ impl<S: TableStore> Feed<S> {
     /// Creates a handle with a different clock and sleep function.
     #[must_use]
     pub fn with_runtime(store: S, pace: Runtime) -> Self {
-        Self { store, pace, turns: Turns::default(), heads: Arc::default() }
+        Self { store, pace, turns: Turns::with_patience(PATIENCE), heads: Arc::default() }
     }
 
     /// Submits a transaction together with the feed entries for its changes.

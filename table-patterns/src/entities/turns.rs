@@ -31,11 +31,18 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Clone, Default)]
 pub(crate) struct Turns(Arc<Lines>);
 
-#[derive(Default)]
 struct Lines {
     lines: Mutex<HashMap<Place, Line>>,
+    /// The maximum time that one writer may hold the turn while others wait.
+    patience: Duration,
     /// The time-out shared by the writers in all queues. A queue is removed when its last writer leaves.
     alarm: Arc<Alarm>,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self { lines: Mutex::default(), patience: PATIENCE, alarm: Arc::default() }
+    }
 }
 
 /// The scope of a queue: a partition for units, or one entity for single writes.
@@ -65,6 +72,11 @@ enum Next {
 }
 
 impl Turns {
+    /// Creates queues whose writers may hold the turn for at most the given time while others wait.
+    pub(crate) fn with_patience(patience: Duration) -> Self {
+        Self(Arc::new(Lines { patience, ..Lines::default() }))
+    }
+
     /// Waits for this unit's turn in a partition, behind all units that are already waiting.
     pub(crate) async fn enter(
         &self,
@@ -112,7 +124,7 @@ impl Turns {
                     }
                 }
             };
-            match patience.wait(turn, (runtime, PATIENCE)).await {
+            match patience.wait(turn, (runtime, self.0.patience)).await {
                 Some(Ok(turn)) => return turn,
                 // A sender is dropped only together with its queue. In this case, this writer queues again.
                 Some(Err(_)) => {}

@@ -42,9 +42,9 @@ impl Record {
     }
 }
 
-/// The error if two writers create the head of a feed at the same time.
+/// The error if another writer creates the head of a feed and deletes it again while this writer creates it.
 fn created_first() -> Error {
-    let message = "another writer has created the head of the feed; repeat the write";
+    let message = "another writer has created and deleted the head of the feed; repeat the write";
     Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
 }
 
@@ -107,38 +107,58 @@ impl<S: TableStore> Feed<S> {
         let key = EntityKey { partition_key: partition_key.clone(), row_key: RowKey::new(HEAD)? };
         let at_head = |error: Error| error.with_table(table.as_str()).with_key(partition_key.as_str(), HEAD);
         let _turn = self.turns.enter_entity(table, &key, &self.pace).await;
-        let known = match self.heads.take(table, &partition_key) {
-            Some(known) => known,
-            None => match self.head(table, &partition_key).await? {
+        let mut remembered = self.heads.take(table, &partition_key);
+        loop {
+            let is_remembered = remembered.is_some();
+            let known = match remembered.take() {
                 Some(known) => known,
-                None => match self.create(table, &partition_key).await? {
+                None => match self.head_or_new(table, &partition_key).await? {
                     Some(known) => known,
                     None => return Ok(Recorded::Lost(at_head(created_first()))),
                 },
-            },
-        };
-        let (recorded, head) =
-            self.recorded((table, &partition_key), transaction, known.clone(), records).await?;
-        // The requests for the feed may have taken longer than the lease.
-        recorded.check_lease()?;
-        match self.store.submit(table, recorded).await {
-            Ok(mut committed) => {
-                if let Some(etag) = committed.pop().flatten() {
-                    self.heads.leave(table, &partition_key, (head, etag));
+            };
+            let (recorded, head) =
+                self.recorded((table, &partition_key), transaction.clone(), known.clone(), records).await?;
+            // The requests for the feed may have taken longer than the lease.
+            recorded.check_lease()?;
+            match self.store.submit(table, recorded).await {
+                Ok(mut committed) => {
+                    if let Some(etag) = committed.pop().flatten() {
+                        self.heads.leave(table, &partition_key, (head, etag));
+                    }
+                    committed.truncate(own);
+                    return Ok(Recorded::Committed(committed));
                 }
-                committed.truncate(own);
-                Ok(Recorded::Committed(committed))
-            }
-            Err(error) if error.is_conflict() && error.operation().is_some_and(|at| at >= own) => {
-                Ok(Recorded::Lost(at_head(error)))
-            }
-            Err(error) => {
-                // If the store refuses one of the program's operations, the remembered head remains valid.
-                if error.is_conflict() && error.operation().is_some() {
-                    self.heads.leave(table, &partition_key, known);
+                Err(error) if error.is_conflict() && error.operation().is_some_and(|at| at >= own) => {
+                    // Another process may have written long ago, so a remembered head is read again before the race counts as lost.
+                    if !is_remembered {
+                        return Ok(Recorded::Lost(at_head(error)));
+                    }
                 }
-                Err(error)
+                Err(error) => {
+                    // If the store refuses an operation for another reason than a change by another writer, the head remains valid.
+                    let is_changed = error.is_precondition_failed() || error.operation().is_none();
+                    if error.is_conflict() && !is_changed {
+                        self.heads.leave(table, &partition_key, known);
+                    }
+                    return Err(error);
+                }
             }
+        }
+    }
+
+    /// Reads the head of a partition's feed, and creates it if it is missing. Returns `None` if another writer deletes the head at the same time.
+    async fn head_or_new(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+    ) -> Result<Option<(Head, ETag)>> {
+        if let Some(known) = self.head(table, partition_key).await? {
+            return Ok(Some(known));
+        }
+        match self.create(table, partition_key).await? {
+            Some(created) => Ok(Some(created)),
+            None => self.head(table, partition_key).await,
         }
     }
 

@@ -45,6 +45,8 @@ struct Agent {
 }
 
 const ATTEMPTS: usize = 3;
+/// The maximum number of transactions of a single write: the first attempt begins with a remembered head, and then reads it.
+const SENT: usize = ATTEMPTS + 1;
 
 fn ticket(number: u32) -> Ticket {
     Ticket { tenant: "contoso".into(), number, title: "printer".into() }
@@ -106,16 +108,16 @@ fn con_3_a_lost_race_for_the_head_of_a_feed_counts_as_one_attempt_of_the_write()
     run::<Ticket>(
         &ticket(1),
         &[
-            ("insert", ATTEMPTS, |all| async { all.insert(&ticket(2)).await.map(drop) }.boxed()),
-            ("put", ATTEMPTS, |all| async { all.insert_or_replace(&ticket(1)).await.map(drop) }.boxed()),
-            ("update", ATTEMPTS, |all| {
+            ("insert", SENT, |all| async { all.insert(&ticket(2)).await.map(drop) }.boxed()),
+            ("put", SENT, |all| async { all.insert_or_replace(&ticket(1)).await.map(drop) }.boxed()),
+            ("update", SENT, |all| {
                 async { all.update(Ticket::key("contoso", 1), |it| it.title.push('s')).await.map(drop) }
                     .boxed()
             }),
-            ("delete", ATTEMPTS, |all| {
+            ("delete", SENT, |all| {
                 async { all.delete(Ticket::key("contoso", 1), IfMatch::Any).await.map(drop) }.boxed()
             }),
-            ("unit", ATTEMPTS, |all| {
+            ("unit", SENT, |all| {
                 async {
                     let mut unit = all.unit(Ticket::partition("contoso"))?;
                     unit.insert(&ticket(2))?;
@@ -132,12 +134,12 @@ fn con_3_a_lost_race_for_the_head_of_a_feed_counts_as_one_attempt_of_an_indexed_
     run::<Agent>(
         &agent(1),
         &[
-            ("insert", ATTEMPTS, |all| async { all.insert(&agent(2)).await.map(drop) }.boxed()),
-            ("put", ATTEMPTS, |all| async { all.insert_or_replace(&agent(1)).await.map(drop) }.boxed()),
-            ("update", ATTEMPTS, |all| {
+            ("insert", SENT, |all| async { all.insert(&agent(2)).await.map(drop) }.boxed()),
+            ("put", SENT, |all| async { all.insert_or_replace(&agent(1)).await.map(drop) }.boxed()),
+            ("update", SENT, |all| {
                 async { all.update(Agent::key("contoso", 1), |it| it.name.push('s')).await.map(drop) }.boxed()
             }),
-            ("delete", ATTEMPTS, |all| {
+            ("delete", SENT, |all| {
                 async { all.delete(Agent::key("contoso", 1), IfMatch::Any).await.map(drop) }.boxed()
             }),
         ],
@@ -146,7 +148,7 @@ fn con_3_a_lost_race_for_the_head_of_a_feed_counts_as_one_attempt_of_an_indexed_
 
 #[test]
 fn con_3_a_transaction_whose_partition_has_a_feed_with_other_writers_ends_after_its_attempts() {
-    let verb: Verb<Ticket> = ("transaction", 12 * ATTEMPTS, |all| {
+    let verb: Verb<Ticket> = ("transaction", 12 * SENT, |all| {
         async {
             let run = async |unit: &mut UnitOfWork<_, _>| {
                 unit.insert(&ticket(2))?;
@@ -157,6 +159,35 @@ fn con_3_a_transaction_whose_partition_has_a_feed_with_other_writers_ends_after_
         .boxed()
     });
     run::<Ticket>(&ticket(1), &[verb]);
+}
+
+#[test]
+fn con_3_a_head_that_another_process_has_moved_before_the_write_costs_no_attempt() {
+    for attempts in [1, 2] {
+        let engine = Engine::in_memory();
+        let store = FaultyStore::new(engine.clone());
+        let all = block_on(store.entities::<Ticket>().create_if_missing()).unwrap();
+        let all = all.with_retry(Retry::new(attempts, Duration::ZERO, Duration::ZERO));
+        let other = block_on(engine.entities::<Ticket>().create_if_missing()).unwrap();
+        for number in 1..5 {
+            block_on(all.insert(&ticket(2 * number))).unwrap();
+            block_on(other.insert(&ticket(2 * number + 1))).unwrap();
+        }
+        if attempts > 1 {
+            // A rival changes both the entity and the head between the read and the write.
+            let (rival, mut left) = (other.clone(), 1);
+            store.script(move |call, _| match call {
+                Call::Submit if left > 0 => {
+                    left -= 1;
+                    let rival = rival.clone();
+                    let change = move || block_on(rival.insert_or_replace(&ticket(2))).map(drop).unwrap();
+                    Fault::Meanwhile(Box::new(change))
+                }
+                _ => Fault::None,
+            });
+            block_on(all.update(Ticket::key("contoso", 2), |it| it.title.push('s'))).unwrap();
+        }
+    }
 }
 
 #[test]
