@@ -83,14 +83,12 @@ pub trait Index: Sized + 'static {
     /// Returns the entity's row in the index, or `None` if the entity is not indexed.
     ///
     /// # Errors
-    /// Any error from [`encode_key`](Self::encode_key) and [`to_row`](Self::to_row); `PropertyValueTooLarge` if a key is too long (KEY-8);
-    /// `OutOfRangeInput` if the row is reserved for patterns, such as an outbox.
+    /// Any error from [`encode_key`](Self::encode_key) and [`to_row`](Self::to_row); `PropertyValueTooLarge` if a key is too long (KEY-8).
     fn entry(entity: &Self::Entity) -> Result<Option<IndexEntry>> {
         let (mut partition_key, mut row_key) = (String::new(), String::new());
         if !Self::encode_key(entity, &mut partition_key, &mut row_key)? {
             return Ok(None);
         }
-        let key = EntityKey::new(partition_key, row_key)?.of_entity()?;
-        Ok(Some(IndexEntry { key, row: Self::to_row(entity)? }))
+        Ok(Some(IndexEntry { key: EntityKey::new(partition_key, row_key)?, row: Self::to_row(entity)? }))
     }
 }

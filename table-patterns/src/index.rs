@@ -119,7 +119,6 @@ mod tests;
 mod whole;
 
 pub use backfill::{Backfill, BackfillProgress};
-pub(crate) use changes::stored_entry;
 pub use changes::{Change, ChangeKind, changes};
 pub use check::{IndexCheck, IndexReport};
 pub(crate) use contributor::Indexes;

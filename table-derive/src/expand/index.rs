@@ -67,9 +67,9 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
             impls.extend([index_impl(&design, primary, index, &keys.constants)]);
             proof.extend([keys.proof]);
         }
-        let (look_up, is_told_apart) = selections::look_up(&design, index);
+        let (look_up, check) = selections::look_up(&design, index);
         selections.extend([look_up]);
-        proof.extend(is_told_apart.filter(|_| !primary.stub));
+        proof.extend(check.filter(|_| !primary.stub));
         // Lists have no row selection, because they contain keys instead of entities.
         if !index.attr.list {
             if !primary.stub {

@@ -140,9 +140,9 @@ impl<'a> Wide<'a> {
 
     /// Reads the header: the entity that contains only the key. All mistakes have already been reported.
     pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
-        let declared_parts = Ctxt::new();
-        let header = Entity::read(&declared_parts, input, || self.entity.runtime.clone());
-        let _ = declared_parts.check();
+        let ignored = Ctxt::new();
+        let header = Entity::read(&ignored, input, || self.entity.runtime.clone());
+        let _ = ignored.check();
         header.map(|header| Entity {
             name: self.entity.name.clone(),
             table: self.entity.table.clone(),

@@ -138,12 +138,7 @@ fn push(
 /// Returns an entity's entry in an index; `None` if the index's keys cannot contain the entity's value.
 pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<Option<IndexEntry>> {
     match index.entry(entity).and_then(|entry| with_room(index.schema(), entry)) {
-        Err(error)
-            if matches!(
-                error.code(),
-                ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge | ErrorCode::OutOfRangeInput
-            ) =>
-        {
+        Err(error) if matches!(error.code(), ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge) => {
             Ok(None)
         }
         entry => entry,

@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;
-use table_core::index::IndexEntry;
+use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{RowOwner, classify_index_row, classify_key, classify_row};
 use table_core::name::TableName;
@@ -20,7 +20,7 @@ use crate::converge;
 use crate::copies::{Copies, SettleCopies};
 use crate::entities::{Entities, StepRecorder, read_as};
 use crate::failure::Failure;
-use crate::index::{Derived, Finding, RemoteChange, relay, remote_indexes, stored_entry};
+use crate::index::{Derived, Finding, RemoteChange, relay, remote_indexes};
 use crate::outbox::Step;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::incoming::entity;
@@ -246,7 +246,7 @@ where
             let entity: E = read_as(key, row).map_err(|error| self.0.here(error, key))?;
             let mut written = 0;
             for index in remote_indexes::<E>() {
-                if let Some(entry) = stored_entry(index, &entity)? {
+                if let Some(entry) = IndexOf::entry(index, &entity)? {
                     let change = RemoteChange::of_index(index.schema(), key.clone(), vec![entry.key]);
                     written += self.0.settle(&change).await?;
                 }

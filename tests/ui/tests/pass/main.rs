@@ -26,7 +26,6 @@ pub mod private_types;
 pub mod raw_identifiers;
 pub mod read_from_right;
 pub mod refused;
-pub mod reserved_rows;
 pub mod sets_and_groups;
 
 #[test]
@@ -46,6 +45,5 @@ fn valid_declarations_compile_and_run() {
     raw_identifiers::main();
     read_from_right::main();
     refused::main();
-    reserved_rows::main();
     sets_and_groups::main();
 }
