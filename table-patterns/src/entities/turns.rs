@@ -29,9 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queues for the partitions and entities that a handle writes to. Clones of the handle share them.
 #[derive(Clone, Default)]
-pub(crate) struct Turns(Arc<Lines>);
+pub(crate) struct Turns(Arc<Shared>);
 
-struct Lines {
+struct Shared {
     lines: Mutex<HashMap<Place, Line>>,
     /// The maximum time that one writer may hold the turn while others wait.
     patience: Duration,
@@ -39,7 +39,7 @@ struct Lines {
     alarm: Arc<Alarm>,
 }
 
-impl Default for Lines {
+impl Default for Shared {
     fn default() -> Self {
         Self { lines: Mutex::default(), patience: PATIENCE, alarm: Arc::default() }
     }
@@ -74,7 +74,7 @@ enum Next {
 impl Turns {
     /// Creates queues whose writers may hold the turn for at most the given time while others wait.
     pub(crate) fn with_patience(patience: Duration) -> Self {
-        Self(Arc::new(Lines { patience, ..Lines::default() }))
+        Self(Arc::new(Shared { patience, ..Shared::default() }))
     }
 
     /// Waits for this unit's turn in a partition, behind all units that are already waiting.
