@@ -19,8 +19,8 @@ use crate::work::fault::WorkFault;
 /// - A handler may receive an older change after a newer one. A handler that writes the message's content must store the [version](Delivery::version) with
 ///   it, and skip older versions. A handler that instead reads the changed entity must make its write conditional on a version that a concurrent delivery
 ///   would change, or read the source again afterwards.
-/// - The worker extends the lease while the handler waits, for up to an hour. A handler that runs longer, or blocks its thread, must call [`Delivery::keep`] from
-///   time to time, and stop if that fails (QUE-21).
+/// - The worker extends the lease while handlers wait, for up to an hour after it has begun a batch of rows. A handler that runs longer, or blocks its
+///   thread, must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
 /// - A handler must return. For example, a request without a time-out can block the worker forever. Return an [outage](crate::work::outage) when a request
 ///   times out.
 /// - After an error, the message is delivered again. The error's code determines whether the attempt counts towards the limit after which the message becomes
