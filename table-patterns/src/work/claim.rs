@@ -18,8 +18,7 @@ use table_core::store::{Committed, TableStore};
 use table_core::{ErrorCode, Result};
 use uuid::Uuid;
 
-use crate::outbox::notes::Note;
-use crate::outbox::rows::{self, Pending, together};
+use crate::outbox::rows::{self, Note, Pending, together};
 use crate::outbox::work::Work;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
@@ -28,8 +27,6 @@ use crate::work::worker::{Outcome, Worker};
 
 /// The maximum number of rows that a worker reads, claims and holds in memory at a time.
 const PORTION: usize = 32;
-/// The number of pages and claimed rows after which a delivery ends. The message is then delivered again after the other messages.
-const MOST: usize = 1_024;
 /// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others: one operation claims a row, and two set
 /// another row aside.
 const PER_ROW: usize = 3;
@@ -67,7 +64,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Returns the operation that claims a row.
-    pub(super) fn claimed(&self, pending: &Pending) -> Result<Operation> {
+    pub(super) fn claimed(&self, pending: &Pending) -> Operation {
         // IMPORTANT: the wait is not calculated from two clock readings, because the clock may have been set in between.
         let (until, wait) = (self.held.until(), ticks_of(self.held.hidden));
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
@@ -94,7 +91,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
 
     async fn work(&mut self, work: &Work) -> Result<()> {
         let retry = Retry::default().with_runtime(self.worker.outbox.runtime().clone());
-        let (mut from, mut pages, mut claimed) = (None, 0, 0);
+        let mut from = None;
         loop {
             self.attempts.clear();
             let mut race = retry.start("the rows of the outbox");
@@ -105,7 +102,6 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                     None => race.retry(None).await?,
                 }
             };
-            (pages, claimed) = (pages + 1, claimed + begun.len() + portion.len());
             while !begun.is_empty() {
                 let (ended, failed) = self.attempt(begun).await;
                 if let Some(error) = failed {
@@ -116,12 +112,6 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             from = next;
             if from.is_none() {
-                return Ok(());
-            }
-            // Neither a long backlog nor rows that are inserted meanwhile delay other messages for long.
-            if pages + claimed >= MOST {
-                let delay = if claimed > 0 { 0 } else { ticks_of(self.worker.options.redelivery.max) };
-                self.wait_until(self.held.now().saturating_add(delay));
                 return Ok(());
             }
         }
@@ -162,14 +152,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 Some(before) if is_ours => pending.attempts = *before,
                 _ => drop(self.attempts.insert(pending.place.row_key.to_row_key(), pending.attempts)),
             }
-            if !is_ours && !self.worker.is_due(&pending, now) {
-                taken.push(pending);
-            } else if !pending.has_space && free.iter().any(|other: &Pending| !other.has_space) {
-                // The claim of such a row contains the whole intent, so a request claims only one of them.
-                self.wait_until(now);
-            } else {
-                free.push(pending);
-            }
+            let to = if self.worker.is_due(&pending, now) || is_ours { &mut free } else { &mut taken };
+            to.push(pending);
         }
         // Other workers have claimed the other rows, and their messages will be delivered again. This does not hold for an earlier receiver of this message.
         if self.is_repeated {
@@ -182,7 +166,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         self.held.keep().await?;
         let begins = self.begins(&free);
         free.iter_mut().take(begins).for_each(begin);
-        let claims = free.iter().map(|pending| self.claimed(pending)).collect::<Result<_>>()?;
+        let claims = free.iter().map(|pending| self.claimed(pending)).collect();
         let Some(etags) = self.submit(claims).await? else { return Ok(None) };
         for (pending, etag) in free.iter_mut().zip(etags) {
             pending.versioned(etag);
@@ -210,9 +194,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             operations.extend(end.operations(pending, now)?);
         }
         let ends = operations.len();
-        for next in &begun {
-            operations.push(self.claimed(next)?);
-        }
+        operations.extend(begun.iter().map(|next| self.claimed(next)));
         if let Some(etags) = self.submit(operations).await? {
             for (pending, end) in &ended {
                 self.count(pending, end);
@@ -231,7 +213,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
         let mut free = Vec::with_capacity(begun.len());
         for mut next in begun {
-            if let Some(etags) = self.submit(vec![self.claimed(&next)?]).await? {
+            if let Some(etags) = self.submit(vec![self.claimed(&next)]).await? {
                 next.versioned(etags.into_iter().next().flatten());
                 free.push(next);
             } else if let Some(own) = self.own(&next).await? {

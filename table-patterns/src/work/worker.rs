@@ -10,7 +10,6 @@ use table_core::runtime::{Backoff, ticks_of};
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
 
-use crate::bounded_wait::Alarm;
 use crate::failure::Failure;
 use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
@@ -33,8 +32,7 @@ use crate::work::metrics::WorkMetrics;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// The duration for which a message is hidden after it is received and after each extension of the lease, in whole seconds (QUE-21). The lease is extended
-    /// while the work runs.
+    /// The duration for which a message is hidden after it is received and after each extension of the lease, in whole seconds (QUE-21).
     pub lease: Duration,
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
@@ -96,8 +94,6 @@ pub struct Worker<S, Q> {
     pub(crate) handlers: HashMap<String, Arc<dyn Take>>,
     pub(crate) options: WorkerOptions,
     pub(super) circuits: Circuits,
-    /// The alarm at which the leases of running steps are extended.
-    pub(super) alarm: Alarm,
     receive_error: Mutex<Option<Error>>,
     metrics: Mutex<WorkMetrics>,
 }
@@ -117,7 +113,6 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             handlers: HashMap::new(),
             options,
             circuits: Circuits::default(),
-            alarm: Alarm::default(),
             receive_error: Mutex::default(),
             metrics: Mutex::default(),
         }
@@ -272,12 +267,6 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     pub(super) fn delay_after(&self, attempts: u32) -> u64 {
         let random = self.outbox.runtime().random();
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
-    }
-
-    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice as long as the row's last `wait`.
-    pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
-        let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));
-        doubled.min(ticks_of(self.options.redelivery.max))
     }
 
     /// Calls `attempt`, and repeats it with back-off after transient errors, as long as the lease is kept.
