@@ -19,7 +19,7 @@ use crate::failure::{Effect, Verdict};
 use crate::{failure, key};
 use evidence::Evidence;
 use planned::{Context, Planned};
-use refusal::{CONFLICT, refusal, violation};
+use refusal::{CONFLICT, placed, refusal, violation};
 use send::Refused;
 
 /// The maximum number of times that a request is sent if no response arrives. Each retry requires evidence that the earlier attempts had no effect.
@@ -39,7 +39,7 @@ enum Settled {
     Committed(Committed),
     /// Another writer changed an entity between the read and the write, so nothing was written and the transaction can be retried.
     RetryLoop(Error),
-    /// The container has a unique key policy, and the service refused a write with 409 although no item has its key. Nothing was written. Another item has
+    /// The container has a unique key policy, and the service refused a creation with 409 although no item has its key. Nothing was written. Another item has
     /// the value, unless another writer deleted the item with the key after the refusal.
     ValueTaken(Error),
 }
@@ -113,24 +113,33 @@ impl CosmosTables {
                 Err(Refused::Acknowledged(error) | Refused::Late(error)) => (error, true),
                 Err(Refused::At { at, status, repeated, cause }) => {
                     let is_known = failure::effect(status.0) != Effect::Unknown;
-                    if !is_known || repeated || unanswered > 0 {
-                        (refusal(transaction, at, status, cause), is_known)
+                    let is_certain = is_known && !repeated && unanswered == 0;
+                    let plan = planned.get(at);
+                    let is_of_value = match plan {
+                        Some(plan) if status.0 == CONFLICT => match self.is_of_value(target, plan).await {
+                            // Nothing was written, but it is unknown whether the key or a value is taken.
+                            Err(error) if is_certain => {
+                                return Err(Failed::Refused(placed(error, transaction, at, None)));
+                            }
+                            found => found.unwrap_or(false),
+                        },
+                        _ => false,
+                    };
+                    let error = if is_of_value {
+                        violation(transaction, at, &target.container.unique_keys, cause)
                     } else {
-                        let plan = planned.get(at);
-                        if status.0 == CONFLICT
-                            && let Some(plan) = plan
-                            && self.is_of_value(target, plan).await.map_err(Failed::Refused)?
-                        {
-                            let error = violation(transaction, at, &target.container.unique_keys, cause);
-                            return Ok(Settled::ValueTaken(error));
-                        }
-                        let error = refusal(transaction, at, status, cause);
-                        return if plan.is_some_and(|plan| plan.lost_a_race(status.0)) {
-                            Ok(Settled::RetryLoop(error))
-                        } else {
-                            Err(Failed::Refused(error))
+                        refusal(transaction, at, status, cause)
+                    };
+                    if is_certain {
+                        return match plan {
+                            Some(plan) if is_of_value && plan.is_creation() => Ok(Settled::ValueTaken(error)),
+                            Some(plan) if !is_of_value && plan.lost_a_race(status.0) => {
+                                Ok(Settled::RetryLoop(error))
+                            }
+                            _ => Err(Failed::Refused(error)),
                         };
                     }
+                    (error, is_known)
                 }
                 Err(Refused::Whole(cause)) if failure::verdict(&cause) == Verdict::Unsent => {
                     unsent += 1;

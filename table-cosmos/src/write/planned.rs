@@ -147,6 +147,11 @@ impl Planned {
         }
     }
 
+    /// Returns `true` if the request creates an item, and is rejected if an item has its key.
+    pub(crate) fn is_creation(&self) -> bool {
+        self.verb == Verb::Create
+    }
+
     /// Returns `true` if a rejection with the given status means that another writer changed the entity after it was read.
     pub(crate) fn lost_a_race(&self, status: u16) -> bool {
         self.races.contains(&status)

@@ -7,7 +7,7 @@ use crate::client::CosmosTables;
 use crate::failure;
 use crate::unique::UniqueKeys;
 use crate::write::Target;
-use crate::write::planned::{Planned, Verb};
+use crate::write::planned::Planned;
 
 /// The status for a key that exists, and for a value that another item of the partition key has (LIM-16).
 pub(super) const CONFLICT: u16 = 409;
@@ -19,7 +19,7 @@ impl CosmosTables {
         if target.container.unique_keys.is_empty() {
             return Ok(false);
         }
-        if planned.verb != Verb::Create {
+        if !planned.is_creation() {
             return Ok(true);
         }
         // The Azure SDK has stored the session token of the rejection, so the read is at least as recent on accounts with Session consistency or better.
@@ -64,7 +64,13 @@ pub(super) fn violation(
     placed(Error::new(ErrorCode::UniqueViolation, message).with_rule("LIM-16"), transaction, at, cause)
 }
 
-fn placed(error: Error, transaction: &Transaction, at: usize, cause: Option<CosmosError>) -> Error {
+/// Adds the position and the key of an operation to an error, and its cause.
+pub(super) fn placed(
+    error: Error,
+    transaction: &Transaction,
+    at: usize,
+    cause: Option<CosmosError>,
+) -> Error {
     let row_key = transaction.operations().get(at).map_or("", |operation| operation.row_key.as_str());
     let error = error.with_operation(at).with_key(transaction.partition_key().as_str(), row_key);
     match cause {
