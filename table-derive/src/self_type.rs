@@ -1,49 +1,37 @@
 //! Replaces `Self` in the types of fields by the name of the struct, because generated code repeats these types outside the `impl`s of the struct.
 
-use syn::{Data, DeriveInput, Expr, GenericArgument, Ident, Path, PathArguments, QSelf, Type};
+use proc_macro2::{Group, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Data, DeriveInput, Ident, Type};
 
-/// Replaces `Self` in the types of all fields. The types of a generic struct are left unchanged: generated code repeats them only in its `impl`s.
+/// Replaces `Self` in the types of all fields. The types of a generic struct are left unchanged, because its name alone is not a type.
 pub(crate) fn replace(input: &mut DeriveInput) {
     if let (Data::Struct(data), true) = (&mut input.data, input.generics.params.is_empty()) {
-        data.fields.iter_mut().for_each(|field| in_type(&mut field.ty, &input.ident));
-    }
-}
-
-fn in_type(ty: &mut Type, name: &Ident) {
-    match ty {
-        Type::Path(path) => in_path(path.qself.as_mut(), &mut path.path, name),
-        Type::Array(array) => {
-            in_type(&mut array.elem, name);
-            if let Expr::Path(length) = &mut array.len {
-                in_path(length.qself.as_mut(), &mut length.path, name);
-            }
-        }
-        Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(|ty| in_type(ty, name)),
-        Type::Slice(slice) => in_type(&mut slice.elem, name),
-        Type::Reference(reference) => in_type(&mut reference.elem, name),
-        Type::Paren(paren) => in_type(&mut paren.elem, name),
-        Type::Group(group) => in_type(&mut group.elem, name),
-        _ => {}
-    }
-}
-
-fn in_path(qself: Option<&mut QSelf>, path: &mut Path, name: &Ident) {
-    if let Some(first) = path.segments.first_mut().filter(|first| first.ident == "Self") {
-        let span = first.ident.span();
-        first.ident = name.clone();
-        first.ident.set_span(span);
-    }
-    if let Some(qself) = qself {
-        in_type(&mut qself.ty, name);
-    }
-    for segment in &mut path.segments {
-        let PathArguments::AngleBracketed(arguments) = &mut segment.arguments else { continue };
-        for argument in &mut arguments.args {
-            match argument {
-                GenericArgument::Type(ty) => in_type(ty, name),
-                GenericArgument::AssocType(assigned) => in_type(&mut assigned.ty, name),
-                _ => {}
+        for field in &mut data.fields {
+            let (mut is_found, tokens) = (false, field.ty.to_token_stream());
+            let replaced = in_tokens(tokens, &input.ident, &mut is_found);
+            // A type that contains no `Self` keeps the spans of its tokens.
+            if is_found && let Ok(ty) = syn::parse2::<Type>(replaced) {
+                field.ty = ty;
             }
         }
     }
+}
+
+fn in_tokens(tokens: TokenStream, name: &Ident, is_found: &mut bool) -> TokenStream {
+    let replaced = tokens.into_iter().map(|token| match token {
+        TokenTree::Ident(ident) if ident == "Self" => {
+            *is_found = true;
+            let mut name = name.clone();
+            name.set_span(ident.span());
+            TokenTree::Ident(name)
+        }
+        TokenTree::Group(group) => {
+            let mut inner = Group::new(group.delimiter(), in_tokens(group.stream(), name, is_found));
+            inner.set_span(group.span());
+            TokenTree::Group(inner)
+        }
+        token => token,
+    });
+    replaced.collect()
 }

@@ -96,6 +96,12 @@ struct Folder {
     children: Vec<Self>,
     #[property(json)]
     parent: Option<Box<Self>>,
+    #[property(json)]
+    sizes: [u32; Self::LENGTH + 1],
+}
+
+impl Folder {
+    const LENGTH: usize = 2;
 }
 
 /// Uses the declarations.
@@ -108,6 +114,7 @@ pub fn main() {
     let _ = Counted::partitions_by_user_share(1, 2, 0, 16);
     let _ = Pinned::<2>::rows("a").id_is(1).day(2..);
     let _ = (stock::Points { points: 1 }.points, stock::quoted::Index { points: 1 }.points);
-    let folder = |children| Folder { owner: "a".into(), name: "b".into(), children, parent: None };
+    let folder =
+        |children| Folder { owner: "a".into(), name: "b".into(), children, parent: None, sizes: [0; 3] };
     assert!(folder(vec![folder(Vec::new())]).to_row().is_ok());
 }
