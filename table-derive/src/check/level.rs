@@ -61,6 +61,10 @@ fn idle_allow(ctxt: &Ctxt, entity: &Entity<'_>) {
         );
     }
     if let Some(word) = entity.allows.get(AMBIGUOUS_PARTITION_KEY).filter(|_| key.levels) {
-        idle(word, "remove it; each level has its own end, so the values of this key are read back from it");
+        idle(
+            word,
+            "remove it; each level has its own end, so the values of this key are read back from it. If rows are stored, write `#[property(also)]` on the fields \
+             of the key, which keeps their properties",
+        );
     }
 }

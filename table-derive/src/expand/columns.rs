@@ -44,8 +44,8 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
         } else {
             (design.row_key, quote!(__ROW_KEY), quote!(of_row_key))
         };
-        let gives = |part: &Part| part.field == at && part.codec.is_decodable();
-        let (place, part) = key.parts().enumerate().find(|(_, part)| gives(part))?;
+        let can_decode = |part: &Part| part.field == at && part.codec.is_decodable();
+        let (place, part) = key.parts().enumerate().find(|(_, part)| can_decode(part))?;
         let part = design.field(part)?;
         let (vis, ty, column, name, decode) =
             (field.vis, field.ty, constant(field), &part.names.name, part.item("decode"));

@@ -51,7 +51,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let (vis, ident, runtime) = (design.vis(), design.ident(), &design.entity.runtime);
     let (entry, rows) = design.rows_names();
     let doc = format!(
-        "The rows {} of a partition of [`{ident}`], with the first `__PINNED` parts given. Returned by [`{ident}::{entry}`].",
+        "The rows {} of a partition of [`{ident}`], with values for the first parts. Returned by [`{ident}::{entry}`].",
         describe(design.row_key)
     );
     let parameters = &design.entity.parameters;

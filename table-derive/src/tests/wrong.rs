@@ -117,16 +117,16 @@ fn judge(case: &Case<'_>) -> (Vec<Reported>, Option<String>) {
     let reported = reported(expansion);
     let wrong = match reported.as_slice() {
         _ if parsed.is_some() => Some(format!("expanded to what is not Rust: {parsed:?}")),
-        [] => Some("not told".to_owned()),
+        [] => Some("not reported".to_owned()),
         [one] if !one.text.starts_with(&format!("[{}] ", case.number)) => {
             Some("another number, or none".to_owned())
         }
         [one] if !one.text.contains("\n\nhelp: ") => Some("no help".to_owned()),
         [one] if one.place != case.place => {
-            Some(format!("told at {:?} and not at {:?}", one.place, case.place))
+            Some(format!("reported at {:?} and not at {:?}", one.place, case.place))
         }
         [_] => None,
-        more => Some(format!("told {} times", more.len())),
+        more => Some(format!("reported {} times", more.len())),
     };
     (reported, wrong)
 }
