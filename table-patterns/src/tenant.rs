@@ -206,7 +206,8 @@ impl Tenant {
     }
 
     /// Registers an entity type with one table per period. All existing tables are included. Types that use the same tables and are registered with the same
-    /// partitions are counted, exported and erased together.
+    /// partitions are counted, exported and erased together. The names of list blobs must not depend on the period, except for the table's name: an import and an
+    /// export call the function of [`with_handles`](PeriodTables::with_handles) also for the table name without a period.
     ///
     /// # Errors
     /// Any error from [`with_entities`](Self::with_entities).
@@ -255,7 +256,7 @@ impl Tenant {
         if is_known {
             return Ok(self);
         }
-        let fault = fault::TenantFault::Unregistered(E::SCHEMA.entity);
+        let fault = fault::TenantFault::UnregisteredBlobs(E::SCHEMA.entity);
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 

@@ -16,6 +16,12 @@ pub(super) enum TenantFault {
     )]
     #[fault(InvalidInput)]
     Unregistered(&'static str),
+    #[cfg(feature = "blobs")]
+    #[error(
+        "the table of `{0}` is not registered; call `Tenant::with_entities` or `Tenant::with_periods` for the type before `Tenant::with_blobs`"
+    )]
+    #[fault(InvalidInput)]
+    UnregisteredBlobs(&'static str),
     #[error(
         "the row names the blob `{0}`, whose store is not registered; register it with `Tenant::with_blobs`"
     )]

@@ -154,8 +154,8 @@ impl Import<'_> {
                 Some((place, row)) => (*place, row.table.clone()),
                 None => break,
             };
-            let is_same_kind = |(at, row): &(usize, Incoming)| *at == place && row.table == table;
-            let end = rows.iter().position(|row| !is_same_kind(row)).unwrap_or(rows.len());
+            let is_same_table = |(at, row): &(usize, Incoming)| *at == place && row.table == table;
+            let end = rows.iter().position(|row| !is_same_table(row)).unwrap_or(rows.len());
             let some: Vec<_> = rows.drain(..end).map(|(_, row)| row).collect();
             self.write(place, &table, some).await?;
         }

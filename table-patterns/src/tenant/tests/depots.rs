@@ -1,13 +1,14 @@
 //! A fixture for tenants with one table per period. Each tenant is a depot. Three types share the daily tables, and one type has monthly tables with the same
 //! prefix. Scans have photos in blobs, and the lists of notes are stored in blobs or in rows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
 use futures_util::TryStreamExt;
-use object_store::ObjectStore;
 use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::key::PartitionKey;
@@ -140,6 +141,9 @@ pub(super) struct Depots {
 /// The rows of a store, without stored schemas. The key consists of the table name in lower case and the row's keys; the value contains the row's properties.
 pub(super) type Rows = BTreeMap<(String, String, String), String>;
 
+/// The contents of blobs, by name.
+pub(super) type Blobs = BTreeMap<String, Vec<u8>>;
+
 impl Depots {
     /// Returns an empty store. The lists of notes are stored in blobs if `has_lists_in_blobs` is `true`, otherwise in rows.
     pub(super) fn new(has_lists_in_blobs: bool) -> Self {
@@ -185,27 +189,30 @@ impl Depots {
             let number = number + at.day() * 10;
             self.balances.insert(&Balance { depot, number, at }).await?;
         }
-        let photo = Scan::PHOTO_BLOB.content(whole(depot.as_bytes().to_vec()));
+        let photo = Scan::PHOTO_BLOB.content(whole(format!("{depot} {first}").into_bytes()));
         self.photos(first).await?.set(Scan::key(depot, first), [photo]).await.map(drop)
     }
 
     /// Returns the handle to the photos of one day.
-    async fn photos(&self, at: DateTime<Utc>) -> table_core::Result<LargeTable<Scan, Engine>> {
+    pub(super) async fn photos(&self, at: DateTime<Utc>) -> table_core::Result<LargeTable<Scan, Engine>> {
         Ok(LargeTable::new(self.scans.entities_of(at).await?, self.blobs.clone(), "photos"))
     }
 
-    /// Returns the names of a depot's blobs.
-    pub(super) fn blobs(&self, depot: &str) -> BTreeSet<String> {
+    /// Returns the names and contents of a depot's blobs.
+    pub(super) fn blobs(&self, depot: &str) -> Blobs {
         let blobs: Vec<_> = block_on(self.blobs.list(None).try_collect()).unwrap();
-        let names = blobs.into_iter().map(|blob| blob.location.to_string());
-        names.filter(|name| name.split('/').any(|segment| segment == depot)).collect()
+        let of_depot =
+            blobs.into_iter().filter(|blob| blob.location.parts().any(|part| part.as_ref() == depot));
+        let read =
+            |path: &Path| block_on(async { self.blobs.get(path).await?.bytes().await }).unwrap().to_vec();
+        of_depot.map(|blob| (blob.location.to_string(), read(&blob.location))).collect()
     }
 
-    /// Returns the names of a depot's blobs to which a row of the daily tables refers. Earlier blobs of a list remain until a collector removes them.
-    pub(super) fn referenced_blobs(&self, depot: &str) -> BTreeSet<String> {
+    /// Returns a depot's blobs to which a row of the daily tables refers. Earlier blobs of a list remain until a collector removes them.
+    pub(super) fn referenced_blobs(&self, depot: &str) -> Blobs {
         let rows = self.rows(depot, Period::Day);
         let is_referenced = |name: &String| rows.values().any(|row| row.contains(name));
-        self.blobs(depot).into_iter().filter(is_referenced).collect()
+        self.blobs(depot).into_iter().filter(|(name, _)| is_referenced(name)).collect()
     }
 
     /// Returns a tenant that consists of one depot. The types in `kinds` are registered for the daily tables. The photos of all days are
@@ -259,6 +266,6 @@ impl Depots {
 }
 
 /// Returns noon of the current day. The fixed hour ensures that no test crosses midnight.
-fn noon() -> DateTime<Utc> {
+pub(super) fn noon() -> DateTime<Utc> {
     Period::Day.start(ticks::now()) + TimeDelta::hours(12)
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use pollster::block_on;
 
-use super::depots::{Balance, Depots, ENTITIES, KINDS, Kind, Rows, orders};
+use super::depots::{Balance, Blobs, Depots, ENTITIES, KINDS, Kind, Rows, noon, orders};
 use super::kit::{export, import};
 use crate::periods::Period;
-use crate::tenant::ExportPosition;
+use crate::tenant::{ExportPosition, Tenant};
 
 /// Returns the number of places in an export's header, and the table and RowKey of each exported row.
 fn exported(text: &str) -> (usize, Vec<String>) {
@@ -47,7 +47,7 @@ fn every_row_and_every_blob_is_counted_and_exported_once() {
         assert_eq!(count.blobs, u64::try_from(blobs.len()).unwrap());
         let text = export(&tenant);
         let (places, lines) = exported(&text);
-        assert_eq!(blobs_in(&text), depots.referenced_blobs("oslo").into_iter().collect::<Vec<_>>());
+        assert_eq!(blobs_in(&text), depots.referenced_blobs("oslo").into_keys().collect::<Vec<_>>());
         let keys = rows.keys().map(|(table, _, row_key)| format!("\"{table}\" \"{row_key}\"").to_lowercase());
         assert_eq!(places, 1);
         assert_eq!(lines.iter().cloned().collect::<BTreeSet<_>>(), keys.collect());
@@ -60,7 +60,7 @@ fn an_export_continues_in_tables_whose_names_differ_in_case() {
     let depots = Depots::filled(true);
     let tenant = depots.tenant("oslo", &KINDS);
     let whole = export(&tenant);
-    for page in [1, 7] {
+    for page in [1, 7, 1_000] {
         let (mut text, mut position) = (String::new(), ExportPosition::default().to_string());
         let mut is_end = false;
         while !is_end {
@@ -80,6 +80,9 @@ fn an_export_continues_in_tables_whose_names_differ_in_case() {
         };
         assert_eq!(without_blobs(&text), without_blobs(&whole));
         assert_eq!(blobs_in(&text), blobs_in(&whole));
+        if page == 1_000 {
+            assert_eq!(text, whole);
+        }
     }
 }
 
@@ -112,8 +115,9 @@ fn a_copy_under_another_name_has_every_row() {
             ((table, "oslo".to_owned(), row_key), row.replace("/malmo/", "/oslo/"))
         });
         assert_eq!(of_oslo.collect::<Rows>(), before);
-        let moved = depots.blobs("malmo").into_iter().map(|name| name.replace("/malmo/", "/oslo/"));
-        assert_eq!(moved.collect::<BTreeSet<_>>(), depots.blobs("oslo"));
+        let moved = depots.blobs("malmo").into_iter();
+        let moved = moved.map(|(name, content)| (name.replace("/malmo/", "/oslo/"), content));
+        assert_eq!(moved.collect::<Blobs>(), depots.blobs("oslo"));
         assert_eq!(depots.rows("oslo", Period::Day), before);
         depots.assert_readable("malmo");
     }
@@ -133,7 +137,7 @@ fn an_erasure_leaves_the_other_depot_and_the_other_period() {
         assert_eq!((erased.rows, erased.registrations, erased.passes), (u64::try_from(rows).unwrap(), 3, 1));
         assert_eq!(block_on(tenant.remaining()).unwrap(), 0);
         assert_eq!(erased.blobs, u64::try_from(blobs.len()).unwrap());
-        assert_eq!((depots.blobs("oslo"), depots.blobs("bergen")), (BTreeSet::new(), blobs_of_other));
+        assert_eq!((depots.blobs("oslo"), depots.blobs("bergen")), (Blobs::new(), blobs_of_other));
         assert_eq!(depots.rows("oslo", Period::Day), Rows::new());
         assert_eq!(kept.map(|(depot, period)| depots.rows(depot, period)), before);
         depots.assert_readable("bergen");
@@ -150,4 +154,16 @@ fn tables_with_another_period_are_another_place() {
     assert_eq!((count.entities["Balance"], count.rows()), (ENTITIES, u64::try_from(rows).unwrap()));
     let (places, lines) = exported(&export(&tenant));
     assert_eq!((places, lines.len()), (2, rows));
+}
+
+#[test]
+fn blobs_of_a_table_that_is_not_registered_are_refused() {
+    let depots = Depots::new(false);
+    let photos = block_on(depots.photos(noon())).unwrap();
+    // The monthly tables have the same prefix.
+    let monthly = Tenant::new().with_periods(&depots.balances, Balance::partition("oslo")).unwrap();
+    for tenant in [Tenant::new(), monthly] {
+        let error = tenant.with_blobs(&photos).unwrap_err();
+        assert!(error.is_invalid_input() && error.to_string().contains("`Tenant::with_periods`"), "{error}");
+    }
 }
