@@ -192,7 +192,8 @@ impl Bookkeeping {
                     return Err(Refused::Period);
                 }
                 let Some(number) = numbers.next() else { break };
-                add(unit, tenant, draft, (number, None)).await?;
+                let Draft { effective, reference, lines, .. } = draft.clone();
+                add(unit, tenant, (effective, reference, lines), (number, None)).await?;
                 let Draft { request, lines, .. } = draft.clone();
                 unit.insert(&Request { tenant: tenant.to_owned(), id: request, entry: number, lines })?;
                 *answer = Some(number);
@@ -217,11 +218,10 @@ impl Bookkeeping {
                 return Err(Refused::Period);
             }
             let lines = entry.lines.iter().map(|line| Line { cents: -line.cents, ..*line }).collect();
-            // A reversal stores no request, because `reversed_by` refuses a repetition, and clients may choose any id for their requests.
-            let (request, reference) = (String::new(), format!("reversal of {number}"));
-            let draft = Draft { request, effective, reference, lines };
             let reversal = numbers.next_in(unit).await?;
-            add(unit, &tenant, &draft, (reversal, Some(number))).await?;
+            let reference = format!("reversal of {number}");
+            // A reversal stores no request, because `reversed_by` refuses a repetition.
+            add(unit, &tenant, (effective, reference, lines), (reversal, Some(number))).await?;
             unit.update(&entry, |entry| entry.reversed_by = Some(reversal))?;
             Ok(reversal)
         });
@@ -292,10 +292,9 @@ fn empty(tenant: &str, page: u32) -> Balances {
 async fn add(
     unit: &mut Work,
     tenant: &str,
-    draft: &Draft,
+    (effective, reference, lines): (NaiveDate, String, Vec<Line>),
     (number, reverses): (u32, Option<u32>),
 ) -> Result<()> {
-    let Draft { effective, reference, lines, .. } = draft.clone();
     let mut pages = BTreeMap::<u32, Vec<(usize, i64)>>::new();
     for line in &lines {
         let (page, at) = slot(line.account);
