@@ -122,7 +122,7 @@ impl RetryLoop<'_> {
 
     fn given_up(&self, conflict: Option<Error>) -> Error {
         let message = format!(
-            "{} changed during each of {} attempts; retry later, or spread the writes over more entities",
+            "{} changed during each of {} attempts; retry later, or spread the writes over more entities or partitions",
             self.what, self.retry.attempts
         );
         let mut error = Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("CON-3");

@@ -45,7 +45,7 @@ impl Default for Shared {
     }
 }
 
-/// The scope of a queue: a partition for units, or one entity for single writes.
+/// The scope of a queue: a partition for units, or one row, which is an entity for single writes or the head of a feed.
 type Place = (String, PartitionKey, Option<RowKey>);
 
 /// The queue of one scope: one writer has the turn, and the other writers wait in order.
@@ -87,7 +87,7 @@ impl Turns {
         self.enter_at((table.folded().to_owned(), partition_key.clone(), None), pace).await
     }
 
-    /// Waits for this write's turn at one entity, behind all writes that are already waiting.
+    /// Waits for this write's turn at one row, behind all writes that are already waiting. The row is an entity, or the head of a feed.
     /// Single writes and units do not wait for each other, because a transaction's closure may make a single write.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey, pace: &Runtime) -> Turn {
         self.enter_at(entity_place(table, key), pace).await

@@ -8,7 +8,7 @@ use table_core::table::TableStoreExt;
 use super::people::{Employee, jones, scene};
 
 mod newer {
-    /// The same entity type with a required property, without the indexes.
+    /// The entity type without its indexes and with a required property.
     #[derive(Clone, Debug, table_core::Entity, PartialEq)]
     #[entity(table = "Company", crate = table_core)]
     #[partition_key(department)]
