@@ -84,6 +84,8 @@ pub(crate) struct Base {
     run_bytes: u64,
     hook: Option<Hook>,
     stored: Stored,
+    /// The length of the `BASE` file, in bytes.
+    file_bytes: u64,
     version: Arc<Version>,
     merges: Merges,
     /// A random identifier, generated each time the folder is opened.
@@ -116,16 +118,17 @@ impl Base {
             next: 1,
             version: Arc::default(),
         };
-        let base = Self::of(Arc::new(place.new_pool()), place, stored);
-        base.stored.write(&*base.pool.disk, &base.pool.folder)?;
-        Ok(base)
+        let pool = Arc::new(place.new_pool());
+        let file_bytes = stored.write(&*pool.disk, &pool.folder)?;
+        Ok(Self::of(pool, place, stored, file_bytes))
     }
 
     /// Opens the base of a folder.
     pub(crate) fn open(place: &Place) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::read(&pool)?;
-        Ok(Self::of(pool, place, stored))
+        let file_bytes = stored.bytes().len() as u64;
+        Ok(Self::of(pool, place, stored, file_bytes))
     }
 
     /// Checks that the folder contains all files of the version. If a run is missing, files that the version does not need are neither deleted nor overwritten.
@@ -153,13 +156,14 @@ impl Base {
         }
     }
 
-    fn of(pool: Arc<Pool>, place: &Place, stored: Stored) -> Self {
+    fn of(pool: Arc<Pool>, place: &Place, stored: Stored, file_bytes: u64) -> Self {
         Self {
             pool,
             run_bytes: place.run_bytes,
             hook: place.hook.clone(),
             version: Arc::clone(&stored.version),
             stored,
+            file_bytes,
             merges: Merges::default(),
             opening: Uuid::new_v4(),
             is_incomplete: false,
@@ -274,22 +278,30 @@ impl Base {
         Ok(true)
     }
 
+    /// Returns the length of the `BASE` file, in bytes.
+    pub(crate) const fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
     /// Records a version durably and makes it current. Layers that contain only rows of dropped tables are omitted.
     fn record(&mut self, mut stored: Stored) -> Result<()> {
         let version = Arc::make_mut(&mut stored.version);
         version.drop_dead(&stored.meta.catalog);
         version.join_empty();
         stored.lineage = stored.lineage.with(self.opening, stored.meta.sequence, stored.next);
-        if let Err(error) = stored.write(&*self.pool.disk, &self.pool.folder) {
-            if is_shortage(&error) {
-                // The new runs become obsolete, so their files are removed later.
-                let old = self.version.runs();
-                let is_new = |run: &Arc<Run>| old.iter().all(|old| old.number != run.number);
-                self.obsolete.extend(stored.version.runs().into_iter().filter(is_new));
-                // IMPORTANT: the number of a run whose file still exists is never given to another run.
-                self.stored.next = stored.next;
+        match stored.write(&*self.pool.disk, &self.pool.folder) {
+            Ok(file_bytes) => self.file_bytes = file_bytes,
+            Err(error) => {
+                if is_shortage(&error) {
+                    // The new runs become obsolete, so their files are removed later.
+                    let old = self.version.runs();
+                    let is_new = |run: &Arc<Run>| old.iter().all(|old| old.number != run.number);
+                    self.obsolete.extend(stored.version.runs().into_iter().filter(is_new));
+                    // IMPORTANT: the number of a run whose file still exists is never given to another run.
+                    self.stored.next = stored.next;
+                }
+                return Err(error);
             }
-            return Err(error);
         }
         let old = std::mem::replace(&mut self.version, Arc::clone(&stored.version)).runs();
         let kept = stored.version.runs();

@@ -19,8 +19,8 @@ use crate::request::Request;
 use crate::reserve::Reserve;
 use crate::threads::Threads;
 
-/// The pause between attempts to write while the disk is full.
-const NO_ROOM: Duration = Duration::from_millis(200);
+/// The pause between attempts to write or merge while the disk is full.
+pub(crate) const NO_ROOM: Duration = Duration::from_millis(200);
 
 /// A job for the checkpoint thread.
 pub(crate) enum Job {
@@ -30,6 +30,8 @@ pub(crate) enum Job {
     Discard(Option<Memtable>, Option<BaseView>),
     /// Omit a dropped table from the checkpoint that is waiting for disk space. The drop is already durable.
     Dropped(u32),
+    /// Retry the flush or the merge that failed. The disk was full, and a write has just been refused for this reason.
+    Retry,
 }
 
 /// A checkpoint: the rows to write, and the metadata to record with them. `meta.dropped` lists the tables dropped since the last
@@ -67,7 +69,7 @@ pub(crate) struct Checkpointer {
     pub(crate) jobs: Receiver<Job>,
     pub(crate) done: Sender<Done>,
     pub(crate) wake: Wake,
-    /// `true` if the last merge failed, for example on a full disk. In this case, no merge starts before the next checkpoint.
+    /// `true` if the last merge failed, for example on a full disk. In this case, no merge starts before the next checkpoint or [`Job::Retry`].
     pub(crate) resting: bool,
     /// `true` if the last flush failed because disk space or file descriptors ran out.
     pub(crate) no_room: bool,
@@ -114,6 +116,11 @@ impl Checkpointer {
                     });
                     Ok(())
                 }
+                (Some(Job::Retry), still) => {
+                    (self.no_room, self.resting) = (false, false);
+                    waiting = still;
+                    Ok(())
+                }
                 (None, Some(next)) => {
                     // A flush waits while merges are far behind. Meanwhile memory fills, which slows writers.
                     if self.base.debt() == Debt::Much && !self.resting {
@@ -126,6 +133,7 @@ impl Checkpointer {
                 (None, None) => self.merge(),
             };
             self.base.remove_obsolete();
+            self.reserve.set_base(self.base.file_bytes());
             // If the disk is full, the thread retries after the next step.
             let _ = self.reserve.restore();
             if let Err(error) = outcome {

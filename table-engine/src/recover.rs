@@ -107,6 +107,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     // IMPORTANT: the journal is durable before the base records that it exists.
     base.establish()?;
     let folder = PathBuf::from(path);
+    reserve.set_base(base.file_bytes());
     // If the disk is full, the committer tries again.
     let _ = reserve.restore();
     let synced = Synced::new(&held_disk, path, &records, engine);

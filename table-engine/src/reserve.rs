@@ -16,6 +16,8 @@ use crate::disk::{Disk, DiskFile, fault};
 pub(crate) const RESERVE: &str = "RESERVE";
 /// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a few rows.
 const LEAST: u64 = 2 << 20;
+/// The space in [`LEAST`] for versions of the base.
+const SMALL_BASE: u64 = 256 << 10;
 
 /// The reserve of a folder, shared by the committer and the checkpoint thread.
 #[derive(Debug)]
@@ -24,7 +26,7 @@ pub(crate) struct Reserve {
     path: PathBuf,
     /// The reserve file. While it is missing because it could not be created, the folder has no reserve.
     file: OnceLock<Arc<dyn DiskFile>>,
-    /// The maximum size: enough for a checkpoint and for one merge step.
+    /// The maximum size for the journal: enough for a checkpoint and for one merge step.
     most: u64,
     room: Mutex<Room>,
 }
@@ -33,9 +35,18 @@ pub(crate) struct Reserve {
 #[derive(Debug, Default)]
 struct Room {
     held: u64,
-    wanted: u64,
+    /// The size needed to checkpoint the journal.
+    journal: u64,
+    /// The size needed to record a version of the base, in addition to the space for a small one.
+    base: u64,
     /// `true` while a [`Loan`] exists.
     is_lent: bool,
+}
+
+impl Room {
+    const fn wanted(&self) -> u64 {
+        self.journal.saturating_add(self.base)
+    }
 }
 
 /// The space of the reserve, lent to an operation that frees more. The reserve stays empty until the loan is dropped.
@@ -64,7 +75,7 @@ impl Reserve {
             most: (checkpoint_bytes as u64).saturating_mul(2).saturating_add(LEAST),
             room: Mutex::default(),
         };
-        reserve.room().wanted = reserve.size_for(journal);
+        reserve.room().journal = reserve.size_for(journal);
         reserve.create();
         Arc::new(reserve)
     }
@@ -85,7 +96,7 @@ impl Reserve {
     /// Returns `true` if the reserve has its full size, or if the folder has no reserve.
     pub(crate) fn is_whole(&self) -> bool {
         let room = self.room();
-        self.file.get().is_none() || room.held >= room.wanted
+        self.file.get().is_none() || room.held >= room.wanted()
     }
 
     /// Raises the required size to that needed to checkpoint a journal of `journal` bytes. The reserve is incomplete until
@@ -93,7 +104,13 @@ impl Reserve {
     pub(crate) fn raise_for(&self, journal: u64) {
         let size = self.size_for(journal);
         let mut room = self.room();
-        room.wanted = room.wanted.max(size);
+        room.journal = room.journal.max(size);
+    }
+
+    /// Sets the length of the `BASE` file, in bytes. The file is replaced by a new one, which may be longer and needs space while the old one exists. The
+    /// reserve is incomplete until [`restore`](Self::restore) has reserved the additional space.
+    pub(crate) fn set_base(&self, length: u64) {
+        self.room().base = length.saturating_mul(2).saturating_sub(SMALL_BASE).next_multiple_of(SMALL_BASE);
     }
 
     /// Frees the part of the reserve that is not needed to checkpoint a journal of `journal` bytes.
@@ -102,12 +119,12 @@ impl Reserve {
     /// The I/O error if the file cannot be shortened.
     pub(crate) fn shrink_for(&self, journal: u64) -> io::Result<()> {
         let mut room = self.room();
-        room.wanted = room.wanted.min(self.size_for(journal));
+        room.journal = room.journal.min(self.size_for(journal));
         if let Some(file) = self.file.get()
-            && room.held > room.wanted
+            && room.held > room.wanted()
         {
-            file.set_len(room.wanted)?;
-            room.held = room.wanted;
+            file.set_len(room.wanted())?;
+            room.held = room.wanted();
         }
         Ok(())
     }
@@ -117,10 +134,11 @@ impl Reserve {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Releases the reserved space for an operation that frees more. Returns `None` if the reserve is empty.
+    /// Releases the reserved space for an operation that frees more, and leaves free space to it even if no space is reserved. Returns `None` if the folder has
+    /// no reserve, or if it is lent already.
     pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
         let mut room = self.room();
-        let file = self.file.get().filter(|_| room.held > 0)?;
+        let file = self.file.get().filter(|_| !room.is_lent)?;
         file.set_len(0).ok()?;
         (room.held, room.is_lent) = (0, true);
         tracing::warn!(target: "table_core::engine", "the disk is full; operations that free space use the reserve");
@@ -133,13 +151,13 @@ impl Reserve {
     /// `StorageFull` while the reserve is lent; the disk's error if the disk is full.
     pub(crate) fn restore(&self) -> io::Result<()> {
         let mut room = self.room();
-        let Some(file) = self.file.get().filter(|_| room.held < room.wanted) else { return Ok(()) };
+        let Some(file) = self.file.get().filter(|_| room.held < room.wanted()) else { return Ok(()) };
         // IMPORTANT: the lent space is left to the borrower, which may not have used all of it yet.
         if room.is_lent {
             return Err(ErrorKind::StorageFull.into());
         }
-        match file.allocate(room.held, room.wanted - room.held) {
-            Ok(()) => room.held = room.wanted,
+        match file.allocate(room.held, room.wanted() - room.held) {
+            Ok(()) => room.held = room.wanted(),
             Err(error) => {
                 // Undoes a partial extension of the file.
                 let _ = file.set_len(room.held);
@@ -147,7 +165,7 @@ impl Reserve {
                     return Err(error);
                 }
                 // A file that cannot be written cannot serve as a reserve. Writes then proceed without one.
-                room.wanted = room.held;
+                (room.journal, room.base) = (room.held, 0);
             }
         }
         Ok(())
@@ -194,8 +212,30 @@ mod tests {
         assert_eq!(length(), LEAST + (1 << 20), "it does not grow");
         let reserve = replace(folder.path(), 2 << 20);
         assert_eq!((length(), reserve.is_whole()), (0, false));
+        let loan = reserve.lend().unwrap();
+        assert_eq!(
+            reserve.restore().unwrap_err().kind(),
+            ErrorKind::StorageFull,
+            "free space is left to the borrower"
+        );
+        drop(loan);
         reserve.restore().unwrap();
         assert_eq!((length(), reserve.is_whole()), (LEAST + (2 << 20), true));
+    }
+
+    #[test]
+    fn a_reserve_has_space_for_two_files_of_a_large_base() {
+        let folder = tempfile::tempdir().unwrap();
+        let length = || fs::metadata(folder.path().join(RESERVE)).unwrap().len();
+        let reserve = replace(folder.path(), 1 << 20);
+        for (base, more) in [(0, 0), (128 << 10, 0), (3 << 20, 23 << 18), (2 << 20, 15 << 18)] {
+            reserve.set_base(base);
+            reserve.restore().unwrap();
+            reserve.shrink_for(1 << 20).unwrap();
+            assert_eq!((length(), reserve.is_whole()), (LEAST + (1 << 20) + more, true), "{base}");
+        }
+        reserve.set_base(4 << 20);
+        assert!(!reserve.is_whole());
     }
 
     #[cfg(target_os = "linux")]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
 use table_store::{Error, Result};
 
 use crate::base::Meta;
-use crate::checkpointer::{Checkpoint, Done, Job};
+use crate::checkpointer::{Checkpoint, Done, Job, NO_ROOM};
 use crate::committer::{Committer, OnDisk};
 use crate::disk::fault::is_shortage;
 use crate::failpoint::{Step, reach};
@@ -60,6 +60,8 @@ pub(crate) struct Checkpoints {
     disk_full: Option<Error>,
     /// `true` if, since the last checkpoint, a write or the reserve has found the disk full.
     lacks_room: bool,
+    /// The time of the last [`Job::Retry`].
+    retried: Option<Instant>,
     /// `true` if a checkpoint was requested explicitly.
     requested: bool,
     /// The callers that are waiting for the next checkpoint to finish.
@@ -93,6 +95,7 @@ impl Checkpoints {
             dropped_bytes: 0,
             disk_full: None,
             lacks_room: false,
+            retried: None,
             requested: false,
             next: Waiting::new(),
             running: Waiting::new(),
@@ -151,6 +154,17 @@ impl Checkpoints {
         let bytes = |id: &u32| state.base.as_ref().map_or(0, |base| base.bytes_of(*id));
         self.dropped_bytes = self.dropped.iter().map(bytes).sum();
         self.request_reclaim(state);
+    }
+
+    /// Tells the checkpoint thread to retry a flush or a merge that failed, at most once in each [`NO_ROOM`]. Otherwise, a base whose last merge failed would free
+    /// no space before the next checkpoint, although writes may be refused until space is free.
+    fn retry(&mut self) {
+        let now = self.threads.now();
+        if self.retried.is_none_or(|last| now - last >= NO_ROOM) {
+            self.retried = Some(now);
+            // If the checkpoint thread has ended, the next checkpoint reports it.
+            let _ = self.send(Job::Retry);
+        }
     }
 
     /// Sends an error to the callers that requested a checkpoint, because no checkpoint can start. Writes continue while space remains.
@@ -316,10 +330,11 @@ impl Committer {
 
 impl OnDisk {
     /// Frees space after the disk was found full. The space of the prepared journal file and of the unneeded part of the reserve is freed immediately. The
-    /// space of other journal files is freed later, by a checkpoint that frees more than it needs.
+    /// space of other journal files is freed later, by a checkpoint that frees more than it needs, and the space of deleted rows by merges.
     pub(super) fn free_room(&mut self) {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;
+        self.checkpoints.retry();
     }
 
     /// Starts a checkpoint of all rows in the memtable.

@@ -319,6 +319,9 @@ impl Disk for SimDisk {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let entry = Some(Entry::File(self.file(from)?));
+        if let Ok(replaced) = self.file(to) {
+            self.state.give(replaced.bytes.lock().unwrap().seen.len());
+        }
         self.names.lock().unwrap().change(vec![(from.to_owned(), None), (to.to_owned(), entry)]);
         Ok(())
     }

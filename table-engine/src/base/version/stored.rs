@@ -122,17 +122,18 @@ impl Stored {
         copies
     }
 
-    /// Replaces the file durably. The directory entries of new runs are made durable first.
+    /// Replaces the file durably. The directory entries of new runs are made durable first. Returns the length of the new file.
     ///
     /// # Errors
     /// `DiskFull` or `ServerBusy` if disk space, file descriptors or memory run out; the old file then remains in place. After any other disk error, the folder
     /// may contain either file.
-    pub(in super::super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<()> {
+    pub(in super::super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<u64> {
         let bytes = self.bytes();
         let write = || {
             let file = disk.open(&folder.join(BASE_NEW), true)?;
-            file.write_at(0, &bytes)?;
-            file.sync_data()?;
+            // The space of an incomplete file is freed, because the disk may be full.
+            let written = file.write_at(0, &bytes).and_then(|()| file.sync_data());
+            written.inspect_err(|_| drop(file.set_len(0)))?;
             // IMPORTANT: the directory entries of the new runs are made durable before the file is renamed.
             disk.sync_dir(folder)
         };
@@ -141,7 +142,8 @@ impl Stored {
             disk.rename(&folder.join(BASE_NEW), &folder.join(BASE))?;
             disk.sync_dir(folder)
         };
-        rename().map_err(|error| Task::RecordBase.failed(error))
+        rename().map_err(|error| Task::RecordBase.failed(error))?;
+        Ok(bytes.len() as u64)
     }
 
     /// Reads the current version from the `BASE` file.
