@@ -11,8 +11,8 @@ use table_core::runtime::Runtime;
 
 /// A detector of stalled queues. It counts the turns that a queue's tasks have taken, and limits the time between two turns.
 #[derive(Debug, Default)]
-pub(crate) struct Patience {
-    given: AtomicU64,
+pub(crate) struct StallDetector {
+    turns: AtomicU64,
     alarm: Arc<Alarm>,
 }
 
@@ -21,15 +21,15 @@ pub(crate) struct Patience {
 #[derive(Debug, Default)]
 pub(crate) struct Alarm(Mutex<Option<Shared<BoxFuture<'static, ()>>>>);
 
-impl Patience {
+impl StallDetector {
     /// Creates the time-out for a new queue. Short-lived queues can share one alarm.
     pub(crate) fn with(alarm: &Arc<Alarm>) -> Self {
-        Self { given: AtomicU64::default(), alarm: Arc::clone(alarm) }
+        Self { turns: AtomicU64::default(), alarm: Arc::clone(alarm) }
     }
 
     /// Counts a turn that a task has taken.
     pub(crate) fn count(&self) {
-        self.given.fetch_add(1, Ordering::Relaxed);
+        self.turns.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Waits for the future `turn`. Returns `None` if no task in the queue took a turn within the time-out.
@@ -44,9 +44,9 @@ impl Patience {
                 Either::Left((turn, _)) => return Some(turn),
                 Either::Right(((), waiting)) => waiting,
             };
-            let given = self.given.load(Ordering::Relaxed);
+            let turns = self.turns.load(Ordering::Relaxed);
             // The first alarm may have been set long before this wait.
-            if before.replace(given) == Some(given) {
+            if before.replace(turns) == Some(turns) {
                 return None;
             }
         }

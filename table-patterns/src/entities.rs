@@ -9,7 +9,7 @@
 //! | `draft.rs`, `siblings.rs` | the transaction builder, which turns planned writes into a batch |
 //! | `batch.rs` | the operations of one transaction |
 //! | `admission.rs` | the check, before each attempt, that no program with a newer schema forbids the writes |
-//! | `commit.rs`, `rounds.rs` | one attempt to commit a batch, and repeated attempts |
+//! | `commit.rs`, `retries.rs` | one attempt to commit a batch, and repeated attempts |
 //! | `read.rs` | the stored version that a write starts from |
 //! | `turns.rs`, `group.rs` | the turns that a partition's units take in order, and their group commit |
 //! | `seen_versions.rs` | the row versions that a process last saw, which reveal writes by other processes |
@@ -32,7 +32,7 @@ mod read;
 mod record;
 mod refused;
 mod repository;
-mod rounds;
+mod retries;
 mod seen_versions;
 mod siblings;
 #[cfg(test)]
@@ -58,7 +58,7 @@ pub(crate) use plan::{
 };
 pub(crate) use read::{Current, RACE, read_as};
 pub(crate) use record::{ChangeRecord, RecordChanges, Recorded};
-pub(crate) use rounds::Rounds;
+pub(crate) use retries::Retries;
 pub(crate) use seen_versions::SeenRows;
 pub(crate) use siblings::{Sibling, Siblings};
 pub(crate) use turns::group::{Group, GroupRead, Joined, Recorder};

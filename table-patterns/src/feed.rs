@@ -92,13 +92,13 @@
 
 mod backfill;
 mod contributor;
-mod entries;
 mod head;
 mod heads;
 mod read;
 mod registry;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use std::fmt;
 use std::sync::Arc;
@@ -121,15 +121,15 @@ use crate::work::Runtime;
 pub use backfill::FeedBackfill;
 pub(crate) use backfill::is_announced;
 pub(crate) use contributor::FeedRecorder;
-use entries::Record;
 pub use head::FEED_PREFIX;
 pub(crate) use head::{HEAD as FEED_HEAD, Head, sets_feed_back};
 use heads::Heads;
 pub use read::FeedReader;
 pub(crate) use registry::Listed;
+use write::Record;
 
 /// The maximum time that one writer may hold the head of a feed while others wait. Its future may no longer be polled.
-const PATIENCE: Duration = Duration::from_millis(200);
+const TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The table that lists the partitions with a feed. Listings of the program's tables omit it.
 pub const FEEDS: &str = table_core::table::FEEDS;
@@ -269,7 +269,7 @@ impl<S: TableStore> Feed<S> {
     /// Creates a handle with a different clock and sleep function.
     #[must_use]
     pub fn with_runtime(store: S, pace: Runtime) -> Self {
-        Self { store, pace, turns: Turns::with_patience(PATIENCE), heads: Arc::default() }
+        Self { store, pace, turns: Turns::with_timeout(TIMEOUT), heads: Arc::default() }
     }
 
     /// Submits a transaction together with the feed entries for its changes.

@@ -86,7 +86,7 @@ use table_core::selection::{Point, Selection};
 use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
-use crate::entities::{Current, Draft, Entities, EntityPlan, EntityWrite, Rounds, StepRecorder};
+use crate::entities::{Current, Draft, Entities, EntityPlan, EntityWrite, Retries, StepRecorder};
 use crate::paging::each_row;
 use crate::participant;
 use crate::relation::fault::RelationFault;
@@ -176,11 +176,11 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
     pub async fn delete_with_parts(&self, owner: Selection<P, Point>) -> Result<usize> {
         const { require_owner(P::SCHEMA) };
         let owner = owner.into_key()?;
-        let mut rounds = Rounds::new(self.retry(), "the owner or its parts").replan_entities(true);
+        let mut retries = Retries::new(self.retry(), "the owner or its parts").replan_entities(true);
         loop {
             let (own, parts) = self.group_rows(&owner).await?;
             let draft = self.deletion(&owner, &own, &parts)?;
-            match rounds.submit(&self.site(self.table().name()?), &draft).await {
+            match retries.submit(&self.site(self.table().name()?), &draft).await {
                 Ok(None) => {}
                 Ok(Some(outcome)) => return outcome.committed().map(|_| parts.len() + 1),
                 Err(error) if error.rule() == Some("CON-3") => {

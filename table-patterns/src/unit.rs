@@ -87,7 +87,7 @@ mod add;
 mod admissions;
 mod change;
 mod committed;
-mod contest;
+mod contention;
 mod fault;
 mod group;
 mod handles;
@@ -120,7 +120,7 @@ use table_core::table::{InPartition, SchemaWatch};
 use table_core::{Error, Result};
 
 use crate::entities::{
-    AdmitWrites as _, Conflict, Draft, Entities, EntityFault, Outcome, Rounds, Site, StepRecorder,
+    AdmitWrites as _, Conflict, Draft, Entities, EntityFault, Outcome, Retries, Site, StepRecorder,
     WriteContext,
 };
 use crate::feed::Feed;
@@ -264,11 +264,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let is_pending = self.draft.is_pending();
         let what =
             if is_pending { "the copies of the entities" } else { "a row that is written with the entities" };
-        let rounds = Rounds::new(&self.retry, what);
+        let retries = Retries::new(&self.retry, what);
         // In a transaction, the number of attempts is limited. After the last one, the transaction's closure runs again, and the
         // transaction may reserve the partition.
-        let rounds = if self.rivals.is_some() { rounds.at_most(LOSSES) } else { rounds };
-        match rounds.commit(&self.site(), &self.draft).await {
+        let retries = if self.rivals.is_some() { retries.at_most(LOSSES) } else { retries };
+        match retries.commit(&self.site(), &self.draft).await {
             Ok(Outcome::Conflict(conflict, error)) => Ok(Outcome::Conflict(conflict, self.named(error))),
             committed => committed.map_err(|error| self.named(error)),
         }

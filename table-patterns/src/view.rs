@@ -132,7 +132,7 @@ mod apply;
 mod ends;
 mod fault;
 mod follow;
-mod following;
+mod follower;
 mod freshness;
 mod lease;
 mod operations;

@@ -35,7 +35,7 @@ const WORKERS: usize = 64;
 /// The pause of a worker that has found no work.
 const IDLE: Duration = Duration::from_millis(10);
 /// The maximum time to wait for all changes to take effect after the last change was made.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// The message that each change sends. Its handler records that the change has taken effect.
 #[derive(Serialize, Deserialize)]
 struct Made;
@@ -71,7 +71,7 @@ impl Lags {
     fn wait_for(&self, wanted: u32) -> Outcome<()> {
         let start = Instant::now();
         while self.with(|lags| lags.len()) < usize::try_from(wanted)? {
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > TIMEOUT {
                 return Err("changes are lost, or the workers are too slow for the pace".into());
             }
             thread::sleep(IDLE);

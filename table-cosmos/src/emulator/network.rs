@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use crate::emulator::Answer;
 
 /// The time after which a request without a response fails if the Azure SDK does not set a time limit.
-const PATIENCE: Duration = Duration::from_secs(65);
+const TIMEOUT: Duration = Duration::from_secs(65);
 
 /// A network between a client and the account, which decides whether each request and each response arrives.
 ///
@@ -117,8 +117,8 @@ impl HttpClientFactory for Transport {
 #[async_trait::async_trait]
 impl TransportClient for Transport {
     async fn send(&self, request: &HttpRequest) -> Result<HttpResponse, TransportError> {
-        let patience = request.timeout.unwrap_or(PATIENCE);
-        let delivered = timeout(patience, self.0.deliver(Request::of(request))).await;
+        let limit = request.timeout.unwrap_or(TIMEOUT);
+        let delivered = timeout(limit, self.0.deliver(Request::of(request))).await;
         let answer = delivered.unwrap_or(Err(Broken::AfterSending)).map_err(|broken| {
             let (status, sent) = match broken {
                 Broken::BeforeSending => (TRANSPORT_CONNECTION_FAILED, RequestSentStatus::NotSent),

@@ -134,7 +134,7 @@ impl Writer {
         for _ in 0..calls {
             sleep(Duration::from_millis(self.random.random_range(0..400))).await;
             // Some calls are cancelled at an arbitrary time.
-            let patience = match self.random.random_range(0..12) {
+            let limit = match self.random.random_range(0..12) {
                 0 => Duration::from_millis(self.random.random_range(1..300)),
                 _ => Duration::from_secs(100_000),
             };
@@ -147,12 +147,12 @@ impl Writer {
                     state.clone_into(&mut deal.state);
                 };
                 let call = self.process.deals.update(Deal::key(TEAM, id), change);
-                let outcome = timeout(patience, call).await;
+                let outcome = timeout(limit, call).await;
                 let outcome = outcome.map_or_else(|_| Err(dropped()), |result| result.map(drop));
                 self.increments.push(Increment { id, bit, outcome });
             } else {
                 // The outcome is not needed, because the derived rows are checked later.
-                let _ = timeout(patience, self.churn()).await;
+                let _ = timeout(limit, self.churn()).await;
             }
         }
         self.increments

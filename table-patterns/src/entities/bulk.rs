@@ -19,7 +19,7 @@ use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::EntityPlan;
 use crate::entities::read::{RACE, read_as};
-use crate::entities::rounds::{Rounds, is_too_large};
+use crate::entities::retries::{Retries, is_too_large};
 use crate::read_many;
 
 /// One entity's write in a bulk write.
@@ -195,11 +195,11 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
         if !completes && !reads {
             return Self::commit(self, batch).await.map(drop);
         }
-        let mut rounds = Rounds::new(&self.retry, RACE).replan_entities(reads);
+        let mut retries = Retries::new(&self.retry, RACE).replan_entities(reads);
         loop {
             let draft = self.plan_items(items).await?;
             // IMPORTANT: each attempt is admitted after the stored versions have been read, because a newer program version may have written them.
-            if let Some(outcome) = rounds.submit(&site, &draft).await? {
+            if let Some(outcome) = retries.submit(&site, &draft).await? {
                 return outcome.committed().map(drop);
             }
         }

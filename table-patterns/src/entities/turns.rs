@@ -2,7 +2,7 @@
 //!
 //! Writers that read, decide and write concurrently would conflict. Therefore, they queue for turns. A writer that has the turn reads the rows that earlier
 //! writers left, and adds its operations to an open [`Group`]. The last writer in the queue seals the group, which is then committed as one transaction.
-//! A group member that has waited longer than [`PATIENCE`] seals the group earlier.
+//! A group member that has waited longer than [`TIMEOUT`] seals the group earlier.
 
 mod compose;
 pub(crate) mod group;
@@ -19,13 +19,13 @@ use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::runtime::Runtime;
 
-use crate::bounded_wait::{Alarm, Patience};
+use crate::bounded_wait::{Alarm, StallDetector};
 use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
 /// The maximum time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, and the members of the open
 /// group seal it, because the holder's future may no longer be polled. Writing without a turn may cause conflicts, so this time is longer than a typical
 /// request to a distant store.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The queues for the partitions and entities that a handle writes to. Clones of the handle share them.
 #[derive(Clone, Default)]
@@ -34,14 +34,14 @@ pub(crate) struct Turns(Arc<Shared>);
 struct Shared {
     lines: Mutex<HashMap<Place, Line>>,
     /// The maximum time that one writer may hold the turn while others wait.
-    patience: Duration,
+    timeout: Duration,
     /// The time-out shared by the writers in all queues. A queue is removed when its last writer leaves.
     alarm: Arc<Alarm>,
 }
 
 impl Default for Shared {
     fn default() -> Self {
-        Self { lines: Mutex::default(), patience: PATIENCE, alarm: Arc::default() }
+        Self { lines: Mutex::default(), timeout: TIMEOUT, alarm: Arc::default() }
     }
 }
 
@@ -52,7 +52,7 @@ type Place = (String, PartitionKey, Option<RowKey>);
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
-    patience: Arc<Patience>,
+    stalls: Arc<StallDetector>,
     /// The open group, with the uncommitted operations of the writers that have already had their turn.
     group: Option<Arc<Group>>,
 }
@@ -73,8 +73,8 @@ enum Next {
 
 impl Turns {
     /// Creates queues whose writers may hold the turn for at most the given time while others wait.
-    pub(crate) fn with_patience(patience: Duration) -> Self {
-        Self(Arc::new(Shared { patience, ..Shared::default() }))
+    pub(crate) fn with_timeout(timeout: Duration) -> Self {
+        Self(Arc::new(Shared { timeout, ..Shared::default() }))
     }
 
     /// Waits for this unit's turn in a partition, behind all units that are already waiting.
@@ -109,22 +109,22 @@ impl Turns {
 
     async fn enter_at(&self, place: Place, runtime: &Runtime) -> Turn {
         loop {
-            let (turn, patience) = {
+            let (turn, stalls) = {
                 let mut lines = self.lock();
                 match lines.get_mut(&place) {
                     None => {
-                        let patience = Arc::new(Patience::with(&self.0.alarm));
-                        lines.insert(place.clone(), Line { patience, ..Line::default() });
+                        let stalls = Arc::new(StallDetector::with(&self.0.alarm));
+                        lines.insert(place.clone(), Line { stalls, ..Line::default() });
                         return Turn { turns: self.clone(), place: Some(place) };
                     }
                     Some(line) => {
                         let (sender, receiver) = oneshot::channel();
                         line.waiters.push_back(sender);
-                        (receiver, Arc::clone(&line.patience))
+                        (receiver, Arc::clone(&line.stalls))
                     }
                 }
             };
-            match patience.wait(turn, (runtime, self.0.patience)).await {
+            match stalls.wait(turn, (runtime, self.0.timeout)).await {
                 Some(Ok(turn)) => return turn,
                 // A sender is dropped only together with its queue. In this case, this writer queues again.
                 Some(Err(_)) => {}
@@ -143,7 +143,7 @@ impl Turns {
             let next = {
                 let mut lines = self.lock();
                 let Some(line) = lines.get_mut(place) else { return };
-                line.patience.count();
+                line.stalls.count();
                 match (line.waiters.pop_front(), line.group.is_some()) {
                     (Some(waiter), _) => Next::Waiter(waiter),
                     (None, true) => line.group.take().map_or(Next::Nobody, Next::Group),
@@ -201,8 +201,8 @@ impl Turn {
     }
 
     /// Returns the time-out shared by the waiting writers; `None` if this writer itself has timed out.
-    pub(crate) fn patience(&self) -> Option<Arc<Patience>> {
-        self.with_line(|line| Arc::clone(&line.patience))
+    pub(crate) fn stalls(&self) -> Option<Arc<StallDetector>> {
+        self.with_line(|line| Arc::clone(&line.stalls))
     }
 
     fn with_line<T>(&self, look: impl FnOnce(&mut Line) -> T) -> Option<T> {

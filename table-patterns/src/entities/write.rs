@@ -24,7 +24,7 @@ use crate::entities::fault::undecided;
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, RACE, read_as};
-use crate::entities::rounds::Rounds;
+use crate::entities::retries::Retries;
 
 /// The planned write; `None` if the plan depends on stored properties that have not been read.
 pub(crate) type Planned<'a> = Result<Option<EntityWrite<'a>>>;
@@ -132,7 +132,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         // A contributor that reads other entities needs all stored properties.
         let mut first = first.filter(|_| self.completer().is_none());
         let (table, runtime) = (self.table.name()?, self.retry.runtime());
-        let mut rounds = Rounds::new(&self.retry, RACE).replan_entities(reads);
+        let mut retries = Retries::new(&self.retry, RACE).replan_entities(reads);
         // Writers in this process that have lost a race for an entity take turns.
         let mut turn = if reads { self.turns.enter_busy_entity(table, key, runtime).await } else { None };
         loop {
@@ -146,9 +146,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 let current = if reads { self.current(key).await? } else { None };
                 plan(current)?.ok_or_else(undecided)?
             };
-            let written = self.submit(&mut rounds, planned).await;
+            let written = self.submit(&mut retries, planned).await;
             if let Some(etag) = written.map_err(|error| self.at_lost(error, key))? {
-                return Ok(Written { etag, row: rounds.into_completed() });
+                return Ok(Written { etag, row: retries.into_completed() });
             }
             if reads && turn.is_none() {
                 turn = Some(self.turns.enter_entity(table, key, runtime).await);
@@ -158,8 +158,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 
     /// Makes one attempt to commit a write. Returns `None` if the write must be rebuilt for another attempt. This function is separate from planning, so that
     /// it is not compiled again for each plan closure.
-    async fn submit(&self, rounds: &mut Rounds<'_>, write: EntityWrite<'_>) -> Result<Option<Option<ETag>>> {
-        let outcome = rounds.submit(&self.site(self.table.name()?), &Draft::of(write)?).await?;
+    async fn submit(
+        &self,
+        retries: &mut Retries<'_>,
+        write: EntityWrite<'_>,
+    ) -> Result<Option<Option<ETag>>> {
+        let outcome = retries.submit(&self.site(self.table.name()?), &Draft::of(write)?).await?;
         let etags = outcome.map(Outcome::committed).transpose()?;
         Ok(etags.map(|etags| etags.into_iter().next().flatten()))
     }
@@ -193,7 +197,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// Any error from the commit.
     pub(crate) async fn commit_in(&self, table: &TableName, batch: &Batch) -> Result<Vec<Option<ETag>>> {
-        Rounds::new(&self.retry, "a row that is written with the entities")
+        Retries::new(&self.retry, "a row that is written with the entities")
             .commit_batch(&self.site(table), batch)
             .await
     }

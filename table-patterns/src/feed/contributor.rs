@@ -16,7 +16,7 @@ use table_core::transaction::Transaction;
 use crate::entities::{
     ChangeRecord, Contribution, Contributor, Entities, EntityChange, RecordChanges, Recorded, ReservedRows,
 };
-use crate::feed::{Feed, entries, read};
+use crate::feed::{Feed, read, write};
 
 /// The feed that records the changes made through a handle.
 pub(crate) struct FeedRecorder<S> {
@@ -75,7 +75,7 @@ impl<E: Entity, S: TableStore + 'static, H> Contributor<E, H> for FeedRecorder<S
 
 impl<S: TableStore> RecordChanges for Feed<S> {
     fn operations(&self, records: &[ChangeRecord]) -> usize {
-        entries::operations(records)
+        write::operations(records)
     }
 
     fn commit<'a>(

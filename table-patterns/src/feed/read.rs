@@ -14,8 +14,8 @@ use table_core::{ErrorCode, Result, ValueRef};
 
 use crate::converge;
 use crate::entities::ReservedRows;
-use crate::feed::entries::{CHANGES, name};
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
+use crate::feed::write::{CHANGES, name};
 use crate::feed::{Cursor, Feed, FeedEntry};
 
 /// A reader of one partition's feed, in order. Created by [`Feed::reader`]. The reader remembers its cursor, but no entries.

@@ -43,7 +43,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ) -> Result<Finished> {
         match group.outcome().await {
             Ok(versions) => {
-                attempts.contest.won(self.rivals.as_ref(), deleted.as_ref());
+                attempts.contention.won(self.rivals.as_ref(), deleted.as_ref());
                 if recorded > 0 {
                     self.outbox.recorded(&self.table, self.draft.planned().partition_key()).await;
                 }
@@ -57,7 +57,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             Err(error) if error.is_ambiguous() => Err(error),
             Err(error) => {
                 if error.is_conflict() {
-                    attempts.contest.lost();
+                    attempts.contention.lost();
                 }
                 attempts.is_alone = true;
                 Ok(Finished::Again(None))

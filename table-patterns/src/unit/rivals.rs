@@ -10,7 +10,7 @@ use table_core::query::Select;
 use table_core::runtime::Runtime;
 use table_core::store::{StoredRow, TableStore};
 
-use crate::bounded_wait::Patience;
+use crate::bounded_wait::StallDetector;
 use crate::entities::{SeenRows, Turn};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LONGEST_WAIT, MOST_EXPIRED, PAUSES, Reservation, Reservations, elapsed};
@@ -25,7 +25,7 @@ pub(super) struct Rivals {
     pub(super) own: Option<Reservation>,
     runtime: Runtime,
     /// The time-out shared by this process's waiting transactions. It must not expire while this transaction waits for another process.
-    patience: Option<Arc<Patience>>,
+    stalls: Option<Arc<StallDetector>>,
     has_read: bool,
     has_looked: bool,
     /// `true` if another process has written a row since this process last saw it.
@@ -52,7 +52,7 @@ impl Rivals {
             seen: Arc::clone(seen),
             own,
             runtime: runtime.clone(),
-            patience: turn.patience(),
+            stalls: turn.stalls(),
             has_read: false,
             has_looked: false,
             is_shared: false,
@@ -140,8 +140,8 @@ impl Rivals {
                 pause = (waited / 16).clamp(read, PAUSES.1);
                 self.runtime.sleep(pause).await;
             }
-            if let Some(patience) = &self.patience {
-                patience.count();
+            if let Some(stalls) = &self.stalls {
+                stalls.count();
             }
             found = queue.read().await?;
             // The clock may have been set in the meantime.

@@ -13,7 +13,7 @@ use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::{Entities, Outcome, StepRecorder, Turn};
 use crate::unit::committed::{Committed, Versions};
-use crate::unit::contest::Contest;
+use crate::unit::contention::Contention;
 use crate::unit::reservation::is_refusal;
 use crate::unit::{UnitOfWork, partition_key};
 
@@ -41,7 +41,7 @@ pub(super) struct Attempts<'a> {
     pub(super) is_alone: bool,
     /// The time when the current attempt began.
     began: u64,
-    pub(super) contest: Contest,
+    pub(super) contention: Contention,
 }
 
 /// A refused attempt. If the next attempt equals it, the error is the transaction's own: nothing that it depends on has changed, and the closure made the
@@ -151,10 +151,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     ) -> Result<Committed<T>, X> {
         let table = self.table().name()?;
         let race = self.retry().start("the rows that the transaction read");
-        let contest = Contest::new(self.seen.partition(table, &partition_key));
-        let mut attempts = Attempts { race, refused: None, is_alone: false, began: 0, contest };
+        let contention = Contention::new(self.seen.partition(table, &partition_key));
+        let mut attempts = Attempts { race, refused: None, is_alone: false, began: 0, contention };
         let decided = self.attempt(table, &partition_key, &mut run, &mut attempts).await;
-        attempts.contest.end(self.table().store(), table, &partition_key).await;
+        attempts.contention.end(self.table().store(), table, &partition_key).await;
         let (value, versions) = decided?;
         Ok(Committed { value, partition_key, versions })
     }
@@ -179,7 +179,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
             }
             let mut unit = self.unit_in(partition_key.clone())?;
             unit.reads.group = turn.group();
-            unit.rivals = Some(attempts.contest.rivals(&turn, runtime));
+            unit.rivals = Some(attempts.contention.rivals(&turn, runtime));
             attempts.began = runtime.now();
             let result = run.decide(&mut unit).await;
             if unit.reads.must_restart {
@@ -254,7 +254,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
         let (is_race, error) = match self.commit_alone().await {
             Ok(Outcome::Committed(etags)) => {
-                attempts.contest.won(self.rivals.as_ref(), deleted.as_ref());
+                attempts.contention.won(self.rivals.as_ref(), deleted.as_ref());
                 let keys = self.draft.planned().entities().iter().map(|operation| operation.row_key.clone());
                 return Ok(Finished::Committed(self.written(keys.zip(etags))));
             }
@@ -266,7 +266,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             error if error.rule() == Some("CON-3") => Err(error),
             // Another process has deleted the reservation because its hold time was too short, or the credential does not permit deleting it.
             error if deleted.is_some_and(|own| own.is_at(&error) || is_refusal(error.code())) => {
-                attempts.contest.give_up(error);
+                attempts.contention.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
             // The decision may be based on rows that have changed since. If two consecutive runs depend on the same versions and are refused because of the
@@ -277,9 +277,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                     return Err(error);
                 }
                 let lost = attempts.race.retry(error.clone()).await;
-                lost.map_err(|error| attempts.contest.explained(error))?;
+                lost.map_err(|error| attempts.contention.explained(error))?;
                 let has_moved = is_race || refused.is_some_and(|before| before != run);
-                Box::pin(self.lost(&mut attempts.contest, attempts.began, has_moved, &error)).await?;
+                Box::pin(self.lost(&mut attempts.contention, attempts.began, has_moved, &error)).await?;
                 attempts.refused = Some(run).filter(|_| !is_race);
                 Ok(Finished::Again(Some(turn)))
             }

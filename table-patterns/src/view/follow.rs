@@ -15,7 +15,7 @@ use crate::feed::{Cursor, FeedEntry, Listed};
 use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::fault::ViewFault;
-use crate::view::following::Found;
+use crate::view::follower::Found;
 use crate::view::lease::Lease;
 use crate::view::poison::{Aside, feed_of, gap_in};
 use crate::view::record;
@@ -56,11 +56,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     pub async fn catch_up(&self, most: usize) -> Result<CaughtUp> {
         self.check_version().await?;
         let mut partitions = self.feed.listed(self.source.name()?).await?;
-        let turn = self.memory.following.turn.fetch_add(1, Ordering::Relaxed);
+        let turn = self.memory.follower.turn.fetch_add(1, Ordering::Relaxed);
         let turn = turn.checked_rem(partitions.len()).unwrap_or(0);
         partitions.rotate_left(turn);
         partitions.retain(|listed| {
-            let known = self.memory.following.get(&listed.partition_key);
+            let known = self.memory.follower.get(&listed.partition_key);
             known.quiet.as_ref() != Some(&listed.etag)
         });
         if partitions.is_empty() {
@@ -147,7 +147,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         (aside, lease): (&mut Aside, &mut Option<Lease>),
     ) -> Result<Option<CaughtUp>> {
         let table = self.source.name()?;
-        let known = self.memory.following.get(partition_key);
+        let known = self.memory.follower.get(partition_key);
         let (mut cursor, mut etag) = self.stored_position(partition_key).await?;
         let Some((mut head, mut head_etag)) = self.feed.head(table, partition_key).await? else {
             let mut caught = CaughtUp::default();
@@ -216,7 +216,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 found.quiet = self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
             }
         }
-        self.memory.following.set(partition_key, found);
+        self.memory.follower.set(partition_key, found);
         Ok(Some(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind }))
     }
 

@@ -15,7 +15,7 @@ use table_core::store::TableStore;
 
 use crate::converge::{self, upsert};
 use crate::view::View;
-use crate::view::following::Seen;
+use crate::view::follower::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
@@ -50,27 +50,27 @@ impl Drop for Working {
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Takes the lease. Returns `None` if another follower or a clone of this follower holds it.
     pub(super) async fn take_lease(&self) -> Result<Option<Lease>> {
-        let following = &self.memory.following;
-        let Some(working) = Working::begin(&following.working) else { return Ok(None) };
+        let follower = &self.memory.follower;
+        let Some(working) = Working::begin(&follower.working) else { return Ok(None) };
         let found = self.stored(&record::lease_key()?).await?;
         let holder = found.as_ref().and_then(|found| record::holder(found.row.view()));
         let etag = found.map(|found| found.etag);
-        if let (Some(_), Some(etag)) = (holder.filter(|holder| *holder != following.id), &etag) {
+        if let (Some(_), Some(etag)) = (holder.filter(|holder| *holder != follower.id), &etag) {
             let seen = self.see(etag.clone());
             let age = self.retry.runtime().now().saturating_sub(seen.since);
             let is_kept = age < ticks_of(self.lease) && seen.times < POLLS;
-            if is_kept && (following.has_called() || !self.is_sighted_long(etag).await?) {
+            if is_kept && (follower.has_called() || !self.is_sighted_long(etag).await?) {
                 return Ok(None);
             }
         }
-        let etag = self.write_lease(Some(&following.id), etag).await?;
+        let etag = self.write_lease(Some(&follower.id), etag).await?;
         Ok(etag.map(|etag| Lease { etag, taken: self.retry.runtime().now(), _working: working }))
     }
 
     /// Records that another follower's lease was seen. Keeps the time of the first sighting, unless that time is in the future because the clock was set back.
     fn see(&self, etag: ETag) -> Seen {
         let now = self.retry.runtime().now();
-        let mut seen = self.memory.following.lease();
+        let mut seen = self.memory.follower.lease();
         let next = match seen.take().filter(|seen| seen.etag == etag) {
             Some(seen) => Seen { since: seen.since.min(now), times: seen.times.saturating_add(1), ..seen },
             None => Seen { etag, since: now, times: 1 },
@@ -84,7 +84,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         if now.abs_diff(lease.taken) < ticks_of(self.lease) / 4 {
             return Ok(Some(lease));
         }
-        let etag = self.write_lease(Some(&self.memory.following.id), Some(lease.etag.clone())).await?;
+        let etag = self.write_lease(Some(&self.memory.follower.id), Some(lease.etag.clone())).await?;
         Ok(etag.map(|etag| Lease { etag, taken: now, ..lease }))
     }
 

@@ -6,7 +6,7 @@ use table_core::store::TableStore;
 use crate::feed::Listed;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
-use crate::view::following::Found;
+use crate::view::follower::Found;
 use crate::view::poison::{Aside, feed_of};
 use crate::view::table::ViewTable;
 
@@ -22,7 +22,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let is_quiet = self.is_quiet(listed).await.unwrap_or(false);
             if is_quiet {
                 let quiet = Some(listed.etag.clone());
-                self.memory.following.set(&listed.partition_key, Found { quiet, ..Found::default() });
+                self.memory.follower.set(&listed.partition_key, Found { quiet, ..Found::default() });
             }
             Ok(!is_quiet)
         });

@@ -21,7 +21,7 @@ use crate::feed::Feed;
 use crate::outbox::keys::hash;
 use crate::view::View;
 use crate::view::fault::ViewFault;
-use crate::view::following::Following;
+use crate::view::follower::Follower;
 use crate::view::record;
 use crate::view::state_row::StateRow;
 
@@ -55,7 +55,7 @@ pub(super) struct Memory {
     ready: AtomicU64,
     /// The time in ticks of the last check that found no later version; 0 before the first such check.
     current: AtomicU64,
-    pub(super) following: Following,
+    pub(super) follower: Follower,
 }
 
 /// The state of a view.

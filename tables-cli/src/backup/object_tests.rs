@@ -130,7 +130,7 @@ impl ObjectStore for Dying {
 
 fn storage(store: Arc<dyn ObjectStore>) -> Arc<dyn Storage> {
     let objects = Objects::new(store, ObjectPath::from("some/prefix"), "the store").unwrap();
-    Arc::new(objects.with_patience(Duration::ZERO))
+    Arc::new(objects.with_timeout(Duration::ZERO))
 }
 
 /// Runs random sequences of commands on a store, in which each command may die at any of its requests.
@@ -180,7 +180,7 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
     let repository = Repository::create_in(first.clone(), "a").unwrap();
     // The holder renews the lock while another command waits for it.
     let patient = Objects::new(store.clone(), ObjectPath::from("some/prefix"), "the store").unwrap();
-    let patient: Arc<dyn Storage> = Arc::new(patient.with_patience(Duration::from_secs(2)));
+    let patient: Arc<dyn Storage> = Arc::new(patient.with_timeout(Duration::from_secs(2)));
     let refused = std::thread::scope(|scope| {
         let other = scope.spawn(|| Repository::create_in(patient, "a").map(drop));
         while !other.is_finished() {

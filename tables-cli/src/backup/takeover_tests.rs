@@ -101,7 +101,7 @@ impl ObjectStore for Pausing {
 
 fn repository(store: Arc<dyn ObjectStore>) -> crate::failure::Result<Repository> {
     let objects = Objects::new(store, ObjectPath::from("prefix"), "the store")?;
-    Repository::create_in(Arc::new(objects.with_patience(Duration::ZERO)), "a store")
+    Repository::create_in(Arc::new(objects.with_timeout(Duration::ZERO)), "a store")
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -208,7 +208,7 @@ fn the_lock_is_renewed_while_equal_rows_are_compared() {
             gate: Arc::default(),
         });
         let objects = Objects::new(counting.clone(), ObjectPath::from("prefix"), "the store").unwrap();
-        let objects = objects.with_patience(Duration::ZERO).with_renewal(Duration::ZERO);
+        let objects = objects.with_timeout(Duration::ZERO).with_renewal(Duration::ZERO);
         let repository = Repository::create_in(Arc::new(objects), "a store").unwrap();
         let options = CaptureOptions { settle, pause: Duration::ZERO, ..CaptureOptions::default() };
         block_on(capture(&repository, &store, &options)).unwrap();

@@ -12,7 +12,7 @@ use crate::doctor::{Step, signature};
 use crate::store::{Location, Purpose, Store};
 
 /// The time after which a connection attempt counts as failed.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum clock difference that the service tolerates, in seconds.
 const SKEW: i64 = 15 * 60;
 
@@ -108,7 +108,7 @@ fn endpoint(location: &Location) -> Result<String, Step> {
 
 async fn resolve(host: &Host) -> Step {
     const NAME: &str = "DNS";
-    match tokio::time::timeout(PATIENCE, tokio::net::lookup_host((host.name.as_str(), host.port))).await {
+    match tokio::time::timeout(TIMEOUT, tokio::net::lookup_host((host.name.as_str(), host.port))).await {
         Ok(Ok(addresses)) => {
             let addresses: Vec<_> = addresses.map(|address| address.ip().to_string()).collect();
             Step::passed(NAME, format!("{} is {}", host.name, addresses.join(", ")))
@@ -126,7 +126,7 @@ async fn connect(host: &Host) -> Vec<Step> {
     let place = host.place();
     let help = "check the service, the port, and firewalls in between";
     let connecting = TcpStream::connect((host.name.as_str(), host.port));
-    let mut stream = match tokio::time::timeout(PATIENCE, connecting).await {
+    let mut stream = match tokio::time::timeout(TIMEOUT, connecting).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) => return vec![Step::failed("TCP", format!("{place}: {error}"), help)],
         Err(_) => return vec![Step::failed("TCP", format!("{place} did not answer in time"), help)],
@@ -140,7 +140,7 @@ async fn connect(host: &Host) -> Vec<Step> {
         stream.write_all(request.as_bytes()).await?;
         head(&mut stream).await
     };
-    match tokio::time::timeout(PATIENCE, exchange).await {
+    match tokio::time::timeout(TIMEOUT, exchange).await {
         Ok(Ok(answer)) if answer.starts_with(b"HTTP/1.") => {
             vec![connected, clock(&String::from_utf8_lossy(&answer), Utc::now())]
         }

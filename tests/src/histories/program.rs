@@ -165,10 +165,10 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         let step = self.steps.len();
         self.wire.begin(step);
         let began = self.recorder.event();
-        let patience = Duration::from_millis(self.random.random_range(1..200));
+        let limit = Duration::from_millis(self.random.random_range(1..200));
         let outcome = if self.impatient && self.random.random_range(0..16_u32) == 0 {
             // A call that takes too long is dropped, at whatever point it has reached.
-            tokio::time::timeout(patience, self.make(&call)).await.unwrap_or(Ok(Outcome::Ambiguous))
+            tokio::time::timeout(limit, self.make(&call)).await.unwrap_or(Ok(Outcome::Ambiguous))
         } else {
             self.make(&call).await
         };

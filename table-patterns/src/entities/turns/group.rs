@@ -21,7 +21,7 @@ use crate::entities::fault::EntityFault;
 use crate::entities::plan::is_condition;
 use crate::entities::record::{ChangeRecord, RecordChanges};
 use crate::entities::turns::compose::{GroupRow, Seen, compose, next_number, seen_after};
-use crate::entities::turns::{PATIENCE, Turn};
+use crate::entities::turns::{TIMEOUT, Turn};
 use crate::outbox::place::recorded_source;
 
 /// A function that commits a group's operations together with their change records.
@@ -238,7 +238,7 @@ impl Group {
         let (alarm, runtime) = &self.timer;
         // The first alarm may have been set long before this wait.
         for _ in 0..2 {
-            if let Either::Left((outcome, _)) = select(&mut committed, alarm.next(runtime, PATIENCE)).await {
+            if let Either::Left((outcome, _)) = select(&mut committed, alarm.next(runtime, TIMEOUT)).await {
                 return outcome;
             }
         }

@@ -1,7 +1,7 @@
 //! The lock on a prefix of an object store. It consists of numbered objects. The command that created the object with the highest number holds the lock.
 //!
 //! Unlike a file system, an object store does not release a lock when a process ends. The holder therefore renews its lock: it creates the object with the next
-//! number, and deletes the previous object. If another command sees the same highest number for the duration of [`PATIENCE`], it takes over the lock by
+//! number, and deletes the previous object. If another command sees the same highest number for the duration of [`TIMEOUT`], it takes over the lock by
 //! creating the object with the next number. An object can be created by only one command. A command loses the lock as soon as another command creates an
 //! object with a higher number. No clocks are compared.
 //!
@@ -24,7 +24,7 @@ use crate::backup::storage::requests::Requests;
 use crate::failure::{Failure, Result};
 
 /// The time without a renewal after which another command takes over the lock.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 /// The time after which the holder renews a lock.
 pub(super) const RENEWAL: Duration = Duration::from_secs(5);
 /// The content of the object that the last holder leaves to mark the lock as free.
@@ -42,10 +42,10 @@ pub(super) struct Lease {
 impl Lease {
     /// Acquires the lock, after waiting if another command seems to hold it. If an earlier holder died after recording its last file and before writing it,
     /// also writes that file.
-    pub(super) fn acquire(requests: &Requests, patience: Duration, shown: &str) -> Result<Self> {
+    pub(super) fn acquire(requests: &Requests, timeout: Duration, shown: &str) -> Result<Self> {
         let Some(seen) = highest(requests)? else { return Self::take(requests, 1, Bytes::new(), shown) };
         if requests.get(&object(seen))?.is_none_or(|content| content != FREE) {
-            std::thread::sleep(patience);
+            std::thread::sleep(timeout);
             if highest(requests)? != Some(seen) {
                 let message = format!("another `tables backup` writes to {shown}; wait until it ends");
                 return Err(Failure::Refused(message));

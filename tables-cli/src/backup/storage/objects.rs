@@ -10,7 +10,7 @@ use bytes::Bytes;
 use object_store::path::Path as ObjectPath;
 use object_store::{ObjectStore, ObjectStoreScheme};
 
-use crate::backup::storage::lease::{LOCKS, Lease, PATIENCE, RENEWAL};
+use crate::backup::storage::lease::{LOCKS, Lease, RENEWAL, TIMEOUT};
 use crate::backup::storage::requests::Requests;
 use crate::backup::storage::segments::{self, Growing, Reading};
 use crate::backup::storage::shared::Shared;
@@ -24,7 +24,7 @@ const SEGMENT: usize = 8 << 20;
 #[derive(Debug)]
 pub struct Objects {
     shared: Arc<Shared>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Objects {
@@ -41,13 +41,13 @@ impl Objects {
             lease: Mutex::default(),
             renewal: RENEWAL,
         };
-        Ok(Self { shared: Arc::new(shared), patience: PATIENCE })
+        Ok(Self { shared: Arc::new(shared), timeout: TIMEOUT })
     }
 
     /// Sets how long the lock of another command must remain unchanged before this command takes it over [default: 30 seconds].
     #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
     /// Sets the time after which a command renews its lock.
@@ -141,7 +141,7 @@ impl Storage for Objects {
     }
 
     fn lock(&self) -> Result<()> {
-        let lease = Lease::acquire(&self.shared.requests, self.patience, &self.shared.shown)?;
+        let lease = Lease::acquire(&self.shared.requests, self.timeout, &self.shared.shown)?;
         *self.shared.lease.lock().unwrap_or_else(PoisonError::into_inner) = Some(lease);
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::unit::reservation::{self, LOSSES, Reservation, elapsed, is_refusal};
 use crate::unit::rivals::Rivals;
 
 /// A transaction's lost attempts, and its reservation, which makes other processes wait.
-pub(super) struct Contest {
+pub(super) struct Contention {
     seen: Arc<SeenRows>,
     losses: usize,
     pub(super) own: Option<Reservation>,
@@ -25,7 +25,7 @@ pub(super) struct Contest {
     has_touched: bool,
 }
 
-impl Contest {
+impl Contention {
     /// Creates the state of a transaction before its first attempt.
     pub(super) const fn new(seen: Arc<SeenRows>) -> Self {
         Self { seen, losses: 0, own: None, hold: Duration::ZERO, has_touched: false }
@@ -98,27 +98,28 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Any error from reading or writing the reservation.
     pub(super) async fn lost(
         &self,
-        contest: &mut Contest,
+        contention: &mut Contention,
         began: u64,
         is_race: bool,
         error: &Error,
     ) -> Result<()> {
-        contest.lost();
+        contention.lost();
         let Some(rivals) = &self.rivals else { return Ok(()) };
-        contest.own.clone_from(&rivals.own);
+        contention.own.clone_from(&rivals.own);
         // After a touch, the row versions differ. If the next attempt reads the same versions as this one, the transaction itself caused the error.
-        let is_disturbed = is_race && !std::mem::take(&mut contest.has_touched);
-        if contest.losses < LOSSES || (contest.own.is_some() && !is_disturbed) {
+        let is_disturbed = is_race && !std::mem::take(&mut contention.has_touched);
+        if contention.losses < LOSSES || (contention.own.is_some() && !is_disturbed) {
             return Ok(());
         }
         let runtime = self.retry.runtime();
         let spent = elapsed(began, runtime).saturating_sub(rivals.waited);
-        contest.hold = reservation::hold(spent, contest.hold);
+        contention.hold = reservation::hold(spent, contention.hold);
         let (table, partition_key) = (&self.table, self.draft.planned().partition_key());
-        let queue = Queue { store: &self.store, table, partition_key, seen: &contest.seen };
+        let queue = Queue { store: &self.store, table, partition_key, seen: &contention.seen };
         let rows = self.contended(error);
-        contest.own = queue.reserve(contest.own.take(), contest.hold, rows, || runtime.random()).await?;
-        contest.has_touched = true;
+        contention.own =
+            queue.reserve(contention.own.take(), contention.hold, rows, || runtime.random()).await?;
+        contention.has_touched = true;
         Ok(())
     }
 

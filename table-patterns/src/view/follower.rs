@@ -27,7 +27,7 @@ pub(super) struct Seen {
 
 /// The information that a follower remembers between calls and shares with its clones.
 #[derive(Debug)]
-pub(super) struct Following {
+pub(super) struct Follower {
     /// The follower's identifier, as stored in leases.
     pub(super) id: String,
     /// The index of the partition with which the next call begins. It rotates, so a busy partition does not starve the other partitions.
@@ -40,7 +40,7 @@ pub(super) struct Following {
     found: Mutex<HashMap<PartitionKey, Found>>,
 }
 
-impl Default for Following {
+impl Default for Follower {
     fn default() -> Self {
         let id = Uuid::new_v4().simple().to_string();
         Self {
@@ -79,7 +79,7 @@ impl Found {
     }
 }
 
-impl Following {
+impl Follower {
     /// Returns `true` if this is not the first call. Before its first call, a follower has seen no leases.
     pub(super) fn has_called(&self) -> bool {
         self.turn.load(Ordering::Relaxed) > 1

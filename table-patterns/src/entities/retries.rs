@@ -13,7 +13,7 @@ use crate::entities::draft::Draft;
 use crate::entities::outbox::StepRecorder;
 
 /// The retry loop for committing a write. After a conflict, the write is rebuilt from the rows' new versions.
-pub(crate) struct Rounds<'a> {
+pub(crate) struct Retries<'a> {
     race: RetryLoop<'a>,
     /// `true` if the write is rebuilt, instead of failing, after a conflict on an entity.
     replans_entities: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Rounds<'a> {
     completed: Option<Row>,
 }
 
-impl<'a> Rounds<'a> {
+impl<'a> Retries<'a> {
     /// Creates the retry loop for committing a write. In the error after the last attempt, `what` describes the rows that other writers may have changed.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
         let race = retry.start(what);
