@@ -25,34 +25,36 @@ pub(crate) struct Known {
     /// The schemas of all tables, each paired with the name of its table in lower case.
     pub(crate) schemas: Vec<(String, StoredSchema)>,
     /// The stored schemas that this version of the library cannot read.
-    pub(crate) unread: Vec<Unread>,
-}
-
-/// A stored schema that this version of the library cannot read.
-#[derive(Debug)]
-pub(crate) struct Unread {
-    /// The name of the table, in lower case.
-    pub(crate) table: String,
-    pub(crate) entity: String,
-    pub(crate) reason: String,
+    pub(crate) unread: Vec<Stored>,
 }
 
 impl Known {
     /// Reads the stored schemas.
     pub(crate) async fn read(store: &DynTableStore) -> Result<Self> {
         let mut known = Self::default();
-        for Stored { table, entity, schema, .. } in keys::stored_schemas(store).await? {
-            match schema {
-                Ok(schema) => known.schemas.push((table, schema)),
-                Err(error) => known.unread.push(Unread { table, entity, reason: error.to_string() }),
+        for stored in keys::stored_schemas(store).await? {
+            match stored {
+                Stored { table, schema: Ok(schema), .. } => known.schemas.push((table, schema)),
+                stored => known.unread.push(stored),
             }
         }
         Ok(known)
     }
 
     /// Returns the schemas of the given table that this version of the library cannot read.
-    pub(crate) fn unread_of(&self, table: &TableName) -> impl Iterator<Item = &Unread> {
+    pub(crate) fn unread_of(&self, table: &TableName) -> impl Iterator<Item = &Stored> {
         self.unread.iter().filter(|unread| unread.table == table.folded())
+    }
+
+    /// Returns the schemas that this version of the library cannot read and that may describe rows of the given table.
+    pub(crate) fn unread_of_rows(&self, table: &TableName) -> impl Iterator<Item = &Stored> {
+        self.unread.iter().filter(|unread| unread.may_describe(table))
+    }
+
+    /// Returns the schemas by which the rows of the given table are classified. Returns none if another schema that may describe the rows cannot be read,
+    /// because the rows of that schema could match one of these.
+    pub(crate) fn of_rows(&self, table: &TableName) -> &[(String, StoredSchema)] {
+        if self.unread_of_rows(table).next().is_some() { &[] } else { &self.schemas }
     }
 
     /// Returns the schemas of the given table.

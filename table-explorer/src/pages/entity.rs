@@ -31,7 +31,7 @@ pub(crate) async fn read(context: &Context<'_>, table: &TableName, key: &EntityK
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
     let entity = read(context, table, &key(context)?).await?;
-    let keyed = Keyed::new(table.as_str(), &entity, &context.known.schemas);
+    let keyed = Keyed::new(table.as_str(), &entity, context.known.of_rows(table));
     let key = entity.key();
     let declared = context.declared(table);
     let main = html! {

@@ -32,7 +32,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let partition_key = context.request.required("pk")?;
     let query = Query { top: Some(ROWS), ..Query::new(KeyRange::partition(partition_key)) };
     let page = context.reader.first(table, &query).await?;
-    let rows = Keyed::all(table.as_str(), &page.rows, &context.known.schemas);
+    let rows = Keyed::all(table.as_str(), &page.rows, context.known.of_rows(table));
     let runs = runs(&rows);
     let main = html! {
         h1 { "Layout of " span.part { (rows.first().map_or_else(|| show::raw_key(partition_key), Keyed::partition_key)) } }

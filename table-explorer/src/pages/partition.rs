@@ -37,7 +37,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let top = request.query("rows").and_then(|rows| rows.parse().ok()).unwrap_or(ROWS).clamp(1, MOST);
     let query = Query { top: Some(top), ..Query::new(KeyRange::rows(partition_key, row_key)) };
     let page = context.reader.page(table, &query, from.as_ref()).await?;
-    let rows = Keyed::all(table.as_str(), &page.rows, &context.known.schemas);
+    let rows = Keyed::all(table.as_str(), &page.rows, context.known.of_rows(table));
     let grid = Grid::new(table, &rows).with_marks(bulk::is_allowed(context, table)).with_selection();
     let label = rows.first().map_or_else(|| show::raw_key(partition_key), Keyed::partition_key);
     let main = html! {
@@ -76,7 +76,7 @@ fn has_feed(context: &Context<'_>, table: &TableName) -> bool {
 /// Returns the `RowKey` prefixes by which the kinds of rows are distinguished, each with the names of the kinds that have it.
 fn beginnings(context: &Context<'_>, table: &TableName) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    for kind in kind::of_table(table.as_str(), &context.known.schemas) {
+    for kind in kind::of_table(table.as_str(), context.known.of_rows(table)) {
         let Some((_, row_key)) = kind.pieces() else { continue };
         let Some(StoredPiece::Literal(beginning)) = row_key.first() else { continue };
         match found.iter_mut().find(|(known, _)| known == beginning) {

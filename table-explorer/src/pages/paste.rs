@@ -33,14 +33,15 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     let text = returned(context.request.field("text").unwrap_or_default());
     let replaces = context.request.field("replace").is_some();
     // A program may have stored another schema since the catalog was read.
-    let schemas = Known::read(&context.reader.shared()).await?.schemas;
-    let lines = parse::lines(&text, table, &schemas)?;
+    let known = Known::read(&context.reader.shared()).await?;
+    let lines = parse::lines(&text, table, &known.schemas)?;
     let faults = faults(&lines);
     if context.request.field("sure").is_some() && faults.is_empty() {
         let entities = lines.into_iter().filter_map(Result::ok);
         return write(context, table, entities.collect(), replaces).await;
     }
-    let rows = Keyed::all(table.as_str(), lines.iter().filter_map(|line| line.as_ref().ok()), &schemas);
+    let rows =
+        Keyed::all(table.as_str(), lines.iter().filter_map(|line| line.as_ref().ok()), known.of_rows(table));
     Ok(preview(context, table, (&text, replaces), &rows, (lines.len(), &faults)))
 }
 

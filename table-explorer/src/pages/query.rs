@@ -129,10 +129,10 @@ async fn run(
     }
     let from: Option<Continuation> = context.request.query("from").map(str::parse).transpose()?;
     // The grid does not show the property that determines the kind of a row.
-    let select = Kinds::new(table.as_str(), &context.known.schemas).select(&built.query.select);
+    let select = Kinds::new(table.as_str(), context.known.of_rows(table)).select(&built.query.select);
     let query = Query { select, ..built.query.clone() };
     let page = context.reader.page_of(table, &query, built.entities.as_ref(), from.as_ref()).await?;
-    let rows = Keyed::all(table.as_str(), &page.rows, &context.known.schemas);
+    let rows = Keyed::all(table.as_str(), &page.rows, context.known.of_rows(table));
     let next = page.next.as_ref().map(ToString::to_string);
     let address = |from: Option<&str>| {
         let scan = is_confirmed.then_some(("scan", "1"));

@@ -45,8 +45,13 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
             " · " a href=(link::table(table, "q")) { "Query" }
             @if context.state.is_writable && context.declared(table).is_empty() { " · " a href=(link::table(table, "new")) { "Insert" } " · " a href=(link::table(table, "paste")) { "Paste rows" } }
         }
-        @for unread in context.known.unread_of(table) {
-            div.report role="status" { p { span.badge.warn { "unreadable" } " The schema of " (show::text(&unread.entity)) " is not shown, and the table is not changed here: " (show::text(&unread.reason)) } }
+        @for unread in context.known.unread_of_rows(table) {
+            div.report role="status" { p {
+                span.badge.warn { "unreadable" } " The schema of " (show::text(&unread.entity)) " is not shown, "
+                @if unread.table == table.folded() { "the table is not changed here, " }
+                "and keys are shown as they are stored"
+                @if let Err(error) = &unread.schema { ": " (show::text(&error.to_string())) }
+            } }
         }
         @if let Some(change) = context.state.catalog.change(table) {
             p.note {

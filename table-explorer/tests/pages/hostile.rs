@@ -167,3 +167,41 @@ async fn a_schema_that_cannot_be_read_hides_no_other_table() {
     assert!(page.contains("The schema of Later is not shown"), "{page}");
     assert!(!browser.get("/t/Tab/new").await.status.is_success());
 }
+
+#[tokio::test]
+async fn keys_are_shown_as_stored_if_the_schema_of_an_index_cannot_be_read() {
+    let text = "text 0..512 ordered legal";
+    let person =
+        format!("schema 1\nentity Person\ntable People\nPartitionKey team {text}\nRowKey name {text}\n");
+    // The schema declares an index in the table, and has a line that only later releases read.
+    let visitor = |later: &str| {
+        format!(
+            "schema 1\nentity Visitor\ntable Visitors\nPartitionKey visitor {text}\nindex ByCity copies\nindex ByCity table People\nindex ByCity RowKey \"city_\"\nindex ByCity RowKey visitor {text}\n{later}"
+        )
+    };
+    for (later, is_shown) in [("later\n", false), ("", true)] {
+        let engine = Engine::in_memory();
+        let schemas = engine.untyped(table_core::table::LAYOUTS).unwrap().create_if_missing().await.unwrap();
+        for (table, entity, text) in [("people", "Person", &person), ("visitors", "Visitor", &visitor(later))]
+        {
+            let row = TableEntity::new(table, entity).unwrap().with("Schema", text.as_str());
+            schemas.insert(&row).await.unwrap();
+        }
+        let people = engine.untyped("People").unwrap().create_if_missing().await.unwrap();
+        people.insert(&TableEntity::new("cities", "city_Rome_ada").unwrap()).await.unwrap();
+        let browser = Browser::reading(&engine).await;
+        for path in [
+            "/t/People/p?pk=cities",
+            "/t/People/layout?pk=cities",
+            "/t/People/e?pk=cities&rk=city_Rome_ada",
+            "/t/People/q?partition=cities&run=1",
+        ] {
+            let page = browser.page(path).await;
+            assert!(!page.contains("title=\"name\""), "{path}: {page}");
+            assert_eq!(page.contains("title=\"visitor\""), is_shown, "{path}: {page}");
+            assert!(page.contains("city_Rome_ada"), "{path}: {page}");
+        }
+        let page = browser.page("/t/People").await;
+        assert_eq!(page.contains("The schema of Visitor is not shown"), !is_shown, "{page}");
+    }
+}
