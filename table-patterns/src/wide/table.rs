@@ -12,7 +12,7 @@ use table_core::query::EntityRef;
 use table_core::retry::Retry;
 use table_core::row::{self, Row, RowView, RowWriter};
 use table_core::selection::{Point, Selection};
-use table_core::store::{Committed, TableStore};
+use table_core::store::{Committed, TableStore, written};
 use table_core::table::submit_admitted;
 use table_core::{Error, Result, Table, Transaction};
 use uuid::Uuid;
@@ -277,9 +277,9 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     ) -> Result<WideVersion> {
         let (key, rows) = self.rows(whole)?;
         let committed = self.submit(&key, is_whole, kinds(rows)?.into_iter().enumerate()).await?;
-        let etags = committed.into_iter().collect::<Option<Vec<_>>>();
-        let etags = etags.ok_or_else(|| self.in_place(Error::of(WideFault::NoETags), &key))?;
-        Ok(WideVersion(etags))
+        let table = self.table.name()?;
+        let etags = committed.into_iter().map(|etag| written(table, etag)).collect::<Result<_>>();
+        etags.map(WideVersion).map_err(|error| self.in_place(error, &key))
     }
 
     /// Writes parts in one transaction, unless a program with a newer schema forbids it. `is_whole` is `true` if the write removes undeclared properties.
