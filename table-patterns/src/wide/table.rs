@@ -239,9 +239,14 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Decodes the entity from its parts.
     pub(super) fn decode(&self, key: &EntityKey, rows: &[Row], properties: &WideReader<'_>) -> Result<W> {
         let first = rows.first().map_or(RowView::new(&[]), Row::view);
-        let header = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), first);
-        let whole = W::Header::from_entity(header);
-        whole.and_then(|header| W::read(header, properties)).map_err(|error| self.in_place(error, key))
+        let decode = || {
+            let moved = properties.moved_header()?;
+            let row = moved.map(|moved| row::merge(first, moved.view())).transpose()?;
+            let row = row.as_ref().map_or(first, Row::view);
+            let header = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row);
+            W::read(W::Header::from_entity(header)?, properties)
+        };
+        decode().map_err(|error| self.in_place(error, key))
     }
 
     /// Returns the key and the parts of an entity. Every part contains the same new `WriteId`.

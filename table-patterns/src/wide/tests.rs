@@ -1,5 +1,6 @@
 mod damaged;
 mod declared;
+mod header;
 mod names;
 mod releases;
 
