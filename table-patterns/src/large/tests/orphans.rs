@@ -111,3 +111,30 @@ fn pat_large_2_a_move_keeps_all_blobs_if_only_a_collector_of_the_complete_table_
     assert_eq!(readable_after_a_move(true, false), 2, "the second entity had not been copied");
     assert_eq!(readable_after_a_move(false, true), 2, "the source does not have the third entity");
 }
+
+/// Marks the first photo of an entity as an orphan, restores the entity as it was before, and replaces the photo again. Returns `true` if the next collection
+/// keeps the first photo for a reader of the restored entity.
+fn keeps_a_restored_photo(removes_marks: bool) -> bool {
+    let scene = scene();
+    let photo = |byte| [PHOTO.content(content(byte, 20))];
+    let first = block_on(scene.employees.insert(ada(1), photo(1))).unwrap();
+    block_on(scene.employees.set(Employee::key("Sales", 1), photo(2))).unwrap();
+    scene.now.fetch_add(GRACE, Ordering::SeqCst);
+    assert_eq!(block_on(scene.employees.collect_orphans()).unwrap().marked, 1);
+    let restored = scene.tables.inner().table::<Employee>();
+    block_on(restored.replace(&*first, IfMatch::Any)).unwrap();
+    for mark in scene.blobs.names().iter().filter(|name| removes_marks && name.contains("/orphans/")) {
+        block_on(scene.blobs.delete(&Path::from(mark.as_str()))).unwrap();
+    }
+    scene.now.fetch_add(GRACE, Ordering::SeqCst);
+    block_on(scene.employees.set(Employee::key("Sales", 1), photo(3))).unwrap();
+    block_on(scene.employees.collect_orphans()).unwrap();
+    block_on(scene.employees.open(&first, PHOTO)).is_ok()
+}
+
+/// Tests why the marks must be deleted after a restore.
+#[test]
+fn pat_large_2_a_reader_has_the_grace_period_after_a_restore_without_marks() {
+    assert!(keeps_a_restored_photo(true));
+    assert!(!keeps_a_restored_photo(false), "the mark is older than the restore");
+}
