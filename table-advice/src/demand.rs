@@ -1,6 +1,6 @@
 //! Adds up the load of a run: the bytes and request units of each partition key, and of each range of partition keys.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use table_core::query::{QueryClass, TextRange};
 use table_hierarchy::{query_units, read_units, write_units};
@@ -8,7 +8,8 @@ use table_hierarchy::{query_units, read_units, write_units};
 use crate::random::real;
 use crate::step::Step;
 
-/// The total load of a run, by partition key and by range of partition keys. A partition key has the form `table/PartitionKey`.
+/// The total load of a run, by partition key and by range of partition keys. A partition key has the form `table/PartitionKey`, or is a PartitionKey alone if
+/// the table has no name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
     pub(super) keys: BTreeMap<String, KeyDemand>,
@@ -33,6 +34,12 @@ pub(super) struct RangeDemand {
 }
 
 impl Demand {
+    /// Returns the names of the tables with load, each once.
+    pub(super) fn tables(&self) -> BTreeSet<&str> {
+        let of_keys = self.keys.keys().filter_map(|name| Some(name.split_once('/')?.0));
+        of_keys.chain(self.ranges.keys().map(|(table, _)| table.as_str())).collect()
+    }
+
     /// Adds the load of an operation that is performed `times` times.
     pub(super) fn add(&mut self, step: &Step, times: f64) {
         match step.class {

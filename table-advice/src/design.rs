@@ -51,6 +51,13 @@ impl Design {
         }
     }
 
+    /// Sets the name of the table whose load the container receives. The default is the table that the entity type declares. Set it if the workload uses another
+    /// table, such as one of [`table_named`](table_core::TableStoreExt::table_named) or of a period.
+    #[must_use]
+    pub fn table(self, name: impl Into<String>) -> Self {
+        Self { table: name.into(), ..self }
+    }
+
     /// Sets the number of physical partitions before any split. All partitions have the same width.
     #[must_use]
     pub fn partitions(self, partitions: u32) -> Self {
