@@ -68,12 +68,15 @@ impl Report {
     ///
     /// # Errors
     /// - `InvalidWorkload` if one of the design's queries fixes an unknown level.
+    /// - `InvalidWorkload` if a number of the design is negative, infinite or not a number.
+    /// - `InvalidInput` if the throughput of the design needs more than 1,000 physical partitions.
     /// - `InvalidWorkload` if the workload has load, but none for the [table](Design::table) of the design.
     pub fn container(&self, design: &Design) -> Result<Container> {
         if let Some((query, level)) = design.unknown.clone() {
             let known = design.levels.join(", ");
             return Err(Error::of(WorkloadFault::NoLevel { query, level, known }));
         }
+        design.check()?;
         let (seconds, whole) = (f64::from(self.seconds.max(1)), design.days * SECONDS_A_DAY);
         let is_table = |table: &str| table.eq_ignore_ascii_case(&design.table);
         let tables = self.demand.tables();

@@ -257,3 +257,18 @@ fn the_load_of_a_pattern_that_is_rarer_than_the_run_is_counted() {
     };
     assert!((ru(0.01, 10) - ru(0.01, 1_000)).abs() < 1e-9);
 }
+
+#[test]
+fn a_design_with_an_impossible_number_is_refused() {
+    let report = workload(1, 5, 10.0, 1.0).run().unwrap();
+    for number in [f64::NAN, f64::INFINITY, -1.0] {
+        let design = Design::of::<Event>;
+        for design in [design().throughput(number), design().days(number), design().ingest(number, 1.0)] {
+            let error = report.container(&design).unwrap_err();
+            assert_eq!(error.code(), table_core::ErrorCode::InvalidWorkload, "{number}");
+        }
+    }
+    let error = report.container(&Design::of::<Event>().throughput(1e9)).unwrap_err();
+    assert!(error.to_string().contains("needs 100000 physical partitions"), "{error}");
+    report.container(&Design::of::<Event>().throughput(0.0)).unwrap();
+}
