@@ -14,7 +14,7 @@ use crate::fault::{BudgetFault, WorkloadFault};
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The maximum number of partition keys that the summary lists as near their limit.
+/// The maximum number of partition keys that the summary lists as near their limit, and of tables that an error lists.
 const NAMED: usize = 5;
 /// The minimum number of distinct first-level values for evenly spread writes, according to the documentation (HPK-16).
 const FIRST_VALUES: usize = 1_000;
@@ -67,14 +67,25 @@ impl Report {
     /// The cost of a query over several partition keys is divided equally among those keys that the workload writes or reads individually.
     ///
     /// # Errors
-    /// `InvalidWorkload` if one of the design's queries fixes an unknown level.
+    /// - `InvalidWorkload` if one of the design's queries fixes an unknown level.
+    /// - `InvalidWorkload` if a number of the design is negative, infinite or not a number.
+    /// - `InvalidInput` if the throughput of the design needs more than 1,000 physical partitions.
+    /// - `InvalidWorkload` if the workload has load, but none for the [table](Design::table) of the design.
     pub fn container(&self, design: &Design) -> Result<Container> {
         if let Some((query, level)) = design.unknown.clone() {
             let known = design.levels.join(", ");
             return Err(Error::of(WorkloadFault::NoLevel { query, level, known }));
         }
+        design.check()?;
         let (seconds, whole) = (f64::from(self.seconds.max(1)), design.days * SECONDS_A_DAY);
         let is_table = |table: &str| table.eq_ignore_ascii_case(&design.table);
+        let tables = self.demand.tables();
+        let has_load = !self.demand.keys.is_empty() || !self.demand.ranges.is_empty();
+        if has_load && !tables.iter().any(|table| is_table(table)) {
+            let named: Vec<String> = tables.iter().take(NAMED).map(|table| format!("`{table}`")).collect();
+            let known = if named.is_empty() { "not named".to_owned() } else { named.join(", ") };
+            return Err(Error::of(WorkloadFault::NoTable { table: design.table.clone(), known }));
+        }
         let (mut keys, mut unplaced) = (Vec::new(), 0.0);
         for (name, demand) in &self.demand.keys {
             let Some((_, partition_key)) = name.split_once('/').filter(|(table, _)| is_table(table)) else {

@@ -1,6 +1,6 @@
 //! Adds up the load of a run: the bytes and request units of each partition key, and of each range of partition keys.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use table_core::query::{QueryClass, TextRange};
 use table_hierarchy::{query_units, read_units, write_units};
@@ -8,7 +8,8 @@ use table_hierarchy::{query_units, read_units, write_units};
 use crate::random::real;
 use crate::step::Step;
 
-/// The total load of a run, by partition key and by range of partition keys. A partition key has the form `table/PartitionKey`.
+/// The total load of a run, by partition key and by range of partition keys. A partition key has the form `table/PartitionKey`, or is a PartitionKey alone if
+/// the table has no name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
     pub(super) keys: BTreeMap<String, KeyDemand>,
@@ -33,37 +34,44 @@ pub(super) struct RangeDemand {
 }
 
 impl Demand {
-    pub(super) fn add(&mut self, step: &Step) {
+    /// Returns the names of the tables with load, each once.
+    pub(super) fn tables(&self) -> BTreeSet<&str> {
+        let of_keys = self.keys.keys().filter_map(|name| Some(name.split_once('/')?.0));
+        of_keys.chain(self.ranges.keys().map(|(table, _)| table.as_str())).collect()
+    }
+
+    /// Adds the load of an operation that is performed `times` times.
+    pub(super) fn add(&mut self, step: &Step, times: f64) {
         match step.class {
-            None => self.write(step),
-            Some(class) => self.read(class, step),
+            None => self.write(step, times),
+            Some(class) => self.read(class, step, times),
         }
     }
 
     /// Adds the load of a write. All entities in a step are assumed to have the same size.
-    fn write(&mut self, step: &Step) {
+    fn write(&mut self, step: &Step, times: f64) {
         let each = step.bytes.checked_div(step.entities).unwrap_or_default();
         for (at, (name, load)) in step.touches.iter().enumerate() {
             let key = self.keys.entry(name.clone()).or_default();
-            key.bytes += real(*load) * real(each);
-            key.units += real(*load) * write_units(size(each));
+            key.bytes += times * real(*load) * real(each);
+            key.units += times * real(*load) * write_units(size(each));
             if at == 0 {
-                key.units += real(step.reads) * read_units(size(each));
+                key.units += times * real(step.reads) * read_units(size(each));
             }
         }
     }
 
-    fn read(&mut self, class: QueryClass, step: &Step) {
+    fn read(&mut self, class: QueryClass, step: &Step, times: f64) {
         let answers = step.touches.len().saturating_add(step.ranges.len()).max(1) as u64;
         let found = read_units(size(step.bytes.checked_div(answers).unwrap_or_default()));
         for (name, _) in &step.touches {
             let query = if class == QueryClass::Point { 0.0 } else { middle(1) };
-            self.keys.entry(name.clone()).or_default().units += query + found;
+            self.keys.entry(name.clone()).or_default().units += times * (query + found);
         }
         for place in &step.ranges {
             let of_range = self.ranges.entry(place.clone()).or_default();
-            of_range.queries += 1.0;
-            of_range.units += found;
+            of_range.queries += times;
+            of_range.units += times * found;
         }
     }
 }

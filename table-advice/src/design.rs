@@ -1,7 +1,10 @@
 //! The design of a container: table, levels, throughput, physical partitions, and queries.
 
 use table_core::entity::Entity;
+use table_core::{Error, Result};
 use table_hierarchy::{Bounds, PartitionMap, level_names};
+
+use crate::fault::WorkloadFault;
 
 /// The design of a Cosmos DB for NoSQL container, and the duration of the workload that it is designed for.
 ///
@@ -51,6 +54,13 @@ impl Design {
         }
     }
 
+    /// Sets the name of the table whose load the container receives. The default is the table that the entity type declares. Set it if the workload uses another
+    /// table, such as one of [`table_named`](table_core::TableStoreExt::table_named) or of a period.
+    #[must_use]
+    pub fn table(self, name: impl Into<String>) -> Self {
+        Self { table: name.into(), ..self }
+    }
+
     /// Sets the number of physical partitions before any split. All partitions have the same width.
     #[must_use]
     pub fn partitions(self, partitions: u32) -> Self {
@@ -77,7 +87,8 @@ impl Design {
 
     /// Sets the container's throughput, in request units per second. The service divides it evenly among the physical partitions.
     ///
-    /// If no throughput is set, each partition is assumed to have the maximum throughput.
+    /// If no throughput is set, each partition is assumed to have the maximum throughput. [`Report::container`](crate::Report::container) rejects a throughput
+    /// that needs more than 1,000 partitions.
     #[must_use]
     pub fn throughput(self, ru: f64) -> Self {
         Self { throughput: Some(ru), ..self }
@@ -102,6 +113,27 @@ impl Design {
         let fixes = self.levels.iter().map(|level| levels.contains(&level.as_str())).collect();
         self.questions.push((name, fixes));
         self
+    }
+
+    /// Checks the numbers of the design.
+    ///
+    /// # Errors
+    /// `InvalidWorkload` if a number is negative, infinite or not a number.
+    pub(super) fn check(&self) -> Result<()> {
+        let (ru, seconds) = self.deadline.unwrap_or_default();
+        let throughput = self.throughput.unwrap_or_default();
+        let numbers = [
+            ("days", self.days),
+            ("throughput", throughput),
+            ("ingest", ru),
+            ("seconds of the ingest", seconds),
+        ];
+        if let Some((name, number)) =
+            numbers.into_iter().find(|(_, number)| !(number.is_finite() && *number >= 0.0))
+        {
+            return Err(Error::of(WorkloadFault::DesignNumber { name, number }));
+        }
+        Ok(())
     }
 
     /// Returns the levels of a PartitionKey, or `None` if the key does not match this design.

@@ -27,6 +27,12 @@ pub(super) enum WorkloadFault {
         "the query `{query}` fixes `{level}`, which is not a level of the design; its levels are {known}"
     )]
     NoLevel { query: String, level: String, known: String },
+    #[error("the {name} of a design must be a number of at least 0, but it is {number}")]
+    DesignNumber { name: &'static str, number: f64 },
+    #[error(
+        "the workload has no load for the table `{table}`; its tables are {known}; name the table by `Design::table`, or by the field `table` of a workload file"
+    )]
+    NoTable { table: String, known: String },
     #[error("{place} `{name}` names the field `{field}`; describe it under `fields`")]
     UnknownField { place: &'static str, name: String, field: String },
     #[error("pattern `{0}` must have either a `read` or a `write`")]

@@ -16,6 +16,7 @@ use crate::workload::Workload;
 ///   `{"texts": [..]}` is one of the listed strings, and `"time"` is the time of the operation.
 /// - `layouts`: the pieces of both keys. A string is a literal. `{"field": f}` is a field, which `"digits": n` pads with zeros. `{"hour": f}`,
 ///   `{"day": f}`, `{"ticks": f}` and `{"inverted_ticks": f}` are formats of a time.
+/// - `table`: the name of the table, if the report's partitions should be named `table/PartitionKey`. A [container](crate::Report::container) needs it.
 /// - `patterns`: each is a `write` or a `read`, with the size of an entity in bytes. A read lists its `given` fields and the number of `rows` in its
 ///   result. Its class follows from the layout (CLS-1). A point or range query examines the rows of its result, a partition scan examines
 ///   `entities_a_partition` rows of the layout, and a query without a known partition examines all `entities`.

@@ -16,7 +16,8 @@ use crate::step::Step;
 pub(super) const ACCOUNT_TARGET: u64 = 20_000;
 const SECONDS_A_MONTH: f64 = 30.0 * 86_400.0;
 
-/// The cost of one access pattern.
+/// The cost of one access pattern. If the pattern has a rate above 0 but is too rare to occur in the run, `operations` is 0, and the other numbers are those of
+/// one operation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PatternCost {
@@ -58,9 +59,9 @@ impl PatternCost {
         }
     }
 
+    /// Adds the cost of one operation.
     pub(super) fn add(&mut self, step: &Step) {
         self.class = self.class.max(step.class);
-        self.operations += 1;
         self.reads = self.reads.saturating_add(step.reads);
         self.writes = self.writes.saturating_add(step.writes);
         self.max_requests = self.max_requests.max(step.requests());
@@ -69,7 +70,7 @@ impl PatternCost {
         *bytes = bytes.saturating_add(step.bytes);
     }
 
-    /// Returns the average per operation of a sum over the run, or 0 if the pattern had no operations.
+    /// Returns the average per operation of a sum over the run, or 0 if the rate of the pattern is 0.
     #[must_use]
     pub fn each(&self, sum: u64) -> f64 {
         real(sum) / real(self.operations.max(1))

@@ -29,10 +29,19 @@ impl Turn {
     fn due(&self) -> f64 {
         (real(self.number) + 0.5) / self.cost.per_second
     }
+
+    /// Performs the pattern's next operation.
+    fn next(&mut self, workload: &Workload, pattern: &Pattern, seconds: f64) -> Result<Step> {
+        let start = workload.start;
+        let mut draw = Draw { random: &mut self.random, number: self.number, seconds, start };
+        self.number += 1;
+        (pattern.next)(&mut draw)
+    }
 }
 
 impl Workload {
-    /// Runs the workload without I/O.
+    /// Runs the workload without I/O. A pattern with a rate above 0 that is too rare to occur in the run is evaluated once: its operation is priced and checked,
+    /// but is not part of the heat map.
     ///
     /// # Errors
     /// - `InvalidWorkload` if no pattern has operations, or if two patterns have the same name.
@@ -60,11 +69,18 @@ fn run(workload: &Workload) -> Result<Report> {
         let next = due.filter(|(due, _)| *due < end).min_by(|left, right| left.0.total_cmp(&right.0));
         let Some((seconds, place)) = next else { break };
         let (Some(turn), Some(pattern)) = (turns.get_mut(place), workload.patterns.get(place)) else { break };
-        let mut draw = Draw { random: &mut turn.random, number: turn.number, seconds, start: workload.start };
-        let step = (pattern.next)(&mut draw)?;
-        turn.number += 1;
+        let step = turn.next(workload, pattern, seconds)?;
+        turn.cost.operations += 1;
         turn.cost.add(&step);
         tally.add(seconds, step)?;
+    }
+    // The cost of an operation does not depend on its rate, so a pattern that is too rare for the run is costed by an operation outside of it.
+    for (turn, pattern) in turns.iter_mut().zip(&workload.patterns) {
+        if turn.number == 0 && pattern.per_second > 0.0 {
+            let step = turn.next(workload, pattern, end)?;
+            turn.cost.add(&step);
+            tally.demand.add(&step, pattern.per_second * end);
+        }
     }
     let patterns = turns.into_iter().map(|turn| turn.cost).collect();
     Ok(tally.finish(workload, patterns))
@@ -99,7 +115,7 @@ impl Tally {
         if (self.touches.len() + step.touches.len()) as u64 > 4 * MOST_OPERATIONS {
             return Err(Error::of(WorkloadFault::Partitions));
         }
-        self.demand.add(&step);
+        self.demand.add(&step, 1.0);
         for (name, load) in step.touches {
             let next = self.numbers.len();
             let partition = *self.numbers.entry(name).or_insert(next);

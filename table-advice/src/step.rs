@@ -137,6 +137,6 @@ pub(super) const fn pages(entities: u64) -> u64 {
     if pages == 0 { 1 } else { pages }
 }
 
-fn partition_of(table: &str, partition_key: &str) -> String {
+pub(super) fn partition_of(table: &str, partition_key: &str) -> String {
     format!("{table}/{partition_key}")
 }

@@ -134,6 +134,52 @@ fn the_price_is_a_month_of_requests_at_the_given_rates() {
     assert!(report.to_string().contains("total 518.40 EUR a month"), "{report}");
 }
 
+/// Tests patterns that are too rare to occur in the run. The closure of each pattern is evaluated, and its requests are checked and priced.
+#[test]
+fn a_pattern_that_is_rarer_than_the_run_is_priced_and_checked() {
+    let scan = |_: &mut super::Draw<'_>| Step::read(&Event::scan("nightly"), 3_000_000, 9);
+    let once_a_day = 1.0 / 86_400.0;
+    let prices =
+        Prices { currency: "EUR".into(), per_10k_reads: 0.1, per_10k_writes: 0.0, per_gib_read: 0.0 };
+    let rare = || events("rare", 1.0, &Distribution::constant(1)).prices(prices.clone());
+    let report = rare().pattern("nightly", once_a_day, scan).pattern("never", 0.0, scan).run().unwrap();
+    assert!(report.require_max_requests("nightly", 2_999).is_err());
+    report.require_max_requests("nightly", 3_000).unwrap();
+    report.require_max_requests("never", 0).unwrap();
+    assert!((report.price().unwrap() - 30.0 * 3_000.0 / 10_000.0 * 0.1).abs() < 1e-6, "{report}");
+    let nightly = report.pattern("nightly").unwrap();
+    assert_eq!((nightly.operations, nightly.class), (0, Some(QueryClass::TableScan)));
+    let broken = |_: &mut super::Draw<'_>| Step::read(&Event::key("a_b", 1, DateTime::UNIX_EPOCH), 1, 1);
+    assert_eq!(rare().pattern("broken", once_a_day, broken).run().unwrap_err().rule(), Some("PAT-CK-2"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Tests that the price of constant operations and the maximum number of their requests do not depend on whether the operations occur in the run.
+    #[test]
+    fn the_price_and_the_requests_of_a_pattern_do_not_depend_on_its_rate(
+        exponents in prop::collection::vec(-6.0..1.0_f64, 1..4),
+        pages in 1_u64..50,
+        seconds in 1_u32..100,
+    ) {
+        let prices = Prices { currency: "EUR".into(), per_10k_reads: 1.0, per_10k_writes: 0.0, per_gib_read: 0.0 };
+        let rates: Vec<f64> = exponents.iter().map(|exponent| 10_f64.powf(*exponent)).collect();
+        let workload = events("rates", 10.0, &Distribution::constant(1)).seconds(seconds).prices(prices);
+        let workload = rates.iter().enumerate().fold(workload, |workload, (at, rate)| {
+            workload.pattern(at.to_string(), *rate, move |_| Step::read(&Event::scan("all"), pages * 1_000, 9))
+        });
+        let report = workload.run().unwrap();
+        let requests = f64::from(u32::try_from(pages).unwrap());
+        let expected: f64 = rates.iter().map(|rate| rate * 30.0 * 86_400.0 * requests / 10_000.0).sum();
+        prop_assert!((report.price().unwrap() - expected).abs() <= expected * 1e-9);
+        for at in 0..rates.len() {
+            prop_assert!(report.require_max_requests(&at.to_string(), pages - 1).is_err());
+            prop_assert!(report.require_max_requests(&at.to_string(), pages).is_ok());
+        }
+    }
+}
+
 #[test]
 fn an_invalid_workload_is_refused() {
     let one = Distribution::constant(1);

@@ -10,10 +10,12 @@ pub use orders::Order;
 use std::collections::BTreeMap;
 
 use crate::{Component, Epk, EpkRange, PartitionMap};
-use table_core::Result;
+use table_core::{Error, ErrorCode, Result};
 
 /// The number of bytes in a gigabyte, as the service counts them.
 const GB: f64 = 1_000_000_000.0;
+/// The maximum number of partitions that a throughput may need. They are added one by one.
+const MOST_PARTITIONS: f64 = 1_000.0;
 
 /// The limits of partition keys and physical partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -327,9 +329,18 @@ impl Load {
     /// keys.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound is outside its partition. This cannot happen, because each bound is computed from the partition that it splits.
+    /// `InvalidInput` if the throughput is not a number, or needs more than 1,000 partitions.
     pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
         let mut made = Vec::new();
+        let needed = self.throughput.map_or(0.0, |ru| (ru / self.bounds.physical_ru).ceil());
+        // `needed > MOST_PARTITIONS` would not find NaN.
+        let is_possible = needed <= MOST_PARTITIONS;
+        if !is_possible {
+            let message = format!(
+                "the throughput needs {needed} physical partitions, at most {MOST_PARTITIONS} are modelled; check the number"
+            );
+            return Err(Error::new(ErrorCode::InvalidInput, message));
+        }
         while let Some(split) = self.next_split() {
             let Some(at) = split.at.as_ref().filter(|_| split.seconds <= 0.0) else { break };
             self.map.split(split.id, at)?;

@@ -57,6 +57,8 @@ pub(crate) enum Fault {
     Meanwhile(Box<dyn FnOnce() + Send>),
     /// The request waits once, and other requests of the same task can begin.
     Later,
+    /// The transaction takes effect, but the response contains no `ETag`. Other requests succeed or fail as usual.
+    Unversioned,
 }
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
@@ -163,15 +165,28 @@ impl<S: TableStore> FaultyStore<S> {
     }
 
     async fn run<T>(&self, call: Call, request: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        let drawn = self.draw(call);
+        self.run_with(drawn, request).await
+    }
+
+    /// Counts a request, and returns its number and its fault.
+    fn draw(&self, call: Call) -> (usize, Fault) {
         let number = {
             let mut calls = self.calls.lock().unwrap();
             calls.push(call);
             calls.len() - 1
         };
-        let fault = (self.script.lock().unwrap())(call, number);
+        (number, (self.script.lock().unwrap())(call, number))
+    }
+
+    async fn run_with<T>(
+        &self,
+        (number, fault): (usize, Fault),
+        request: impl Future<Output = Result<T>> + Send,
+    ) -> Result<T> {
         let failed = |code| Error::new(code, format!("injected failure of request {number}"));
         match fault {
-            Fault::None => request.await,
+            Fault::None | Fault::Unversioned => request.await,
             Fault::Before(code) => Err(failed(code)),
             Fault::After(code) => {
                 request.await?;
@@ -257,6 +272,9 @@ impl<S: TableStore> TableStore for FaultyStore<S> {
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
-        self.run(Call::Submit, self.inner.submit(table, transaction)).await
+        let drawn = self.draw(Call::Submit);
+        let is_unversioned = matches!(drawn.1, Fault::Unversioned);
+        let committed = self.run_with(drawn, self.inner.submit(table, transaction)).await?;
+        Ok(if is_unversioned { vec![None; committed.len()] } else { committed })
     }
 }

@@ -35,6 +35,10 @@
 //!   and run workers.
 //! - Rows that steps have written have [guards](crate::outbox::guard), which are copied with versions from the source's clock. If that clock was ahead, the
 //!   target's workers skip later steps for the same rows until the target's clock has passed these versions. Start the target's writers after that time.
+//! - Blobs are not copied: the rows contain their names, so the target must use the same blob store and prefix. Stop the collectors of orphaned blobs and lists of
+//!   both programs before the copy. During the copy, the target's collector would remove the blobs of rows that have not been copied yet. After the copy, start
+//!   only the target's collector, and never run the source's again: it would remove the blobs that the target's programs upload. A copy of a table for tests must
+//!   not use the blobs of the original.
 //! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. If the table already has rows, its
 //!   indexes, copies and feeds are then only announced, because the target does not know whether they are complete. Run their backfills with
 //!   `assume_no_older_programs`; until then, reads through an index fail with `IndexNotReady`.

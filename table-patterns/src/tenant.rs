@@ -56,6 +56,9 @@
 //!   recorded steps write. Otherwise, after the import, a step that was set aside can overwrite the content of a newer step that was done before the export.
 //! - The exported guards contain versions from the source's clock. If that clock was ahead, the target's workers skip new steps for the same targets until
 //!   the target's clock has caught up.
+//! - The target's blobs must not be in the source's folder of the same blob store, because an erasure of one tenant would delete the blobs of the other. A
+//!   copy, and an import that does not resume another one, are refused in this case. Use another container, or another folder by
+//!   `object_store::prefix::PrefixStore`.
 //! - Start the target's workers after the import, because a step that is performed during the import may precede its target's guard.
 //! - If an index row has been removed earlier, its guard remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
 //!   earlier blob of a list that several tenants share remains until the orphan collector deletes it.

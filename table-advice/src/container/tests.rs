@@ -185,17 +185,90 @@ fn a_recorded_query_over_several_partitions_loads_its_partition_keys() {
     assert!(ru(&busy.before) - ru(&quiet.before) > 40.0, "{quiet} {busy}");
 }
 
+/// Returns the request units per second of all partition keys and of the requests that no partition key receives.
+fn counted(container: &Container) -> f64 {
+    container.before.heat().iter().map(|heat| heat.ru).sum::<f64>() + container.unplaced
+}
+
+#[derive(Entity)]
+#[entity(table = "Other")]
+#[partition_key(name)]
+#[row_key("")]
+struct Other {
+    name: String,
+}
+
 #[test]
-fn keys_of_other_tables_are_ignored() {
-    #[derive(Entity)]
-    #[entity(table = "Other")]
-    #[partition_key(name)]
-    #[row_key("")]
-    struct Other {
-        name: String,
-    }
+fn a_design_for_a_table_without_load_is_refused() {
     let report = workload(1, 1, 10.0, 1.0).run().unwrap();
-    let other = report.container(&Design::of::<Other>()).unwrap();
-    assert!(other.before.heat().iter().all(|heat| heat.keys == 0));
+    let error = report.container(&Design::of::<Other>()).unwrap_err();
+    assert_eq!(error.code(), table_core::ErrorCode::InvalidWorkload);
+    assert!(error.to_string().contains("no load for the table `Other`; its tables are `Events`"), "{error}");
+    // The load of another table is not part of the container.
+    let name = |_: &mut crate::Draw<'_>| Step::write(&Other { name: "a".into() });
+    let both = workload(1, 1, 10.0, 1.0).pattern("name", 1.0, name).run().unwrap();
+    let other = both.container(&Design::of::<Other>()).unwrap();
+    assert_eq!(other.before.heat().iter().map(|heat| heat.keys).sum::<usize>(), 1);
     assert!(other.to_string().starts_with("Other: PartitionKey, after 1 days"), "{other}");
+}
+
+#[test]
+fn the_load_of_a_recording_over_a_renamed_table_is_counted() {
+    let recorded = pollster::block_on(async {
+        let meter = Meter::recording(Engine::in_memory());
+        let events = meter.table_named::<Event>("Events2024").unwrap().create_if_missing().await.unwrap();
+        let _ = meter.take_recorded();
+        let event = Event { tenant: "t1".into(), user: "u1".into(), number: 1, body: String::new() };
+        events.insert(&event).await.unwrap();
+        meter.take_recorded()
+    });
+    let report = Workload::new("recorded").seconds(10).replay("store", 2.0, recorded).run().unwrap();
+    assert!(report.container(&Design::of::<Event>()).is_err());
+    let container = report.container(&Design::of::<Event>().table("Events2024")).unwrap();
+    let demand: f64 = report.demand.keys.values().map(|key| key.units / 10.0).sum();
+    assert!(demand > 0.0 && (counted(&container) - demand).abs() < 1e-9, "{container}");
+}
+
+#[test]
+fn the_load_of_a_workload_file_is_counted_under_the_name_of_its_table() {
+    let file = |table: &str| {
+        let text = format!(
+            r#"{{ "name": "names", {table} "seconds": 10, "fields": {{ "name": {{ "uniform": 9 }} }},
+                "layouts": [{{ "name": "one", "partition_key": [{{ "field": "name" }}], "row_key": ["row"] }}],
+                "patterns": [{{ "name": "store", "per_second": 5, "write": {{ "bytes": 300 }} }}] }}"#
+        );
+        crate::WorkloadFile::parse(&text).unwrap().workload("one").unwrap().run().unwrap()
+    };
+    let error = file("").container(&Design::of::<Other>()).unwrap_err();
+    assert!(error.to_string().contains("the field `table` of a workload file"), "{error}");
+    let report = file(r#""table": "Other","#);
+    let container = report.container(&Design::of::<Other>()).unwrap();
+    let demand: f64 = report.demand.keys.values().map(|key| key.units / 10.0).sum();
+    assert!(demand > 0.0 && (counted(&container) - demand).abs() < 1e-9, "{container}");
+}
+
+#[test]
+fn the_load_of_a_pattern_that_is_rarer_than_the_run_is_counted() {
+    let ru = |rate: f64, seconds: u32| {
+        let write = |_: &mut crate::Draw<'_>| Step::write(&Other { name: "a".into() });
+        let often = workload(1, 1, 1.0, 1.0).seconds(seconds);
+        let report = often.pattern("name", rate, write).run().unwrap();
+        counted(&report.container(&Design::of::<Other>()).unwrap())
+    };
+    assert!((ru(0.01, 10) - ru(0.01, 1_000)).abs() < 1e-9);
+}
+
+#[test]
+fn a_design_with_an_impossible_number_is_refused() {
+    let report = workload(1, 5, 10.0, 1.0).run().unwrap();
+    for number in [f64::NAN, f64::INFINITY, -1.0] {
+        let design = Design::of::<Event>;
+        for design in [design().throughput(number), design().days(number), design().ingest(number, 1.0)] {
+            let error = report.container(&design).unwrap_err();
+            assert_eq!(error.code(), table_core::ErrorCode::InvalidWorkload, "{number}");
+        }
+    }
+    let error = report.container(&Design::of::<Event>().throughput(1e9)).unwrap_err();
+    assert!(error.to_string().contains("needs 100000 physical partitions"), "{error}");
+    report.container(&Design::of::<Event>().throughput(0.0)).unwrap();
 }

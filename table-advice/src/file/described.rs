@@ -12,6 +12,8 @@ use crate::fault::WorkloadFault;
 #[serde(deny_unknown_fields)]
 pub(super) struct Described {
     pub(super) name: String,
+    /// The name of the table. A report names its partitions `table/PartitionKey`, and a container with the same table has their load.
+    pub(super) table: Option<String>,
     #[serde(default)]
     pub(super) seed: u64,
     #[serde(default = "a_minute")]

@@ -11,7 +11,7 @@ use crate::draw::Draw;
 use crate::fault::WorkloadFault;
 use crate::file::described::{Described, Field, Layout, Read, Write};
 use crate::file::key::{self, Drawn};
-use crate::step::{Step, load, pages};
+use crate::step::{Step, load, pages, partition_of};
 use crate::workload::Workload;
 
 /// The source of the values of one field.
@@ -39,13 +39,20 @@ pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workloa
     for pattern in &described.patterns {
         let (sources, layout, entities) = (sources.clone(), layout.clone(), described.entities);
         let (write, read, name) = (pattern.write.clone(), pattern.read.clone(), pattern.name.clone());
+        let table = described.table.clone();
         workload = workload.pattern(&pattern.name, pattern.per_second, move |draw| {
             let values = draw_all(&sources, draw);
-            match (&write, &read) {
+            let mut step = match (&write, &read) {
                 (Some(write), _) => write_step(&layout, write, &values),
                 (_, Some(read)) => read_step(&layout, read, entities, &values),
                 (None, None) => Err(Error::of(WorkloadFault::Kind(name.clone()))),
+            }?;
+            for (partition, _) in &mut step.touches {
+                if let Some(table) = &table {
+                    *partition = partition_of(table, partition);
+                }
             }
+            Ok(step)
         });
     }
     Ok(workload)

@@ -174,3 +174,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn hpk_12_a_throughput_beyond_all_containers_is_refused() {
+    let of = |ru: f64| {
+        Load::new(PartitionMap::even(1), tenants(5, 5, 0.01, 10.0), Bounds::SERVICE)
+            .with_throughput(ru)
+            .settle()
+    };
+    for ru in [1e9, f64::INFINITY, f64::NAN] {
+        assert_eq!(of(ru).unwrap_err().code(), ErrorCode::InvalidInput, "{ru}");
+    }
+    assert_eq!(of(10_000_000.0).unwrap().len(), 999);
+    assert_eq!(of(0.0).unwrap(), []);
+}

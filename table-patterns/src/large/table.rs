@@ -32,7 +32,7 @@ pub struct LargeTable<E, S, O = NoOutbox> {
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Creates a handle to a table of large entities. Their values are stored in a blob store under names that begin with `prefix`. No other blobs may have
-    /// this prefix. The [handle](crate::Entities) maintains everything else that the entity type declares.
+    /// this prefix, not even those of the same table in another table store: its collector would remove the blobs of this table. The [handle](crate::Entities) maintains everything else that the entity type declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();

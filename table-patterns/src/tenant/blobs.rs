@@ -6,10 +6,12 @@ use futures_util::TryStreamExt;
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 use table_core::key::PartitionKey;
+use table_core::name::TableName;
 use table_core::query::EntityRef;
 use table_core::{Error, Result};
 
 use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs, begins_with, hashed_beginning, split};
+use crate::tenant::Tenant;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 
@@ -17,6 +19,47 @@ use crate::tenant::partitions::Partitions;
 const LISTED: usize = 1_000;
 /// The part size of an upload. It exceeds 5 MiB, which is the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
+
+impl Tenant {
+    /// Checks that the tenant's partitions have no blobs, also in folders of tables that do not exist in the table store. Such blobs may belong to the tenant in
+    /// another table store.
+    ///
+    /// # Errors
+    /// `EntityAlreadyExists` if there are blobs; any error from the blob store.
+    pub(super) async fn check_no_blobs(&self) -> Result<()> {
+        for place in &self.places {
+            for folder in place.stored_folders().await? {
+                if folder.count(&place.partitions).await?.blobs > 0 {
+                    return Err(shared(&folder));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that no partition has its blobs in the same folder as the same partition of another tenant.
+    ///
+    /// # Errors
+    /// `EntityAlreadyExists` if two partitions have the same folder.
+    pub(super) fn check_other_folders(&self, other: &Self) -> Result<()> {
+        for (place, other) in self.places.iter().zip(&other.places) {
+            if place.partitions != other.partitions {
+                continue;
+            }
+            let others = other.folders(&other.name()?)?;
+            for folder in place.folders(&place.name()?)? {
+                if others.iter().any(|other| folder.is_same(other)) {
+                    return Err(shared(&folder));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shared(folder: &BlobFolder) -> Error {
+    Error::of(TenantFault::SharedBlobs(folder.values.to_string()))
+}
 
 /// The number and the total size of blobs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,6 +107,14 @@ impl BlobFolder {
         let Some((folder, rest)) = split(blob, &self.values) else { return Ok(None) };
         let rest = rest.strip_prefix(&format!("{}/", segment(from)));
         Ok(rest.map(|rest| format!("{folder}/{}/{rest}", segment(to))))
+    }
+
+    /// Returns the names of the tables that have a blob folder next to this one.
+    pub(super) async fn tables(&self) -> Result<Vec<TableName>> {
+        let parent = self.values.parent().unwrap_or_default();
+        let found = self.blobs.list_with_delimiter(Some(&parent)).await.in_blob(&parent)?;
+        let table = |folder: Path| self.table_of(folder.join("blob").as_ref());
+        Ok(found.common_prefixes.into_iter().filter_map(table).collect())
     }
 
     /// Reads the given range of bytes from a blob.

@@ -30,6 +30,13 @@ pub(super) enum TenantFault {
     #[error("the target is not empty; erase it first, or continue an earlier import with `Import::resume`")]
     #[fault(EntityAlreadyExists)]
     NotEmpty,
+    #[cfg(feature = "blobs")]
+    #[error(
+        "the blob store of the target has blobs of the tenant in `{0}`, or will get them there: an erasure of the tenant in another table store would delete them; \
+         give the target another container, or another folder by `object_store::prefix::PrefixStore`"
+    )]
+    #[fault(EntityAlreadyExists)]
+    SharedBlobs(String),
     #[error("line {line} is not a line of an export")]
     #[fault(InvalidInput)]
     Line { line: u64, source: serde_json::Error },

@@ -81,7 +81,8 @@ pub struct Imported {
 }
 
 impl Tenant {
-    /// Creates an import. Sends no request. The tenant's partitions must be empty. Stop their writers first.
+    /// Creates an import. Sends no request. The tenant's partitions must be empty, and their blobs must not be in a folder that the tenant uses in another table
+    /// store. Stop their writers first.
     #[must_use]
     pub fn import(&self) -> Import<'_> {
         Import {
@@ -103,8 +104,10 @@ impl Tenant {
     /// the copy. For a copy that can be continued, push an export's lines to an import that [resumes](Import::resume).
     ///
     /// # Errors
-    /// Any error from [`Export::step`](super::Export::step), [`Import::push`] or [`Import::finish`].
+    /// `EntityAlreadyExists` if the blobs of both tenants are in the same folder of the same blob store; any error from [`Export::step`](super::Export::step), [`Import::push`] or [`Import::finish`].
     pub async fn copy_to(&self, target: &Self) -> Result<Imported> {
+        #[cfg(feature = "blobs")]
+        self.check_other_folders(target)?;
         let (mut export, mut import) = (self.export(), target.import());
         while let Some(lines) = export.step().await? {
             import.push(&lines).await?;
@@ -114,7 +117,7 @@ impl Tenant {
 }
 
 impl Import<'_> {
-    /// Allows the tenant's partitions to contain rows, so that an interrupted import can be continued.
+    /// Allows the tenant's partitions to contain rows and blobs, so that an interrupted import can be continued.
     #[must_use]
     pub fn resume(self) -> Self {
         Self { resumes: true, ..self }
@@ -123,7 +126,8 @@ impl Import<'_> {
     /// Stores the next lines of an export.
     ///
     /// # Errors
-    /// - `EntityAlreadyExists` if the tenant already has rows, and the import does not [resume](Self::resume) an earlier import.
+    /// - `EntityAlreadyExists` if the tenant already has rows or blobs, and the import does not [resume](Self::resume) an earlier import. The blobs may belong
+    ///   to the tenant in another table store.
     /// - `InvalidInput` if the text does not consist of lines from an export with the same tables, or if a partition would get a different name and one of its
     ///   rows contains the old name or is a recorded step.
     /// - `InvalidInput` if a blob part is pushed before the earlier parts have been pushed to this import; push the export again from the blob's first part.
@@ -185,6 +189,10 @@ impl Import<'_> {
         }
         if !self.resumes && !self.tenant.is_empty().await? {
             return Err(Error::of(TenantFault::NotEmpty));
+        }
+        #[cfg(feature = "blobs")]
+        if !self.resumes {
+            self.tenant.check_no_blobs().await?;
         }
         self.from = Some(places);
         Ok(())

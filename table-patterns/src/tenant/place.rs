@@ -96,6 +96,21 @@ impl Place {
         Ok(found)
     }
 
+    /// Returns the folders of all of the place's tables that have folders, even if the tables do not exist.
+    ///
+    /// # Errors
+    /// Any error from [`folders`](Self::folders) or from the blob store.
+    #[cfg(feature = "blobs")]
+    pub(super) async fn stored_folders(&self) -> Result<Vec<BlobFolder>> {
+        let mut stored = Vec::new();
+        for folder in self.folders(&self.name()?)? {
+            for table in folder.tables().await?.iter().filter(|table| self.has(table)) {
+                stored.extend(self.folders(table)?);
+            }
+        }
+        Ok(stored)
+    }
+
     /// Returns the folder that contains the blob `name`; `None` if the name belongs to none of the place's tables.
     ///
     /// # Errors

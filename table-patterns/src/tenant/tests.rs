@@ -11,6 +11,7 @@ mod kit;
 mod late;
 mod levels;
 mod missing;
+mod moved_blobs;
 mod newer;
 mod parts;
 mod periods;

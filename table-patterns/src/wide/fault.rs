@@ -69,9 +69,6 @@ pub(super) enum WideFault {
     #[error("an entity's key cannot change; insert it under the new key and delete the old one")]
     #[fault(InvalidInput, "UPD-6")]
     KeyChanged,
-    #[error("the store acknowledged the write without returning ETags; read the entity to get its version")]
-    #[fault(InternalError, "ETAG-3")]
-    NoETags,
     #[error("the version belongs to a wide entity with a different number of parts; read the entity again")]
     #[fault(InvalidInput, "PAT-WIDE-2")]
     OtherParts,

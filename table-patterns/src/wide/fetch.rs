@@ -34,13 +34,13 @@ pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }
 
-/// Reads all parts of an entity. Returns `None` if it has no parts.
+/// Reads properties of all parts of an entity, including the `WriteId`s. Returns `None` if it has no parts.
 /// Repeats the read while the parts belong to different writes (PAT-WIDE-3).
 pub(super) async fn fetch<S: TableStore>(
     store: &S,
     table: &TableName,
     key: &EntityKey,
-    parts: usize,
+    (parts, select): (usize, Select),
     retry: &Retry,
 ) -> Result<Option<Whole>> {
     let in_place = |error: Error| {
@@ -49,7 +49,7 @@ pub(super) async fn fetch<S: TableStore>(
     let mut before: Option<Vec<Option<Option<Uuid>>>> = None;
     let mut race = retry.start("the wide entity");
     loop {
-        let found = read(store, table, key, parts, Select::All).await?;
+        let found = read(store, table, key, parts, select.clone()).await?;
         if found.iter().all(Option::is_none) {
             return Ok(None);
         }
@@ -67,7 +67,7 @@ pub(super) async fn fetch<S: TableStore>(
     }
 }
 
-/// Returns the versions of the stored parts, for a write of all declared parts.
+/// Returns the versions of the stored parts, for a write that replaces all declared parts. The parts need not belong to the same write.
 /// Fails if a program with a newer declaration has stored more parts, because those parts would keep the old `WriteId`.
 pub(super) async fn versions<S: TableStore>(
     store: &S,
@@ -75,8 +75,13 @@ pub(super) async fn versions<S: TableStore>(
     key: &EntityKey,
     parts: usize,
 ) -> Result<Vec<Option<ETag>>> {
-    let found = read(store, table, key, parts, Select::names([WRITE_ID])).await?;
+    let found = read(store, table, key, parts, write_ids()).await?;
     Ok(found.into_iter().map(|part| part.map(|part| part.etag)).collect())
+}
+
+/// Selects only the properties that determine whether the parts belong to the same write.
+pub(super) fn write_ids() -> Select {
+    Select::names([WRITE_ID])
 }
 
 /// Reads the current parts with one range query.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use table_core::etag::{ETag, IfMatch};
+use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
 use table_core::property::{self, Property};
 use table_core::selection::{Point, Selection};
@@ -12,6 +12,7 @@ use table_core::{Error, Result};
 use uuid::Uuid;
 
 use crate::wide::fault::WideFault;
+use crate::wide::fetch::{fetch, write_ids};
 use crate::wide::{Wide, WideProperty, WideTable, WideWriter};
 
 /// New values for some properties of a stored wide entity. All other properties are kept (PAT-WIDE-2). Created by [`WideTable::patch`].
@@ -84,8 +85,9 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
     /// Otherwise, the patch first reads the versions of the parts. One transaction then writes a new `WriteId` to every part.
     ///
     /// # Errors
-    /// - `EntityMismatch` if the patch affects several parts, and more parts are stored than declared (PAT-WIDE-4).
-    /// - `ResourceNotFound` if the wide entity or a part of it does not exist.
+    /// - `ResourceNotFound` if the wide entity does not exist, or if the patch affects a single part, which does not exist.
+    /// - `EntityMismatch` if the patch affects several parts, and a part is missing, was written separately, or is not declared (PAT-WIDE-4).
+    /// - `UpdateConditionNotSatisfied` if the patch affects several parts, and every attempt conflicted with another writer.
     /// - `InvalidInput` if a name is not in any part, if a property is set twice, or if the patch is empty.
     /// - An error if the entity exceeds a limit (SIZE-6).
     pub async fn send(self) -> Result<()> {
@@ -102,13 +104,20 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
             let merges = touched.map(|(at, row)| (at, OperationKind::Merge(row, IfMatch::Any)));
             return table.submit(&key, false, merges).await.map(drop);
         }
-        let write = |found: Vec<Option<ETag>>| {
-            let merges = rows.clone().into_iter().zip(found).enumerate().map(|(at, (row, etag))| {
-                (at, OperationKind::Merge(row, etag.map_or(IfMatch::Any, IfMatch::ETag)))
-            });
-            table.submit(&key, false, merges.collect::<Vec<_>>())
-        };
-        table.with_other_writers(&key, false, write).await.map(drop)
+        let (store, name) = (table.table.store(), table.table.name()?);
+        let mut race = table.retry.start("the wide entity");
+        loop {
+            // The new `WriteId` would hide that the parts do not belong together, so they are judged before.
+            let found = fetch(store, name, &key, (W::PARTS.len(), write_ids()), &table.retry).await?;
+            let missing = || table.in_place(Error::of(WideFault::NothingToUpdate), &key);
+            let etags = found.ok_or_else(missing)?.etags;
+            let merges = rows.clone().into_iter().zip(etags).enumerate();
+            let merges = merges.map(|(at, (row, etag))| (at, OperationKind::Merge(row, IfMatch::ETag(etag))));
+            match table.submit(&key, false, merges).await {
+                Err(error) if error.is_conflict() => race.retry(table.in_place(error, &key)).await?,
+                done => return done.map(drop),
+            }
+        }
     }
 }
 

@@ -102,6 +102,8 @@ pub struct WideReader<'a> {
     own: Vec<Option<ValueRef<'a>>>,
     /// The values of declared properties that are stored in other parts, or under names with a different number of digits, by position.
     moved: BTreeMap<usize, Vec<Stored<'a>>>,
+    /// The properties of the header, which belong to the first part.
+    of_header: Vec<Stored<'a>>,
     /// The properties that neither the wide entity nor its header declares.
     undeclared: Vec<Stored<'a>>,
     /// `true` if the value in the declared part is used when another part contains a different value; `false` if different values are an error.
@@ -122,20 +124,21 @@ impl<'a> WideReader<'a> {
     /// Creates a reader for the stored parts of an entity of type `W`.
     pub(super) fn of<W: Wide>(parts: &'a [Row]) -> Result<Self> {
         let (places, header) = (Places::new(W::PARTS), W::Header::SCHEMA);
-        let is_of_header = |name: &str| {
-            name == WRITE_ID
-                || name == ENTITY_TYPE && header.kind.is_some()
-                || header.properties.iter().any(|property| property.name == name)
-        };
+        let is_fixed = |name: &str| name == WRITE_ID || name == ENTITY_TYPE && header.kind.is_some();
+        let is_of_header = |name: &str| header.properties.iter().any(|property| property.name == name);
         let mut own = vec![None; places.count()];
         let mut moved: BTreeMap<usize, Vec<Stored<'a>>> = BTreeMap::new();
-        let (mut undeclared, mut next) = (Vec::new(), 0);
+        let (mut of_header, mut undeclared, mut next) = (Vec::new(), Vec::new(), 0);
         for (part, row) in parts.iter().enumerate() {
             for property in row.view().properties() {
                 let row::Property { name, value } = property?;
                 let stored = Stored { part, name, value };
                 let declared = places.of(name, next);
+                if declared.is_none() && is_fixed(name) {
+                    continue;
+                }
                 if declared.is_none() && is_of_header(name) {
+                    of_header.push(stored);
                     continue;
                 }
                 let Some(position) = declared.or_else(|| places.of_other_width(name)) else {
@@ -149,7 +152,7 @@ impl<'a> WideReader<'a> {
                 }
             }
         }
-        Ok(Self { places, own, moved, undeclared, is_lenient: false, next: AtomicUsize::new(0) })
+        Ok(Self { places, own, moved, of_header, undeclared, is_lenient: false, next: AtomicUsize::new(0) })
     }
 
     /// Uses the value in the declared part if another part contains a different value. Without this setting, different values are an error.
@@ -159,7 +162,44 @@ impl<'a> WideReader<'a> {
 
     /// Returns `true` if every property is in its declared part under its declared name.
     pub(super) fn is_placed(&self) -> bool {
-        self.moved.is_empty()
+        self.moved.is_empty() && self.of_header.iter().all(|stored| stored.part == 0)
+    }
+
+    /// Returns the properties of the header that the first part lacks and other parts contain, as a row; `None` if there are none.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if two parts contain a property with different values (PAT-WIDE-4).
+    pub(super) fn moved_header(&self) -> Result<Option<Row>> {
+        let mut names: Vec<&str> = self.of_header.iter().map(|stored| stored.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut moved: Option<RowWriter> = None;
+        for name in names {
+            let stored = self.of_header.iter().filter(|stored| stored.name == name).copied();
+            if let Some(Stored { value, .. }) = self.chosen(name, stored)?.filter(|stored| stored.part > 0) {
+                moved.get_or_insert_with(RowWriter::new).property(name, value);
+            }
+        }
+        Ok(moved.map(RowWriter::finish))
+    }
+
+    /// Returns the value to use of a property that several parts may contain: the first one.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if the values differ, unless the reader is [lenient](Self::lenient).
+    fn chosen(&self, name: &str, stored: impl IntoIterator<Item = Stored<'a>>) -> Result<Option<Stored<'a>>> {
+        let mut found: Option<Stored<'a>> = None;
+        for other in stored {
+            match found {
+                // Either value may be the later one, because programs with different declarations write to different parts.
+                Some(first) if !self.is_lenient && first.value != other.value => {
+                    return Err(Error::of(conflicting_values(&first, &other)).with_property(name));
+                }
+                Some(_) => {}
+                None => found = Some(other),
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the properties that neither the wide entity nor its header declares, such as those that a newer release has added.
@@ -187,18 +227,10 @@ impl<'a> WideReader<'a> {
         let position = self.places.of(name, next).ok_or_else(|| unknown(name))?;
         self.next.store(position + 1, Ordering::Relaxed);
         let own = self.own.get(position).copied().flatten().zip(self.places.name(position));
-        let mut found = own.map(|(value, name)| Stored { part: self.places.part(position), name, value });
+        let own = own.map(|(value, name)| Stored { part: self.places.part(position), name, value });
         // A program with an earlier declaration may have written the property. Ignoring the value would silently lose it.
-        for other in self.moved.get(&position).into_iter().flatten() {
-            match found {
-                // Either value may be the later one, because programs with different declarations write to different parts.
-                Some(first) if !self.is_lenient && first.value != other.value => {
-                    return Err(Error::of(conflicting_values(&first, other)).with_property(name));
-                }
-                Some(_) => {}
-                None => found = Some(*other),
-            }
-        }
+        let moved = self.moved.get(&position).into_iter().flatten().copied();
+        let found = self.chosen(name, own.into_iter().chain(moved))?;
         read(found.map(|found| found.value)).map_err(|error| error.with_property(name))
     }
 }

@@ -3,6 +3,7 @@
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
+use table_core::query::Select;
 use table_core::row::{self, Row};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
@@ -110,11 +111,11 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Reads an entity with `parts` parts. Also accepts the declared number of parts, because the entity may already have been converted.
     async fn stored_in(&self, key: &EntityKey, parts: usize) -> Result<Whole> {
         let (store, table) = (self.table.store(), self.table.name()?);
-        match fetch(store, table, key, parts, &self.retry).await {
+        match fetch(store, table, key, (parts, Select::All), &self.retry).await {
             Ok(found) => found.ok_or_else(|| self.in_place(Error::of(WideFault::NothingToResize), key)),
             // If the entity has not been converted, the first error is more informative.
             Err(error) if error.rule() == Some("PAT-WIDE-4") => {
-                match fetch(store, table, key, W::PARTS.len(), &self.retry).await {
+                match fetch(store, table, key, (W::PARTS.len(), Select::All), &self.retry).await {
                     Ok(Some(found)) => Ok(found),
                     Err(other) if other.rule() != Some("PAT-WIDE-4") => Err(other),
                     _ => Err(error),

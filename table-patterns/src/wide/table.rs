@@ -8,11 +8,11 @@ use table_core::entity::{Entity, FromEntity};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
-use table_core::query::EntityRef;
+use table_core::query::{EntityRef, Select};
 use table_core::retry::Retry;
 use table_core::row::{self, Row, RowView, RowWriter};
 use table_core::selection::{Point, Selection};
-use table_core::store::{Committed, TableStore};
+use table_core::store::{Committed, TableStore, written};
 use table_core::table::submit_admitted;
 use table_core::{Error, Result, Table, Transaction};
 use uuid::Uuid;
@@ -119,6 +119,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
 
     /// Inserts or replaces the entity without a condition: the last writer wins.
     /// First reads which parts are stored, because parts that only a newer declaration has would otherwise be lost.
+    /// Repairs an entity whose parts are missing or belong to different writes, because it replaces all of them.
     ///
     /// # Errors
     /// - `EntityMismatch` if more parts are stored than declared (PAT-WIDE-4).
@@ -126,32 +127,15 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// - Any error from [`insert`](Self::insert), except `EntityAlreadyExists`.
     pub async fn insert_or_replace(&self, whole: &W) -> Result<WideVersion> {
         let key = whole.header().key_of()?;
-        self.with_other_writers(&key, true, |found| {
-            let kind = |(row, found)| match found {
-                Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
-                None => OperationKind::Insert(row),
-            };
-            self.write(whole, true, move |rows| Ok(rows.into_iter().zip(found).map(kind).collect()))
-        })
-        .await
-    }
-
-    /// Writes all parts on the condition that their versions are current, and retries if another writer committed first. Missing parts are inserted if
-    /// `inserts` is `true`.
-    pub(super) async fn with_other_writers<T, F: Future<Output = Result<T>>>(
-        &self,
-        key: &EntityKey,
-        inserts: bool,
-        write: impl Fn(Vec<Option<ETag>>) -> F,
-    ) -> Result<T> {
+        let kind = |(row, found)| match found {
+            Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
+            None => OperationKind::Insert(row),
+        };
         let mut race = self.retry.start("the wide entity");
         loop {
-            let found = versions(self.table.store(), self.table.name()?, key, W::PARTS.len()).await?;
-            let is_whole = found.iter().all(Option::is_some);
-            match write(found).await {
-                // The entity was already incomplete before this call wrote it.
-                Err(error) if error.is_not_found() && !inserts && !is_whole => return Err(error),
-                Err(error) if error.is_conflict() => race.retry(self.in_place(error, key)).await?,
+            let found = versions(self.table.store(), self.table.name()?, &key, W::PARTS.len()).await?;
+            match self.write(whole, true, |rows| Ok(rows.into_iter().zip(found).map(kind).collect())).await {
+                Err(error) if error.is_conflict() => race.retry(self.in_place(error, &key)).await?,
                 done => return done,
             }
         }
@@ -241,7 +225,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
 
     async fn read(&self, key: &EntityKey) -> Result<Option<(W, Whole)>> {
         let (store, table) = (self.table.store(), self.table.name()?);
-        let found = fetch(store, table, key, W::PARTS.len(), &self.retry).await?;
+        let found = fetch(store, table, key, (W::PARTS.len(), Select::All), &self.retry).await?;
         let Some(found) = found else { return Ok(None) };
         let properties = self.properties(key, &found.rows)?;
         Ok(Some((self.decode(key, &found.rows, &properties)?, found)))
@@ -255,9 +239,14 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Decodes the entity from its parts.
     pub(super) fn decode(&self, key: &EntityKey, rows: &[Row], properties: &WideReader<'_>) -> Result<W> {
         let first = rows.first().map_or(RowView::new(&[]), Row::view);
-        let header = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), first);
-        let whole = W::Header::from_entity(header);
-        whole.and_then(|header| W::read(header, properties)).map_err(|error| self.in_place(error, key))
+        let decode = || {
+            let moved = properties.moved_header()?;
+            let row = moved.map(|moved| row::merge(first, moved.view())).transpose()?;
+            let row = row.as_ref().map_or(first, Row::view);
+            let header = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row);
+            W::read(W::Header::from_entity(header)?, properties)
+        };
+        decode().map_err(|error| self.in_place(error, key))
     }
 
     /// Returns the key and the parts of an entity. Every part contains the same new `WriteId`.
@@ -277,9 +266,9 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     ) -> Result<WideVersion> {
         let (key, rows) = self.rows(whole)?;
         let committed = self.submit(&key, is_whole, kinds(rows)?.into_iter().enumerate()).await?;
-        let etags = committed.into_iter().collect::<Option<Vec<_>>>();
-        let etags = etags.ok_or_else(|| self.in_place(Error::of(WideFault::NoETags), &key))?;
-        Ok(WideVersion(etags))
+        let table = self.table.name()?;
+        let etags = committed.into_iter().map(|etag| written(table, etag)).collect::<Result<_>>();
+        etags.map(WideVersion).map_err(|error| self.in_place(error, &key))
     }
 
     /// Writes parts in one transaction, unless a program with a newer schema forbids it. `is_whole` is `true` if the write removes undeclared properties.

@@ -1,4 +1,6 @@
+mod damaged;
 mod declared;
+mod header;
 mod names;
 mod releases;
 
@@ -172,11 +174,8 @@ fn pat_wide_4_a_missing_part_is_an_error() {
         assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
         assert_eq!(error.key(), Some(("000123", "2014")));
         assert_eq!(store.calls(), [Call::Query; 2], "a second look, and no more");
-        assert!(
-            block_on(counts.patch(key()).set(DAYS.at(1), 1).set(DAYS.at(366), 1).send())
-                .unwrap_err()
-                .is_not_found()
-        );
+        let patch = counts.patch(key()).set(DAYS.at(1), 1).set(DAYS.at(366), 1);
+        assert_eq!(block_on(patch.send()).unwrap_err().code(), ErrorCode::EntityMismatch);
     }
 }
 

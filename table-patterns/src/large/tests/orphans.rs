@@ -1,6 +1,7 @@
 //! Tests slow collections of orphaned blobs.
 
 use super::*;
+use crate::migrate::Migration;
 
 /// Tests collections during which time passes, while an entity changes before one of the reads. The collections after the first one may be faster.
 #[test]
@@ -59,4 +60,81 @@ fn pat_large_2_a_reader_has_the_grace_period_however_long_a_collection_takes() {
         scene.collect_all();
         assert!(scene.blobs.names().len() <= 3);
     }
+}
+
+/// Moves a table with two entities to another store, and then inserts a third entity there. The blobs stay where they are. Collectors run at the target
+/// during the copy, or at the source after it, if requested, and always at the target after the copy. Returns the number of contents that can be read.
+fn readable_after_a_move(collects_at_target_during: bool, collects_at_source_after: bool) -> usize {
+    let (source, target) = (scene(), Engine::in_memory());
+    let table = block_on(target.table::<Employee>().create_if_missing()).unwrap();
+    let moved = LargeTable::new(table, Arc::new(source.blobs.clone()), "photos")
+        .with_clock(source.employees.clock.clone());
+    let photo = || PHOTO.content(content(1, 20));
+    for id in 0..2 {
+        block_on(source.employees.insert(ada(id), [photo()])).unwrap();
+    }
+    source.now.fetch_add(GRACE, Ordering::SeqCst);
+    let name = source.employees.table().name().unwrap().clone();
+    let mut copy = Migration::new(source.tables.inner(), &target, name).page(1);
+    let daily = |is_target: bool| {
+        for _ in 0..2 {
+            if is_target {
+                block_on(moved.collect_orphans()).unwrap();
+            } else {
+                block_on(source.employees.collect_orphans()).unwrap();
+            }
+            source.now.fetch_add(GRACE, Ordering::SeqCst);
+        }
+    };
+    assert!(block_on(copy.step()).unwrap());
+    if collects_at_target_during {
+        daily(true);
+    }
+    while block_on(copy.step()).unwrap() {}
+    block_on(moved.insert(ada(2), [photo()])).unwrap();
+    source.now.fetch_add(GRACE, Ordering::SeqCst);
+    if collects_at_source_after {
+        daily(false);
+    }
+    daily(true);
+    let is_readable = |id: &u32| {
+        let found = block_on(moved.table().get(Employee::key("Sales", *id))).unwrap().unwrap();
+        block_on(async { moved.open(&found, PHOTO).await?.unwrap().bytes().await }).is_ok()
+    };
+    (0..3).filter(is_readable).count()
+}
+
+/// Tests why the collectors of both ends must be stopped while a table is moved, and why the source's collector must not run again.
+#[test]
+fn pat_large_2_a_move_keeps_all_blobs_if_only_a_collector_of_the_complete_table_runs() {
+    assert_eq!(readable_after_a_move(false, false), 3);
+    assert_eq!(readable_after_a_move(true, false), 2, "the second entity had not been copied");
+    assert_eq!(readable_after_a_move(false, true), 2, "the source does not have the third entity");
+}
+
+/// Marks the first photo of an entity as an orphan, restores the entity as it was before, and replaces the photo again. Returns `true` if the next collection
+/// keeps the first photo for a reader of the restored entity.
+fn keeps_a_restored_photo(removes_marks: bool) -> bool {
+    let scene = scene();
+    let photo = |byte| [PHOTO.content(content(byte, 20))];
+    let first = block_on(scene.employees.insert(ada(1), photo(1))).unwrap();
+    block_on(scene.employees.set(Employee::key("Sales", 1), photo(2))).unwrap();
+    scene.now.fetch_add(GRACE, Ordering::SeqCst);
+    assert_eq!(block_on(scene.employees.collect_orphans()).unwrap().marked, 1);
+    let restored = scene.tables.inner().table::<Employee>();
+    block_on(restored.replace(&*first, IfMatch::Any)).unwrap();
+    for mark in scene.blobs.names().iter().filter(|name| removes_marks && name.contains("/orphans/")) {
+        block_on(scene.blobs.delete(&Path::from(mark.as_str()))).unwrap();
+    }
+    scene.now.fetch_add(GRACE, Ordering::SeqCst);
+    block_on(scene.employees.set(Employee::key("Sales", 1), photo(3))).unwrap();
+    block_on(scene.employees.collect_orphans()).unwrap();
+    block_on(scene.employees.open(&first, PHOTO)).is_ok()
+}
+
+/// Tests why the marks must be deleted after a restore.
+#[test]
+fn pat_large_2_a_reader_has_the_grace_period_after_a_restore_without_marks() {
+    assert!(keeps_a_restored_photo(true));
+    assert!(!keeps_a_restored_photo(false), "the mark is older than the restore");
 }

@@ -1,0 +1,102 @@
+//! Tests that no verb turns a damaged wide entity into one that can be read. Only a write that replaces all parts does.
+
+use super::*;
+
+/// Damage to one part, which another tool or an incomplete copy causes. The parts are counted from 1.
+#[derive(Clone, Debug)]
+enum Damage {
+    Delete(usize),
+    RemoveWriteId(usize),
+    ChangeWriteId(usize),
+    Replace(usize),
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Patch(Vec<usize>),
+    Update,
+    Replace,
+    Delete,
+    Resize,
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let part = || 1_usize..=2;
+    prop_oneof![
+        part().prop_map(Damage::Delete),
+        part().prop_map(Damage::RemoveWriteId),
+        part().prop_map(Damage::ChangeWriteId),
+        part().prop_map(Damage::Replace),
+    ]
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let days = prop_oneof![Just(1_usize), Just(2), Just(250), Just(251), Just(366)];
+    prop_oneof![
+        3 => prop::collection::btree_set(days, 1..4).prop_map(|days| Act::Patch(days.into_iter().collect())),
+        1 => Just(Act::Update),
+        1 => Just(Act::Replace),
+        1 => Just(Act::Delete),
+        1 => Just(Act::Resize),
+    ]
+}
+
+impl Damage {
+    async fn apply(&self, store: &FaultyStore<Engine>) -> Result<()> {
+        let raw = store.untyped("MessageCounts")?;
+        let (Self::Delete(part)
+        | Self::RemoveWriteId(part)
+        | Self::ChangeWriteId(part)
+        | Self::Replace(part)) = self;
+        let key = Selection::point("000123", format!("2014_{part:02}"));
+        let mut row = TableEntity::new("000123", format!("2014_{part:02}"))?;
+        match self {
+            Self::Delete(_) => return raw.delete(key, IfMatch::Any).await,
+            Self::Replace(_) => drop(row.insert(DAYS.at(250 * (part - 1) + 1).name(), 1)),
+            Self::RemoveWriteId(_) | Self::ChangeWriteId(_) => {
+                row = raw.get(key).await?.unwrap().into_value();
+                row.remove(WRITE_ID);
+            }
+        }
+        if matches!(self, Self::ChangeWriteId(_)) {
+            row.insert(WRITE_ID, uuid::Uuid::new_v4());
+        }
+        raw.insert_or_replace(&row).await.map(drop)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn pat_wide_4_only_a_write_of_all_parts_repairs_a_damaged_entity(
+        damage in damage(),
+        acts in prop::collection::vec(act(), 1..4),
+    ) {
+        let (counts, store) = counts();
+        let version = block_on(counts.insert(&year_of(7))).unwrap();
+        block_on(damage.apply(&store)).unwrap();
+        for act in acts {
+            let done = block_on(async {
+                match &act {
+                    Act::Patch(days) => {
+                        days.iter().fold(counts.patch(key()), |patch, day| patch.set(DAYS.at(*day), 1)).send().await
+                    }
+                    Act::Update => counts.update(key(), |year| year.office = None).await.map(drop),
+                    Act::Replace => counts.replace(&year_of(8), &version).await.map(drop),
+                    Act::Delete => counts.delete(key(), &version).await,
+                    Act::Resize => counts.resize(key(), 2).await.map(drop),
+                }
+            });
+            let is_single = matches!(&act, Act::Patch(days) if days.iter().all(|day| *day <= 250) || days.iter().all(|day| *day > 250));
+            prop_assert!(is_single || done.is_err(), "{:?}", act);
+            if let (Act::Patch(_), false, Err(error)) = (&act, is_single, done) {
+                prop_assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")), "{}", error);
+            }
+            let error = block_on(counts.get(key())).unwrap_err();
+            prop_assert_eq!(error.rule(), Some("PAT-WIDE-4"), "{:?}: {}", act, error);
+        }
+        block_on(counts.insert_or_replace(&year_of(9))).unwrap();
+        prop_assert_eq!(days(&counts), vec![Some(9); 366]);
+    }
+}
