@@ -283,6 +283,12 @@ impl Base {
         self.file_bytes
     }
 
+    /// Returns the number of bytes that have been passed to the disk for runs, and for versions that were not recorded. The difference over a failed attempt is at
+    /// most the space that a later attempt needs.
+    pub(crate) fn attempted_bytes(&self) -> u64 {
+        self.pool.attempted.load(Ordering::Relaxed)
+    }
+
     /// Records a version durably and makes it current. Layers that contain only rows of dropped tables are omitted.
     fn record(&mut self, mut stored: Stored) -> Result<()> {
         let version = Arc::make_mut(&mut stored.version);
@@ -293,6 +299,7 @@ impl Base {
             Ok(file_bytes) => self.file_bytes = file_bytes,
             Err(error) => {
                 if is_shortage(&error) {
+                    self.pool.attempted.fetch_add(stored.bytes().len() as u64, Ordering::Relaxed);
                     // The new runs become obsolete, so their files are removed later.
                     let old = self.version.runs();
                     let is_new = |run: &Arc<Run>| old.iter().all(|old| old.number != run.number);
@@ -311,11 +318,12 @@ impl Base {
         Ok(())
     }
 
-    /// Removes the files of obsolete runs that are no longer read by a view.
-    pub(crate) fn remove_obsolete(&mut self) {
+    /// Removes the files of obsolete runs that are no longer read by a view. Returns `true` if there were such files.
+    pub(crate) fn remove_obsolete(&mut self) -> bool {
         let (kept, gone) =
             std::mem::take(&mut self.obsolete).into_iter().partition(|run| Arc::strong_count(run) > 1);
         self.obsolete = kept;
+        let has_removed = !gone.is_empty();
         for run in gone {
             let removed = reach(self.hook.as_ref(), Step::RunDelete)
                 .and_then(|()| run.remove().map_err(|error| Task::RemoveRun.failed(error)));
@@ -324,6 +332,7 @@ impl Base {
                 tracing::warn!(target: "table_core::engine", %error, "an obsolete run was not removed");
             }
         }
+        has_removed
     }
 }
 

@@ -16,11 +16,11 @@ use crate::folder;
 use crate::journal::{Tail, file, reuse};
 use crate::memtable::Memtable;
 use crate::request::Request;
-use crate::reserve::Reserve;
+use crate::reserve::{Loan, Reserve};
 use crate::threads::Threads;
 
-/// The pause between attempts to write or merge while the disk is full.
-pub(crate) const NO_ROOM: Duration = Duration::from_millis(200);
+/// The pause between two checks for free space.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// A job for the checkpoint thread.
 pub(crate) enum Job {
@@ -30,8 +30,6 @@ pub(crate) enum Job {
     Discard(Option<Memtable>, Option<BaseView>),
     /// Omit a dropped table from the checkpoint that is waiting for disk space. The drop is already durable.
     Dropped(u32),
-    /// Retry the flush or the merge that failed. The disk was full, and a write has just been refused for this reason.
-    Retry,
 }
 
 /// A checkpoint: the rows to write, and the metadata to record with them. `meta.dropped` lists the tables dropped since the last
@@ -56,6 +54,16 @@ pub(crate) enum Done {
     Failed(Error),
 }
 
+/// A failed attempt to write. It is repeated when space has become free, which is determined without writing.
+#[derive(Debug)]
+pub(crate) struct Shortage {
+    error: Error,
+    /// The space that the attempt needed at least, in bytes; 0 if file descriptors or memory ran out.
+    bytes: u64,
+    /// The pause before the next check for free space, which is 0 after files have been removed.
+    pause: Duration,
+}
+
 /// The state of the checkpoint thread.
 pub(crate) struct Checkpointer {
     pub(crate) disk: Arc<dyn Disk>,
@@ -69,10 +77,14 @@ pub(crate) struct Checkpointer {
     pub(crate) jobs: Receiver<Job>,
     pub(crate) done: Sender<Done>,
     pub(crate) wake: Wake,
-    /// `true` if the last merge failed, for example on a full disk. In this case, no merge starts before the next checkpoint or [`Job::Retry`].
+    /// `true` if the last merge failed for another reason than a full disk. In this case, no merge starts before the next checkpoint.
     pub(crate) resting: bool,
-    /// `true` if the last flush failed because disk space or file descriptors ran out.
-    pub(crate) no_room: bool,
+    /// The failure of the last flush, if disk space or file descriptors ran out.
+    pub(crate) unflushed: Option<Shortage>,
+    /// The failure of the last merge, if disk space ran out.
+    pub(crate) unmerged_part: Option<Shortage>,
+    /// The number of views that the committer still has to exchange. The files of runs that were merged remain until then.
+    pub(crate) exchanges: usize,
     /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,
 }
@@ -104,11 +116,16 @@ impl Checkpointer {
                     Ok(())
                 }
                 (Some(Job::Discard(frozen, view)), still) => {
+                    self.exchanges -= 1;
                     drop((frozen, view));
                     waiting = still;
                     Ok(())
                 }
                 (Some(Job::Dropped(table)), still) => {
+                    // The rows of the table are not written, so less space is needed.
+                    if let Some(shortage) = &mut self.unflushed {
+                        shortage.bytes = 0;
+                    }
                     waiting = still.map(|mut next| {
                         next.meta.catalog.remove(table);
                         next.meta.dropped.push(table);
@@ -116,23 +133,30 @@ impl Checkpointer {
                     });
                     Ok(())
                 }
-                (Some(Job::Retry), still) => {
-                    (self.no_room, self.resting) = (false, false);
-                    waiting = still;
-                    Ok(())
-                }
                 (None, Some(next)) => {
                     // A flush waits while merges are far behind. Meanwhile memory fills, which slows writers.
-                    if self.base.debt() == Debt::Much && !self.resting {
+                    if self.base.debt() == Debt::Much && self.can_merge() {
                         waiting = Some(next);
                         self.merge()
-                    } else {
+                    } else if self.can_flush() {
                         self.checkpoint(next).map(|left| waiting = left)
+                    } else {
+                        waiting = Some(next);
+                        Ok(())
                     }
                 }
-                (None, None) => self.merge(),
+                (None, None) if self.can_merge() => self.merge(),
+                (None, None) => {
+                    self.end_compaction();
+                    Ok(())
+                }
             };
-            self.base.remove_obsolete();
+            if self.base.remove_obsolete() {
+                // Space has become free.
+                for shortage in [&mut self.unflushed, &mut self.unmerged_part].into_iter().flatten() {
+                    shortage.pause = Duration::ZERO;
+                }
+            }
             self.reserve.set_base(self.base.file_bytes());
             // If the disk is full, the thread retries after the next step.
             let _ = self.reserve.restore();
@@ -145,23 +169,72 @@ impl Checkpointer {
         }
     }
 
-    /// Returns the next job, or `None` if no job is queued and a flush or a merge is due.
+    /// Returns the next job, or `None` if no job is queued and a flush or a merge is due or must be checked for space.
     fn next(&mut self, waiting: bool) -> std::result::Result<Option<Job>, RecvError> {
-        if waiting && self.no_room {
-            return match self.threads.receive_within(&self.jobs, NO_ROOM) {
-                Ok(job) => Ok(Some(job)),
-                Err(RecvTimeoutError::Timeout) => Ok(None),
-                Err(RecvTimeoutError::Disconnected) => Err(RecvError),
-            };
-        }
         if !waiting && (self.resting || self.base.debt() == Debt::None) {
             return self.threads.receive(&self.jobs).map(Some);
         }
-        match self.jobs.try_recv() {
+        let shortage = if waiting { &mut self.unflushed } else { &mut self.unmerged_part };
+        let Some(shortage) = shortage else {
+            return match self.jobs.try_recv() {
+                Ok(job) => Ok(Some(job)),
+                Err(TryRecvError::Empty) => Ok(None),
+                Err(TryRecvError::Disconnected) => Err(RecvError),
+            };
+        };
+        match self.threads.receive_within(&self.jobs, shortage.pause) {
             Ok(job) => Ok(Some(job)),
-            Err(TryRecvError::Empty) => Ok(None),
-            Err(TryRecvError::Disconnected) => Err(RecvError),
+            Err(RecvTimeoutError::Timeout) => {
+                shortage.pause = PAUSE;
+                Ok(None)
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(RecvError),
         }
+    }
+
+    /// Returns `true` if the space that the last merge needed may be free.
+    fn can_merge(&self) -> bool {
+        !self.resting
+            && self.unmerged_part.as_ref().is_none_or(|shortage| self.reserve.covers(shortage.bytes))
+    }
+
+    /// Returns `true` if the space that the last flush needed may be free. Otherwise, tells the committer again that it is not.
+    fn can_flush(&self) -> bool {
+        let missing = self.unflushed.as_ref().filter(|shortage| !self.reserve.covers(shortage.bytes));
+        if let Some(shortage) = missing {
+            self.tell(Done::NoRoom(shortage.error.clone()));
+        }
+        missing.is_none()
+    }
+
+    /// Makes an attempt to write. If the disk is full, makes another attempt with the space of the reserve and of obsolete files, if they have any. `has_failed`
+    /// is `true` if an earlier attempt has found the disk full: nobody else then reserves free space during the attempt.
+    ///
+    /// Returns the loan of the reserve, and the number of bytes that the last attempt has passed to the disk.
+    fn attempt<T>(
+        &mut self,
+        has_failed: bool,
+        write: impl Fn(&mut Base) -> Result<T>,
+        full: impl Fn(&Result<T>) -> bool,
+    ) -> (Result<T>, Option<Loan>, u64) {
+        let mut loan = has_failed.then(|| self.reserve.lend()).flatten();
+        let mut before = self.base.attempted_bytes();
+        let mut written = write(&mut self.base);
+        if full(&written) && loan.is_none() {
+            loan = self.reserve.lend();
+            let has_removed = self.base.remove_obsolete();
+            if has_removed || loan.as_ref().is_some_and(|loan| !loan.is_empty()) {
+                before = self.base.attempted_bytes();
+                written = write(&mut self.base);
+            }
+        }
+        (written, loan, self.base.attempted_bytes() - before)
+    }
+
+    /// Sends a new view to the committer, which returns the old one by [`Job::Discard`].
+    fn exchange(&mut self, done: Done) {
+        self.exchanges += 1;
+        self.tell(done);
     }
 
     fn tell(&self, done: Done) {
@@ -176,27 +249,27 @@ impl Checkpointer {
             target: "table_core::engine", "checkpoint", rows = frozen.len(), bytes = frozen.bytes(), compact
         );
         let _entered = span.enter();
-        let rows = || frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
-        let mut flushed = self.base.flush(rows(), meta.clone());
+        let flush = |base: &mut Base| {
+            base.flush(frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view))), meta.clone())
+        };
         // A flush allows journal files to be deleted, so it may use the reserve.
-        let is_full = flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull);
-        let loan = is_full.then(|| self.reserve.lend()).flatten();
-        if loan.is_some() {
-            self.base.remove_obsolete();
-            flushed = self.base.flush(rows(), meta.clone());
-        }
+        let (flushed, loan, bytes) = self.attempt(self.unflushed.is_some(), flush, |flushed| {
+            flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull)
+        });
         match flushed {
             Err(error) if is_shortage(&error) => {
                 self.base.view().give_files_back();
                 self.forget_tables(&meta.dropped)?;
-                self.no_room = true;
+                let bytes = if error.code() == ErrorCode::DiskFull { bytes } else { 0 };
+                self.unflushed = Some(Shortage { error: error.clone(), bytes, pause: PAUSE });
                 drop(loan);
                 self.tell(Done::NoRoom(error));
                 return Ok(Some(checkpoint));
             }
             outcome => outcome?,
         }
-        (self.no_room, self.resting) = (false, false);
+        // The next merge may be another one, which needs less space.
+        (self.unflushed, self.unmerged_part, self.resting) = (None, None, false);
         if *compact {
             self.unmerged = None;
             self.base.merge_all();
@@ -210,7 +283,7 @@ impl Checkpointer {
         });
         // The reserve must be returned before the committer accepts the next write.
         drop(loan);
-        self.tell(Done::Checkpointed(self.base.view(), next));
+        self.exchange(Done::Checkpointed(self.base.view(), next));
         Ok(None)
     }
 
@@ -218,7 +291,7 @@ impl Checkpointer {
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
             // The committer drops its view, which releases the files of the dropped tables.
-            Ok(true) => self.tell(Done::Merged(self.base.view())),
+            Ok(true) => self.exchange(Done::Merged(self.base.view())),
             Err(error) if !is_shortage(&error) => return Err(error),
             Ok(false) | Err(_) => {}
         }
@@ -243,18 +316,28 @@ impl Checkpointer {
         Ok(next)
     }
 
+    /// Ends a compaction that has no space, unless the runs that its previous step replaced still take space.
+    fn end_compaction(&mut self) {
+        if let Some(Shortage { error, .. }) = &self.unmerged_part
+            && self.exchanges == 0
+            && self.base.abandon_merge_all()
+        {
+            self.tell(Done::Compacted(Err(error.clone())));
+        }
+    }
+
     /// Performs the most urgent merge step.
     fn merge(&mut self) -> Result<()> {
-        let mut merged = self.base.merge()?;
+        let is_full =
+            |merged: &Merged| matches!(merged, Merged::Failed(error) if error.code() == ErrorCode::DiskFull);
         // A merge frees the disk space of the runs that it replaces.
-        if matches!(&merged, Merged::Failed(error) if error.code() == ErrorCode::DiskFull)
-            && let Some(_loan) = self.reserve.lend()
-        {
-            merged = self.base.merge()?;
-        }
+        let (merged, _loan, bytes) = self
+            .attempt(self.unmerged_part.is_some(), Base::merge, |merged| merged.as_ref().is_ok_and(is_full));
+        let merged = merged?;
+        let shortage = self.unmerged_part.take();
         match merged {
             Merged::Nothing => {}
-            Merged::Slice => self.tell(Done::Merged(self.base.view())),
+            Merged::Slice => self.exchange(Done::Merged(self.base.view())),
             Merged::All => {
                 let outcome = self.unmerged.take().map_or(Ok(()), Err);
                 self.tell(Done::Compacted(outcome));
@@ -264,10 +347,17 @@ impl Checkpointer {
                 self.unmerged = Some(error);
             }
             Merged::Failed(error) => {
-                tracing::warn!(target: "table_core::engine", %error, "a part of the base was not merged");
-                self.resting = true;
-                if self.base.abandon_merge_all() {
-                    self.tell(Done::Compacted(Err(error)));
+                if error.code() == ErrorCode::DiskFull {
+                    self.unmerged_part = Some(Shortage { error: error.clone(), bytes, pause: PAUSE });
+                    self.end_compaction();
+                } else {
+                    self.resting = true;
+                    if self.base.abandon_merge_all() {
+                        self.tell(Done::Compacted(Err(error.clone())));
+                    }
+                }
+                if shortage.is_none() {
+                    tracing::warn!(target: "table_core::engine", %error, "a part of the base was not merged");
                 }
             }
         }

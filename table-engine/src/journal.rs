@@ -129,7 +129,7 @@ impl Journal {
         }
         reach(self.hook.as_ref(), Step::JournalWrite)?;
         let written = match self.write(frees) {
-            Err(error) if frees && is_full(&error) => match self.reserve.lend() {
+            Err(error) if frees && is_full(&error) => match self.reserve.lend_once_returned() {
                 Some(_loan) => self.write(frees),
                 None => Err(error),
             },
@@ -257,10 +257,13 @@ impl Journal {
         self.next = Some(next);
     }
 
-    /// Removes the next file to free its disk space.
+    /// Removes the next file to free its disk space, and truncates the current file if it was reused and has much space left.
     pub(crate) fn give_room_back(&mut self) {
         if let Some(next) = self.next.take() {
             let _ = self.disk.remove(&file::path(&self.folder, next.number));
+        }
+        if self.tail.filled > self.tail.end + AHEAD as u64 && self.tail.file.set_len(self.tail.end).is_ok() {
+            self.tail.filled = self.tail.end;
         }
     }
 
@@ -278,7 +281,7 @@ impl Journal {
             Some(next) => Tail { sequence, ..next },
             None => match self.create_next(number, sequence) {
                 Err(error) if error.code() == ErrorCode::DiskFull => {
-                    let _loan = self.reserve.lend().ok_or(error)?;
+                    let _loan = self.reserve.lend().filter(|loan| !loan.is_empty()).ok_or(error)?;
                     self.create_next(number, sequence)?
                 }
                 created => created?,

@@ -85,7 +85,8 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     // The folder has been found intact, and has not been changed yet. The reserve's space is released for the rest of the open, because a copy-on-write file
     // system needs space even to overwrite the end of the journal.
     let journal_bytes = bytes_of(&files, &end).map_err(io)?;
-    let reserve = Reserve::replace(&held_disk, path, options.checkpoint_at(), journal_bytes);
+    let reserve =
+        Reserve::replace((&held_disk, &options.threads), path, options.memtable_bytes, journal_bytes);
     if version.is_some_and(|version| !version.is_current()) {
         // IMPORTANT: this precedes every write in the new format, because engines that do not know the format must not open the folder.
         // The new manifest is locked before it replaces the old one, so one of them is always locked.

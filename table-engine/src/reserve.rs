@@ -9,24 +9,30 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use crate::disk::{Disk, DiskFile, fault};
+use crate::threads::Threads;
 
 /// The name of the reserve's file.
 pub(crate) const RESERVE: &str = "RESERVE";
 /// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a few rows.
-const LEAST: u64 = 2 << 20;
+pub(crate) const LEAST: u64 = 2 << 20;
 /// The space in [`LEAST`] for versions of the base.
 const SMALL_BASE: u64 = 256 << 10;
+
+/// The longest time for which a deletion waits for a checkpoint or a merge that uses the reserve.
+const LONGEST_LOAN: Duration = Duration::from_secs(10);
 
 /// The reserve of a folder, shared by the committer and the checkpoint thread.
 #[derive(Debug)]
 pub(crate) struct Reserve {
     disk: Arc<dyn Disk>,
+    threads: Threads,
     path: PathBuf,
     /// The reserve file. While it is missing because it could not be created, the folder has no reserve.
     file: OnceLock<Arc<dyn DiskFile>>,
-    /// The maximum size for the journal: enough for a checkpoint and for one merge step.
+    /// The maximum size for the journal: enough for a checkpoint of the largest memtable.
     most: u64,
     room: Mutex<Room>,
 }
@@ -51,28 +57,39 @@ impl Room {
 
 /// The space of the reserve, lent to an operation that frees more. The reserve stays empty until the loan is dropped.
 #[derive(Debug)]
-pub(crate) struct Loan(Arc<Reserve>);
+pub(crate) struct Loan {
+    reserve: Arc<Reserve>,
+    bytes: u64,
+}
+
+impl Loan {
+    /// Returns `true` if the reserve had no space to lend.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+}
 
 impl Drop for Loan {
     fn drop(&mut self) {
-        self.0.room().is_lent = false;
+        self.reserve.room().is_lent = false;
     }
 }
 
 impl Reserve {
     /// Replaces a folder's reserve with an empty file, which frees its space. [`restore`](Self::restore) then reserves enough to checkpoint a journal of
-    /// `journal` bytes.
+    /// `journal` bytes. A memtable has at most `memtable_bytes`, except that of an open, which has the rows of the journal.
     pub(crate) fn replace(
-        disk: &Arc<dyn Disk>,
+        (disk, threads): (&Arc<dyn Disk>, &Threads),
         folder: &Path,
-        checkpoint_bytes: usize,
+        memtable_bytes: usize,
         journal: u64,
     ) -> Arc<Self> {
         let reserve = Self {
             disk: Arc::clone(disk),
+            threads: threads.clone(),
             path: folder.join(RESERVE),
             file: OnceLock::new(),
-            most: (checkpoint_bytes as u64).saturating_mul(2).saturating_add(LEAST),
+            most: journal.max(memtable_bytes as u64).saturating_add(LEAST),
             room: Mutex::default(),
         };
         reserve.room().journal = reserve.size_for(journal);
@@ -134,15 +151,42 @@ impl Reserve {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Releases the reserved space for an operation that frees more, and leaves free space to it even if no space is reserved. Returns `None` if the folder has
+    /// Releases the reserved space for an operation that frees more. Until the loan is dropped, nobody else reserves free space. Returns `None` if the folder has
     /// no reserve, or if it is lent already.
     pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
         let mut room = self.room();
         let file = self.file.get().filter(|_| !room.is_lent)?;
         file.set_len(0).ok()?;
-        (room.held, room.is_lent) = (0, true);
-        tracing::warn!(target: "table_core::engine", "the disk is full; operations that free space use the reserve");
-        Some(Loan(Arc::clone(self)))
+        let bytes = std::mem::take(&mut room.held);
+        room.is_lent = true;
+        // A log subscriber is application code, so it is not called under the lock.
+        drop(room);
+        if bytes > 0 {
+            tracing::warn!(target: "table_core::engine", bytes, "the disk is full; operations that free space use the reserve");
+        }
+        Some(Loan { reserve: Arc::clone(self), bytes })
+    }
+
+    /// Releases the reserved space like [`lend`](Self::lend). If it is lent, first waits until the borrower has returned it, and may have freed space.
+    pub(crate) fn lend_once_returned(self: &Arc<Self>) -> Option<Loan> {
+        let until = self.threads.now() + LONGEST_LOAN;
+        while self.room().is_lent && self.threads.now() < until {
+            self.threads.sleep(Duration::from_millis(1));
+        }
+        self.lend()
+    }
+
+    /// Returns `true` if the reserve and the free space have at least `bytes` together, or if this cannot be determined. Determines it by an allocation, which
+    /// writes no data on most file systems.
+    pub(crate) fn covers(&self, bytes: u64) -> bool {
+        let room = self.room();
+        let Some(file) = self.file.get() else { return true };
+        if room.is_lent || room.held >= bytes {
+            return !room.is_lent;
+        }
+        let found = file.allocate(room.held, bytes - room.held);
+        let _ = file.set_len(room.held);
+        !found.is_err_and(|error| fault::is_full(&error))
     }
 
     /// Reserves the missing space.
@@ -181,7 +225,7 @@ mod tests {
 
     fn replace(folder: &Path, journal: u64) -> Arc<Reserve> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-        Reserve::replace(&disk, folder, 4 << 20, journal)
+        Reserve::replace((&disk, &Threads::default()), folder, 8 << 20, journal)
     }
 
     #[test]

@@ -99,6 +99,7 @@ impl Base {
             Err(error) if is_shortage(&error) => Ok(Merged::Failed(error)),
             recorded => {
                 recorded?;
+                self.pool.counters.merge(outcome.written.iter().map(|run| run.length).sum());
                 self.tell_of_merge(outcome.written.len());
                 Ok(Merged::Slice)
             }
@@ -195,7 +196,6 @@ impl Base {
             self.obsolete.extend(outcome.written);
             return Err(error);
         }
-        self.pool.counters.merge(outcome.written.iter().map(|run| run.length).sum());
         Ok(outcome)
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::cache::Cache;
@@ -23,6 +24,8 @@ pub(super) struct Pool {
     pub(super) folder: PathBuf,
     pub(super) cache: Cache,
     pub(super) counters: Counters,
+    /// The number of bytes that have been passed to the disk for runs and versions, including those for which it had no space.
+    pub(super) attempted: AtomicU64,
     /// The maximum number of files that are kept open, or `None` if the number is unlimited.
     most_open: Option<usize>,
     open: Mutex<Open>,
@@ -80,6 +83,7 @@ impl Pool {
             folder,
             cache: Cache::new(cache_bytes),
             counters: Counters::default(),
+            attempted: AtomicU64::default(),
             most_open: Some(most_open()),
             open: Mutex::default(),
         }

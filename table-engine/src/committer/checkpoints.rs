@@ -3,20 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_channel::oneshot;
 use table_store::{Error, Result};
 
 use crate::base::Meta;
-use crate::checkpointer::{Checkpoint, Done, Job, NO_ROOM};
+use crate::checkpointer::{Checkpoint, Done, Job};
 use crate::committer::{Committer, OnDisk};
 use crate::disk::fault::is_shortage;
 use crate::failpoint::{Step, reach};
 use crate::fault::EngineFault;
 use crate::key::Span;
 use crate::memtable::Memtable;
-use crate::reserve::Reserve;
+use crate::reserve::{self, Reserve};
 use crate::state::State;
 use crate::threads::{Thread, Threads};
 
@@ -25,6 +25,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// The number of tombstones in the memtable at which a checkpoint starts. Scans must skip each tombstone until a merge removes it.
 const DELETIONS: usize = 4_096;
+
+/// The size in bytes at which a checkpoint starts at the latest while the reserve is incomplete.
+const SMALL_CHECKPOINT: usize = reserve::LEAST as usize / 8;
 
 /// Returns the estimated number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts when it would free at least as
 /// much.
@@ -60,8 +63,6 @@ pub(crate) struct Checkpoints {
     disk_full: Option<Error>,
     /// `true` if, since the last checkpoint, a write or the reserve has found the disk full.
     lacks_room: bool,
-    /// The time of the last [`Job::Retry`].
-    retried: Option<Instant>,
     /// `true` if a checkpoint was requested explicitly.
     requested: bool,
     /// The callers that are waiting for the next checkpoint to finish.
@@ -95,7 +96,6 @@ impl Checkpoints {
             dropped_bytes: 0,
             disk_full: None,
             lacks_room: false,
-            retried: None,
             requested: false,
             next: Waiting::new(),
             running: Waiting::new(),
@@ -156,17 +156,6 @@ impl Checkpoints {
         self.request_reclaim(state);
     }
 
-    /// Tells the checkpoint thread to retry a flush or a merge that failed, at most once in each [`NO_ROOM`]. Otherwise, a base whose last merge failed would free
-    /// no space before the next checkpoint, although writes may be refused until space is free.
-    fn retry(&mut self) {
-        let now = self.threads.now();
-        if self.retried.is_none_or(|last| now - last >= NO_ROOM) {
-            self.retried = Some(now);
-            // If the checkpoint thread has ended, the next checkpoint reports it.
-            let _ = self.send(Job::Retry);
-        }
-    }
-
     /// Sends an error to the callers that requested a checkpoint, because no checkpoint can start. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
@@ -176,8 +165,14 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        // Deleted rows free space only after a checkpoint, so checkpoints start earlier when the disk is full.
-        let most = self.thresholds.checkpoint_bytes / if self.reserve.is_whole() { 1 } else { 8 };
+        // Deleted rows free space only after a checkpoint, so checkpoints start earlier when the disk is full: while the smallest reserve still has space for the
+        // checkpoint.
+        let checkpoint_bytes = self.thresholds.checkpoint_bytes;
+        let most = if self.reserve.is_whole() {
+            checkpoint_bytes
+        } else {
+            (checkpoint_bytes / 8).min(SMALL_CHECKPOINT)
+        };
         self.requested
             || state.memtable.bytes() >= most
             || state.memtable.deletions() >= DELETIONS
@@ -330,11 +325,10 @@ impl Committer {
 
 impl OnDisk {
     /// Frees space after the disk was found full. The space of the prepared journal file and of the unneeded part of the reserve is freed immediately. The
-    /// space of other journal files is freed later, by a checkpoint that frees more than it needs, and the space of deleted rows by merges.
+    /// space of other journal files is freed later, by a checkpoint that frees more than it needs.
     pub(super) fn free_room(&mut self) {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;
-        self.checkpoints.retry();
     }
 
     /// Starts a checkpoint of all rows in the memtable.

@@ -78,7 +78,9 @@ impl Engine {
             done,
             wake: Wake(requests.clone()),
             resting: false,
-            no_room: false,
+            unflushed: None,
+            unmerged_part: None,
+            exchanges: 0,
             unmerged: None,
         };
         let stop = checkpointer.base.stop();

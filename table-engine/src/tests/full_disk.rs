@@ -118,6 +118,57 @@ fn a_disk_filled_by_a_large_base_file_is_freed_by_deletions() {
     }
 }
 
+/// Tests deletions of rows with long keys, which need as much space as rows with values. The reserve is small, because the folder has just been opened.
+#[test]
+fn rows_with_long_keys_can_be_deleted_on_a_full_disk() {
+    for length in [4, 1_000] {
+        let disk = Arc::new(SimDisk::default());
+        let on: Arc<dyn Disk> = disk.clone();
+        let options = EngineOptions::new().disk(on);
+        let engine = with_table(options.clone().open("/sim").unwrap());
+        let table = employees();
+        let submit = |engine: &Engine, n: i32, operation| {
+            let key = format!("{n:04}{}", "k".repeat(length / 2 - 2));
+            wait(engine.submit(&table, transaction(&key, vec![(key.as_str(), operation)])))
+        };
+        let rows = 2_500;
+        for n in 1..=rows {
+            submit(&engine, n, upsert(n)).unwrap();
+        }
+        wait(engine.close()).unwrap();
+        let engine = options.open("/sim").unwrap();
+        disk.set_room(0);
+        for n in 1..=rows {
+            submit(&engine, n, delete()).unwrap_or_else(|error| panic!("{length}, {n}: {error}"));
+        }
+        wait(engine.compact()).unwrap();
+        // Small rows free less space than the journal reserves ahead.
+        disk.set_room(2 << 20);
+        submit(&engine, 1, upsert(1)).unwrap();
+    }
+}
+
+/// Tests a checkpoint that does not fit. The engine writes nothing while no space becomes free, and completes the checkpoint soon after it has.
+#[test]
+fn a_checkpoint_that_does_not_fit_is_not_written_again_and_again() {
+    let disk = Arc::new(SimDisk::default());
+    let engine = with_table(open(&disk, 64 << 20));
+    let checkpoint = |engine: &Engine| wait(engine.checkpoint()).is_ok();
+    for n in 1..300 {
+        write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+    }
+    // Another program fills the disk, and the reserve is used.
+    let file = disk.open("/sim/RESERVE".as_ref(), false).unwrap();
+    file.set_len(0).unwrap();
+    disk.set_room(4 << 20);
+    assert!(!checkpoint(&engine));
+    let written = disk.written();
+    assert!((0..5).all(|_| !checkpoint(&engine)));
+    assert_eq!(disk.written() - written, 0);
+    disk.set_room(64 << 20);
+    eventually("the checkpoint is complete", || checkpoint(&engine));
+}
+
 /// Creates an engine whose checkpoint thread stops before it writes rows for the `count`th time. The receiver reports the stop. The thread continues when the
 /// test uses or drops the sender.
 fn stopped_at_write(disk: &Arc<SimDisk>, count: usize) -> (Engine, mpsc::Receiver<()>, mpsc::Sender<()>) {

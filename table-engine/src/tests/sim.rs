@@ -83,6 +83,8 @@ struct State {
     syncs: Arc<AtomicI64>,
     /// The number of bytes by which the disk's files can still grow.
     room: Arc<AtomicI64>,
+    /// The number of bytes that have been written, except zeros.
+    written: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the file of an engine's reserve cannot be opened.
     has_no_reserve: Arc<AtomicBool>,
@@ -98,6 +100,7 @@ impl Default for State {
         Self {
             syncs: without_end(),
             room: without_end(),
+            written: Arc::default(),
             gate: Gate::default(),
             has_no_reserve: Arc::default(),
             copies_on_write: false,
@@ -268,6 +271,11 @@ impl SimDisk {
         self.state.room.store(bytes, Ordering::SeqCst);
     }
 
+    /// Returns the number of bytes that have been written, except zeros and writes for which no space was left.
+    pub(crate) fn written(&self) -> i64 {
+        self.state.written.load(Ordering::SeqCst)
+    }
+
     /// Removes the injected sync failure, and frees space.
     pub(crate) fn mend(&self) {
         self.fail_sync(i64::MAX);
@@ -394,6 +402,9 @@ impl DiskFile for SimFile {
         }
         if self.state.copies_on_write {
             self.state.give(taken - growth(bytes.len()));
+        }
+        if bytes.iter().any(|byte| *byte != 0) {
+            self.state.written.fetch_add(i64::try_from(bytes.len()).unwrap(), Ordering::SeqCst);
         }
         let end = start + bytes.len();
         if contents.seen.len() < end {

@@ -1,6 +1,7 @@
 //! Writes a run in pieces of 1 MiB, and syncs each piece, because one large sync at the end would delay syncs of the journal.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use table_store::row::RowView;
 use table_store::{Error, Result};
@@ -102,6 +103,7 @@ impl RunWriter {
     }
 
     fn write(&mut self) -> Result<()> {
+        self.pool.attempted.fetch_add(self.pending.len() as u64, Ordering::Relaxed);
         let write = || {
             self.file.write_at(self.written, &self.pending)?;
             self.file.sync_data()
