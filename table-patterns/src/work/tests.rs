@@ -26,6 +26,7 @@ mod keys;
 mod large;
 mod leases;
 mod lost_claims;
+mod many_keys;
 mod polls;
 mod requeue;
 mod small;
