@@ -75,7 +75,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             return Err(Error::of(WorkFault::FullMessage(TEXT_BYTES)));
         }
         held.hide(held.hidden, Some(counted)).await?;
-        let taken = self.take_inline(held, (&table, &partition_key), (&json, seal.as_deref())).await;
+        let taken = self.take_inline(held, (&table, &partition_key), (&json, seal.as_deref()));
+        let taken = self.keeping(held, taken).await;
         let Err(StepError { error, delay, is_refused }) = taken else {
             self.count(|metrics| metrics.finish(None));
             return Ok(Outcome::Done);

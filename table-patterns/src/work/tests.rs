@@ -29,6 +29,7 @@ mod lost_claims;
 mod many_keys;
 mod polls;
 mod requeue;
+mod running;
 mod small;
 mod sweeps;
 mod unreadable;

@@ -10,6 +10,7 @@ use table_core::runtime::{Backoff, ticks_of};
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
 
+use crate::bounded_wait::Alarm;
 use crate::failure::Failure;
 use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
@@ -32,7 +33,8 @@ use crate::work::metrics::WorkMetrics;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// The duration for which a message is hidden after it is received and after each extension of the lease, in whole seconds (QUE-21).
+    /// The duration for which a message is hidden after it is received and after each extension of the lease, in whole seconds (QUE-21). The lease is extended
+    /// while the work runs.
     pub lease: Duration,
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
@@ -94,6 +96,8 @@ pub struct Worker<S, Q> {
     pub(crate) handlers: HashMap<String, Arc<dyn Take>>,
     pub(crate) options: WorkerOptions,
     pub(super) circuits: Circuits,
+    /// The alarm at which the leases of running steps are extended.
+    pub(super) alarm: Alarm,
     receive_error: Mutex<Option<Error>>,
     metrics: Mutex<WorkMetrics>,
 }
@@ -113,6 +117,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             handlers: HashMap::new(),
             options,
             circuits: Circuits::default(),
+            alarm: Alarm::default(),
             receive_error: Mutex::default(),
             metrics: Mutex::default(),
         }
