@@ -84,24 +84,22 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         if pending.attempts > worker.options.poison_after && !is_contested(pending) {
             return self.put_aside(pending, pending.error.clone(), pending.attempts - 1).await;
         }
-        let taken = match pending.intent() {
-            Ok(intent) => worker.take_row(self, pending, &intent).await,
-            Err(error) => Err(error.into()),
-        };
+        let taken = worker.take_row(self, pending).await;
         let Err(StepError { error, delay, is_refused }) = taken else { return Ok(End::Done) };
+        let failure = Failure::of(&error);
         let was_contested = is_contested(pending);
-        let is_other = Failure::of(&error) == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
+        let is_other = failure == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
         // While a value is contested, the number of attempts only determines the delays. Another lasting error therefore starts the count at 1.
         let attempts =
             if was_contested && is_other { 1 } else { Worker::<S, Q>::counted(&error, pending.attempts) };
+        let delay = delay.or_else(|| (failure == Failure::Newer).then(|| worker.longer(pending.wait)));
         match worker.failed(&error, pending.attempts, delay) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(delay) => {
-                let failure = Failure::of(&error);
                 // An outage does not show whether the value is still contested.
                 let keeps_error = is_refused || (failure != Failure::Lasting && was_contested);
                 let error = (!keeps_error).then(|| kept(&error));
-                Ok(End::Failed { error, attempts, delay, is_free: failure == Failure::Newer })
+                Ok(End::Failed { error, attempts, delay })
             }
         }
     }
@@ -127,20 +125,20 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
             if *claimed == until {
                 return Ok(());
             }
-            let claims = rows.iter().map(|row| self.claims.claimed(row)).collect();
+            let claims = rows.iter().map(|row| self.claims.claimed(row)).collect::<Result<_>>()?;
             if let Some(etags) = self.claims.submit(claims).await? {
                 for (row, etag) in rows.iter_mut().zip(etags) {
-                *claimed = until;
                     row.versioned(etag);
                 }
+                *claimed = until;
                 return Ok(());
             }
             // If every row contains the extended claim, only the response to an earlier try was lost. A row with the earlier claim was changed by another worker.
             for row in rows.iter_mut() {
                 let own = self.claims.own(row).await?.filter(|own| own.not_before == until);
-            *claimed = until;
                 *row = own.ok_or_else(|| Error::of(WorkFault::Claimed))?;
             }
+            *claimed = until;
             Ok(())
         })
     }

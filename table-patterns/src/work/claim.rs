@@ -18,7 +18,8 @@ use table_core::store::{Committed, TableStore};
 use table_core::{ErrorCode, Result};
 use uuid::Uuid;
 
-use crate::outbox::rows::{self, Note, Pending, together};
+use crate::outbox::notes::Note;
+use crate::outbox::rows::{self, Pending, together};
 use crate::outbox::work::Work;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
@@ -64,7 +65,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Returns the operation that claims a row.
-    pub(super) fn claimed(&self, pending: &Pending) -> Operation {
+    pub(super) fn claimed(&self, pending: &Pending) -> Result<Operation> {
         // IMPORTANT: the wait is not calculated from two clock readings, because the clock may have been set in between.
         let (until, wait) = (self.held.until(), ticks_of(self.held.hidden));
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
@@ -152,8 +153,14 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 Some(before) if is_ours => pending.attempts = *before,
                 _ => drop(self.attempts.insert(pending.place.row_key.to_row_key(), pending.attempts)),
             }
-            let to = if self.worker.is_due(&pending, now) || is_ours { &mut free } else { &mut taken };
-            to.push(pending);
+            if !is_ours && !self.worker.is_due(&pending, now) {
+                taken.push(pending);
+            } else if !pending.has_space && free.iter().any(|other: &Pending| !other.has_space) {
+                // The claim of such a row contains the whole intent, so a request claims only one of them.
+                self.wait_until(now);
+            } else {
+                free.push(pending);
+            }
         }
         // Other workers have claimed the other rows, and their messages will be delivered again. This does not hold for an earlier receiver of this message.
         if self.is_repeated {
@@ -166,7 +173,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         self.held.keep().await?;
         let begins = self.begins(&free);
         free.iter_mut().take(begins).for_each(begin);
-        let claims = free.iter().map(|pending| self.claimed(pending)).collect();
+        let claims = free.iter().map(|pending| self.claimed(pending)).collect::<Result<_>>()?;
         let Some(etags) = self.submit(claims).await? else { return Ok(None) };
         for (pending, etag) in free.iter_mut().zip(etags) {
             pending.versioned(etag);
@@ -194,7 +201,9 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             operations.extend(end.operations(pending, now)?);
         }
         let ends = operations.len();
-        operations.extend(begun.iter().map(|next| self.claimed(next)));
+        for next in &begun {
+            operations.push(self.claimed(next)?);
+        }
         if let Some(etags) = self.submit(operations).await? {
             for (pending, end) in &ended {
                 self.count(pending, end);
@@ -213,7 +222,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
         let mut free = Vec::with_capacity(begun.len());
         for mut next in begun {
-            if let Some(etags) = self.submit(vec![self.claimed(&next)]).await? {
+            if let Some(etags) = self.submit(vec![self.claimed(&next)?]).await? {
                 next.versioned(etags.into_iter().next().flatten());
                 free.push(next);
             } else if let Some(own) = self.own(&next).await? {

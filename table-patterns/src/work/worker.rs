@@ -274,6 +274,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
+    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice as long as the row's last `wait`.
+    pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
+        let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));
+        doubled.min(ticks_of(self.options.redelivery.max))
+    }
+
     /// Calls `attempt`, and repeats it with back-off after transient errors, as long as the lease is kept.
     pub(crate) async fn retry<T, F>(&self, lease: &dyn Keep, attempt: impl Fn() -> F + Send) -> Result<T>
     where
