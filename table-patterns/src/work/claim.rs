@@ -28,6 +28,8 @@ use crate::work::worker::{Outcome, Worker};
 
 /// The maximum number of rows that a worker reads, claims and holds in memory at a time.
 const PORTION: usize = 32;
+/// The number of pages and claimed rows after which a delivery ends. The message is then delivered again after the other messages.
+const MOST: usize = 1_024;
 /// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others: one operation claims a row, and two set
 /// another row aside.
 const PER_ROW: usize = 3;
@@ -92,7 +94,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
 
     async fn work(&mut self, work: &Work) -> Result<()> {
         let retry = Retry::default().with_runtime(self.worker.outbox.runtime().clone());
-        let mut from = None;
+        let (mut from, mut pages, mut claimed) = (None, 0, 0);
         loop {
             self.attempts.clear();
             let mut race = retry.start("the rows of the outbox");
@@ -103,6 +105,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                     None => race.retry(None).await?,
                 }
             };
+            (pages, claimed) = (pages + 1, claimed + begun.len() + portion.len());
             while !begun.is_empty() {
                 let (ended, failed) = self.attempt(begun).await;
                 if let Some(error) = failed {
@@ -113,6 +116,12 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             from = next;
             if from.is_none() {
+                return Ok(());
+            }
+            // Neither a long backlog nor rows that are inserted meanwhile delay other messages for long.
+            if pages + claimed >= MOST {
+                let delay = if claimed > 0 { 0 } else { ticks_of(self.worker.options.redelivery.max) };
+                self.wait_until(self.held.now().saturating_add(delay));
                 return Ok(());
             }
         }

@@ -28,6 +28,7 @@ mod leases;
 mod left;
 mod lost_claims;
 mod many_keys;
+mod many_rows;
 mod polls;
 mod requeue;
 mod running;
