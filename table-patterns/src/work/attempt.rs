@@ -33,7 +33,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
         });
         let attempts = requests::all(attempts, begun.len().max(1));
-        let ends: Vec<_> = self.worker.keeping(&hands, attempts).await;
+        let ends: Vec<_> = attempts.await;
         let mut ends: Vec<_> = ends.into_iter().flatten().collect();
         ends.sort_by_key(|(at, _)| *at);
         let (mut ended, mut failed) = (Vec::with_capacity(ends.len()), None);

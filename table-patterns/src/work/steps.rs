@@ -76,8 +76,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             return Err(Error::of(WorkFault::FullMessage(TEXT_BYTES)));
         }
         held.hide(held.hidden, Some(counted)).await?;
-        let taken = self.take_inline(held, (&table, &partition_key), (&json, seal.as_deref()));
-        let taken = self.keeping(held, taken).await;
+        let taken = self.take_inline(held, (&table, &partition_key), (&json, seal.as_deref())).await;
         let Err(StepError { error, delay, is_refused }) = taken else {
             self.count(|metrics| metrics.finish(None));
             return Ok(Outcome::Done);
@@ -102,7 +101,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (table, partition_key): (&TableName, &PartitionKey),
         (json, seal): (&str, Option<&str>),
     ) -> Result<(), StepError> {
-        let is_genuine = self.outbox.is_genuine(table, partition_key, json, seal).await?;
+        let is_genuine = self.outbox.is_genuine(table, partition_key, json, seal);
+        let is_genuine = self.keeping(lease, is_genuine).await?;
         let intent = known(text::read(json), is_genuine)?;
         self.take(lease, StepOrigin { table, partition_key, version: None, is_genuine }, &intent).await
     }
@@ -112,7 +112,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let Place { table, partition_key, row_key } = &pending.place;
         let place = seal::Place { table, partition_key, row_key: row_key.as_str() };
         let text = (pending.text(), pending.seal.as_deref());
-        let is_genuine = self.outbox.seals().is_genuine(self.outbox.store(), place, text).await?;
+        let is_genuine = self.outbox.seals().is_genuine(self.outbox.store(), place, text);
+        let is_genuine = self.keeping(lease, is_genuine).await?;
         let version = timestamp_order::is_known(self.outbox.store()).then_some(pending.version);
         let intent = known(pending.intent(), is_genuine)?;
         self.take(lease, StepOrigin { table, partition_key, version, is_genuine }, &intent).await
@@ -129,7 +130,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             };
             let source = circuit::source(origin.table, origin.partition_key, intent.source());
             let pass = self.circuits.check(&target, source, self.times(lease.now()))?;
-            match self.take_step(lease, origin, (intent.source(), step)).await {
+            let taken = self.take_step(lease, origin, (intent.source(), step));
+            match self.keeping(lease, taken).await {
                 Ok(()) => self.circuits.answered(&target),
                 Err(error) if is_down(&error) => {
                     let random = self.outbox.runtime().random();

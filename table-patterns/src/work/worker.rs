@@ -10,7 +10,6 @@ use table_core::runtime::{Backoff, ticks_of};
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
 
-use crate::bounded_wait::Alarm;
 use crate::failure::Failure;
 use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
@@ -22,6 +21,7 @@ use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
 
+use crate::work::renewal::Timer;
 /// The options of a worker.
 ///
 /// ```
@@ -96,8 +96,8 @@ pub struct Worker<S, Q> {
     pub(crate) handlers: HashMap<String, Arc<dyn Take>>,
     pub(crate) options: WorkerOptions,
     pub(super) circuits: Circuits,
-    /// The alarm at which the leases of running steps are extended.
-    pub(super) alarm: Alarm,
+    /// The timer at which the leases of running steps are extended.
+    pub(super) timer: Timer,
     receive_error: Mutex<Option<Error>>,
     metrics: Mutex<WorkMetrics>,
 }
@@ -117,7 +117,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             handlers: HashMap::new(),
             options,
             circuits: Circuits::default(),
-            alarm: Alarm::default(),
+            timer: Timer::default(),
             receive_error: Mutex::default(),
             metrics: Mutex::default(),
         }

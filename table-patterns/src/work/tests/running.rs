@@ -44,10 +44,11 @@ impl Time {
     }
 }
 
-/// A handler whose target answers after 40 seconds. While `is_down` is `true`, its requests time out.
+/// A handler whose target answers after `length`, 40 seconds by default. While `is_down` is `true`, its requests time out.
 #[derive(Clone)]
 struct Slow {
     time: Time,
+    length: u64,
     is_down: Arc<AtomicBool>,
     is_stuck: bool,
 }
@@ -57,7 +58,7 @@ impl Handler<Mail> for Slow {
         if self.is_stuck {
             pending::<()>().await;
         }
-        self.time.clone().pass(40 * SECOND).await;
+        self.time.clone().pass(self.length).await;
         if self.is_down.load(Ordering::SeqCst) {
             return Err(Error::new(ErrorCode::OperationTimedOut, "no answer"));
         }
@@ -81,7 +82,7 @@ impl World {
             move |duration| Box::pin(sleeps.clone().pass(table_core::runtime::ticks_of(duration))) as _;
         let pace = Runtime::new().clock(Clock::new(move || clock.now())).sleep_by(sleep);
         let outbox = Outbox::with_runtime(engine.clone(), engine, plain.queue().clone(), pace);
-        let slow = Slow { time, is_down: Arc::default(), is_stuck: false };
+        let slow = Slow { time, length: 40 * SECOND, is_down: Arc::default(), is_stuck: false };
         Self { outbox, table, slow }
     }
 
@@ -133,7 +134,7 @@ fn pat_ec_3_a_step_that_never_ends_does_not_hold_its_message_forever() {
                     first,
                     pin!(async {
                         world.slow.time.clone().pass(10 * SECOND).await;
-                        second.await
+                        second.await;
                     }),
                 )
                 .await;
@@ -143,4 +144,61 @@ fn pat_ec_3_a_step_that_never_ends_does_not_hold_its_message_forever() {
         .await;
     });
     assert_eq!((one.metrics().received, two.metrics().done), (1, 1));
+}
+
+#[test]
+fn pat_ec_3_the_hour_of_a_renewal_begins_with_each_step() {
+    let world = World::new();
+    // Rows of one entity run one after another.
+    (0..10).for_each(|_| record(&world.outbox, &world.table, "p1"));
+    let long = Slow { length: HOUR / 6, ..world.slow.clone() };
+    let options = WorkerOptions { messages_per_receive: 1, ..WorkerOptions::default() };
+    let worker = || Worker::with_options(world.outbox.clone(), options).handler(long.clone());
+    let (one, two) = (worker(), worker());
+    world.run([&one, &two], 2 * HOUR);
+    let sum = |count: fn(work::WorkMetrics) -> u64| count(one.metrics()) + count(two.metrics());
+    let all = (sum(|of| of.steps), sum(|of| of.done), sum(|of| of.lost));
+    assert_eq!(all, (10, 10, 0), "{:?} {:?}", one.metrics(), two.metrics());
+}
+
+/// A handler that waits until it has been polled a number of times.
+struct Polled;
+
+impl Handler<Mail> for Polled {
+    async fn handle(&self, _: &Mail, _: work::Delivery<'_>) -> Result<()> {
+        let mut polls = 0;
+        let is_over = |context: &mut std::task::Context<'_>| {
+            polls += 1;
+            context.waker().wake_by_ref();
+            if polls > 10 { Poll::Ready(()) } else { Poll::Pending }
+        };
+        poll_fn(is_over).await;
+        Ok(())
+    }
+}
+
+#[test]
+fn pat_ec_3_a_sleep_function_that_returns_immediately_extends_no_lease() {
+    let (plain, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    (0..64).for_each(|_| record(&plain, &table, "Sales"));
+    block_on(engine.clear(plain.queue())).unwrap();
+    block_on(plain.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
+    let begun = time.load(Ordering::SeqCst);
+    let (clock, sleeps) = (Arc::clone(&time), Arc::clone(&time));
+    // Like many simulations, the sleep function advances the clock.
+    let sleep = move |duration| {
+        sleeps.fetch_add(table_core::runtime::ticks_of(duration), Ordering::SeqCst);
+        Box::pin(async {}) as _
+    };
+    let pace = Runtime::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(sleep);
+    let store = FaultyStore::new(engine.clone());
+    let outbox = Outbox::with_runtime(store.clone(), engine, plain.queue().clone(), pace);
+    let worker = Worker::new(outbox).handler(Polled);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!(worker.metrics().done, 64);
+    let submits = store.calls().into_iter().filter(|call| *call == Call::Submit).count();
+    assert_eq!(submits, 2 + 4, "two pages are claimed, and each transaction ends sixteen rows");
+    assert!(time.load(Ordering::SeqCst) - begun < 15 * SECOND, "less than half of the lease has passed");
 }
