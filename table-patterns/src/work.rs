@@ -34,7 +34,7 @@
 //! them concurrently ([`WorkerOptions::concurrency`]). If several intents of one changed entity are claimed together, they are performed in the order of
 //! their changes. Claims expire by the clock of the queue service, which workers read from its responses, so the workers' clocks need not agree. A worker
 //! extends its lease while a step runs, for up to an hour. A step that takes longer, or blocks its thread, must call [`keep`](Delivery::keep). A delivery ends
-//! after about 1,024 rows; the message is then delivered again after the other messages.
+//! after about 1,024 rows; the message is then delivered again after the other messages, and the next delivery continues there.
 //!
 //! # When not to
 //! If all changes are in one partition, use a transaction, which is simpler and isolated.

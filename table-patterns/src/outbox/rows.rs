@@ -87,6 +87,16 @@ pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
     KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
 }
 
+/// Returns the key range of the pending outbox rows in one partition, after the row with the given key.
+pub(crate) fn range_after(partition_key: &PartitionKey, after: Option<&RowKey>) -> KeyRange {
+    let mut range = range(partition_key);
+    if let Some(after) = after {
+        let lower = Bound::Excluded(after.as_str().to_owned());
+        range.row_key.intersect(&TextRange { lower, upper: Bound::Unbounded });
+    }
+    range
+}
+
 /// Returns the key range of the pending outbox rows in all partitions. A query with this range scans the table.
 pub(crate) fn everywhere() -> KeyRange {
     let partitions = TextRange { lower: Bound::Unbounded, upper: Bound::Unbounded };

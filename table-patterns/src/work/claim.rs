@@ -28,7 +28,8 @@ use crate::work::worker::{Outcome, Worker};
 
 /// The maximum number of rows that a worker reads, claims and holds in memory at a time.
 const PORTION: usize = 32;
-/// The number of pages and claimed rows after which a delivery ends. The message is then delivered again after the other messages.
+/// The number of pages and claimed rows after which a delivery ends. The message is then delivered again after the other messages, and the next delivery
+/// continues there.
 const MOST: usize = 1_024;
 /// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others: one operation claims a row, and two set
 /// another row aside.
@@ -56,12 +57,18 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
-        let attempts = BTreeMap::new();
+        let (attempts, later) = (BTreeMap::new(), work.progress().later);
         let mut claims =
-            Claims { worker: self, held, table, partition_key, id, attempts, is_repeated, later: None };
-        claims.work(work).await?;
-        let again = |at: u64| Outcome::Again { delay: at.saturating_sub(held.now()), text: None };
-        Ok(claims.later.map_or(Outcome::Done, again))
+            Claims { worker: self, held, table, partition_key, id, attempts, is_repeated, later };
+        let after = claims.work(work).await?;
+        let delay = match (&after, claims.later) {
+            (Some(_), _) => 0,
+            (None, Some(later)) => later.saturating_sub(held.now()),
+            (None, None) => return Ok(Outcome::Done),
+        };
+        let is_moved = after != work.progress().after;
+        let text = is_moved.then(|| work.next(after, claims.later).write()).transpose()?;
+        Ok(Outcome::Again { delay, text })
     }
 }
 
@@ -92,9 +99,10 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    async fn work(&mut self, work: &Work) -> Result<()> {
+    /// Processes the rows. Returns the key of the last row if the delivery ends before the last page.
+    async fn work(&mut self, work: &Work) -> Result<Option<RowKey>> {
         let retry = Retry::default().with_runtime(self.worker.outbox.runtime().clone());
-        let (mut from, mut pages, mut claimed) = (None, 0, 0);
+        let (mut from, mut made, mut after) = (None, 0, work.progress().after.clone());
         loop {
             self.attempts.clear();
             let mut race = retry.start("the rows of the outbox");
@@ -102,10 +110,11 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 let (page, next) = self.page(work, from.as_ref()).await?;
                 match self.claim(page).await? {
                     Some((begun, portion)) => break (begun, portion, next),
+                after = page.last().map(|row| row.place.row_key.to_row_key()).or(after);
                     None => race.retry(None).await?,
                 }
             };
-            (pages, claimed) = (pages + 1, claimed + begun.len() + portion.len());
+            made += 1 + begun.len() + portion.len();
             while !begun.is_empty() {
                 let (ended, failed) = self.attempt(begun).await;
                 if let Some(error) = failed {
@@ -116,13 +125,11 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             from = next;
             if from.is_none() {
-                return Ok(());
+                return Ok(None);
             }
             // Neither a long backlog nor rows that are inserted meanwhile delay other messages for long.
-            if pages + claimed >= MOST {
-                let delay = if claimed > 0 { 0 } else { ticks_of(self.worker.options.redelivery.max) };
-                self.wait_until(self.held.now().saturating_add(delay));
-                return Ok(());
+            if made >= MOST && after.is_some() {
+                return Ok(after);
             }
         }
     }
@@ -142,7 +149,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             return Ok((vec![Pending::of(place.clone(), found.row.view(), found.etag)?], None));
         }
         let most = store.capabilities().limits.operations.clamp(1, PORTION);
-        let query = Query { top: Some(most), ..Query::new(rows::range(partition_key)) };
+        let range = rows::range_after(partition_key, work.progress().after.as_ref());
+        let query = Query { top: Some(most), ..Query::new(range) };
         let page = self.worker.retry(self.held, || store.query(table, &query, from)).await;
         let Some(page) = none_if_deleted(page.map(Some))? else { return Ok((Vec::new(), None)) };
         let rows = page.rows.iter().map(|entity| Pending::read(table, entity)).collect::<Result<_>>()?;

@@ -45,7 +45,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 let tried = (tried, message.dequeue_count);
                 self.inline(held, (table, partition_key), (text, seal), tried).await
             }
-            work => self.rows(held, &work, message.dequeue_count > 1).await,
+            work => self.rows(held, &work, work.deliveries(message.dequeue_count) > 1).await,
         }
     }
 

@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::Pending;
+use crate::outbox::work::Work;
 use crate::requests::CONCURRENCY;
 use crate::work::circuit::{Circuits, Times};
 use crate::work::fault::kept;
@@ -221,7 +222,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let outcome = match self.work(&held, &message).await {
             // The message could not be read in later deliveries either.
             Err(error) if error.code() == ErrorCode::Corrupted => {
-                let entry = self.poisoned(message.text, Some(kept(&error)), message.dequeue_count);
+                let entry = self.poisoned(message.text.clone(), Some(kept(&error)), message.dequeue_count);
                 self.put_aside(&held, &entry).await.map(|()| Outcome::Done)
             }
             outcome => outcome,
@@ -240,7 +241,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             Err(error) if is_lost(&error) => self.count(|metrics| metrics.lost += 1),
             Err(_) => {
                 self.count(|metrics| metrics.failures += 1);
-                let again = message.dequeue_count.saturating_sub(1);
+                let deliveries = Work::read(&message.text)
+                    .map_or(message.dequeue_count, |work| work.deliveries(message.dequeue_count));
+                let again = deliveries.saturating_sub(1);
                 let delay = self.options.redelivery.delay(again, outbox.runtime().random());
                 // If this also fails, the message becomes visible again when its lease expires.
                 let _ = held.hide(delay, None).await;
