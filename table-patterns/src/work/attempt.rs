@@ -21,7 +21,7 @@ use crate::work::worker::Worker;
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error from an attempt that has no outcome.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
-        let hands = Hands { claims: self, rows: Mutex::new((begun.clone(), self.held.until())) };
+        let hands = Hands { claims: self, rows: Mutex::new((begun.clone(), self.until)) };
         let attempts = by_source(&begun).into_iter().map(|run| {
             let hands = &hands;
             async move {
@@ -125,7 +125,7 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
             if *claimed == until {
                 return Ok(());
             }
-            let claims = rows.iter().map(|row| self.claims.claimed(row)).collect::<Result<_>>()?;
+            let claims = rows.iter().map(|row| self.claims.claimed(row, until)).collect::<Result<_>>()?;
             if let Some(etags) = self.claims.submit(claims).await? {
                 for (row, etag) in rows.iter_mut().zip(etags) {
                     row.versioned(etag);

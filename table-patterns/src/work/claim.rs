@@ -48,6 +48,8 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) attempts: BTreeMap<RowKey, u32>,
     /// `true` if the message has been delivered before, so that an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
+    /// The time until which the rows are claimed, as it was written in their claims.
+    pub(super) until: u64,
     /// The earliest time at which one of the uncompleted rows is due again.
     pub(super) later: Option<u64>,
 }
@@ -59,7 +61,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let (table, partition_key) = work.place();
         let (attempts, later) = (BTreeMap::new(), work.progress().later);
         let mut claims =
-            Claims { worker: self, held, table, partition_key, id, attempts, is_repeated, later };
+            Claims { worker: self, held, table, partition_key, id, attempts, is_repeated, until: 0, later };
         let after = claims.work(work).await?;
         let delay = match (&after, claims.later) {
             (Some(_), _) => 0,
@@ -73,10 +75,10 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Returns the operation that claims a row.
-    pub(super) fn claimed(&self, pending: &Pending) -> Result<Operation> {
+    /// Returns the operation that claims a row until the given time.
+    pub(super) fn claimed(&self, pending: &Pending, until: u64) -> Result<Operation> {
         // IMPORTANT: the wait is not calculated from two clock readings, because the clock may have been set in between.
-        let (until, wait) = (self.held.until(), ticks_of(self.held.hidden));
+        let wait = ticks_of(self.held.hidden);
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
     }
 
@@ -108,9 +110,9 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             let mut race = retry.start("the rows of the outbox");
             let (mut begun, mut portion, next) = loop {
                 let (page, next) = self.page(work, from.as_ref()).await?;
+                after = page.last().map(|row| row.place.row_key.to_row_key()).or(after);
                 match self.claim(page).await? {
                     Some((begun, portion)) => break (begun, portion, next),
-                after = page.last().map(|row| row.place.row_key.to_row_key()).or(after);
                     None => race.retry(None).await?,
                 }
             };
@@ -190,7 +192,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         self.held.keep().await?;
         let begins = self.begins(&free);
         free.iter_mut().take(begins).for_each(begin);
-        let claims = free.iter().map(|pending| self.claimed(pending)).collect::<Result<_>>()?;
+        self.until = self.held.until();
+        let claims = free.iter().map(|pending| self.claimed(pending, self.until)).collect::<Result<_>>()?;
         let Some(etags) = self.submit(claims).await? else { return Ok(None) };
         for (pending, etag) in free.iter_mut().zip(etags) {
             pending.versioned(etag);
@@ -218,8 +221,9 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             operations.extend(end.operations(pending, now)?);
         }
         let ends = operations.len();
+        self.until = self.held.until();
         for next in &begun {
-            operations.push(self.claimed(next)?);
+            operations.push(self.claimed(next, self.until)?);
         }
         if let Some(etags) = self.submit(operations).await? {
             for (pending, end) in &ended {
@@ -239,7 +243,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
         let mut free = Vec::with_capacity(begun.len());
         for mut next in begun {
-            if let Some(etags) = self.submit(vec![self.claimed(&next)?]).await? {
+            if let Some(etags) = self.submit(vec![self.claimed(&next, self.until)?]).await? {
                 next.versioned(etags.into_iter().next().flatten());
                 free.push(next);
             } else if let Some(own) = self.own(&next).await? {
