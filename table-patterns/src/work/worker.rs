@@ -21,8 +21,8 @@ use crate::work::fault::kept;
 use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
-
 use crate::work::renewal::Timer;
+
 /// The options of a worker.
 ///
 /// ```
@@ -277,7 +277,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
-    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice as long as the row's last `wait`.
+    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice as long as the `wait` in the row,
+    /// which is that of the last claim or attempt.
     pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
         let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));
         doubled.min(ticks_of(self.options.redelivery.max))

@@ -85,8 +85,8 @@ fn pat_ec_4_work_that_cannot_be_done_is_tried_rarely_and_has_few_messages() {
         if let Record::Later { .. } = kind {
             continue;
         }
-        // Another program can do the work. It starts when the wait of the work ends.
-        time.fetch_add(20 * MINUTE, Ordering::SeqCst);
+        // Another program can do the work. It starts when the wait of the work ends, which is at most `redelivery.max`.
+        time.fetch_add(10 * MINUTE + MINUTE / 30, Ordering::SeqCst);
         let newer = Worker::new(outbox.clone()).handler(Nothing);
         block_on(newer.run_until_idle()).unwrap();
         assert_eq!(newer.metrics().done, u64::from(!is_poison), "{kind:?}: {:?}", newer.metrics());

@@ -76,7 +76,9 @@ fn pat_ec_4_a_row_without_space_for_a_note_is_set_aside_and_delays_no_other() {
                 let report = block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap();
                 assert_eq!((report.failed, report.prompted), (0, count + 1), "{at}: {report:?}");
             }
-            ["p", "q"].into_iter().for_each(|partition| record(&outbox, &table, partition));
+            for partition in ["p", "q"] {
+                record(&outbox, &table, partition);
+            }
             let worker = Worker::new(outbox.clone()).handler(Nothing);
             block_on(worker.run_once()).unwrap();
             block_on(worker.run_until_idle()).unwrap();

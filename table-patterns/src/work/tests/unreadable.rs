@@ -34,7 +34,6 @@ fn mutants(text: &str, is_message: bool) -> Vec<String> {
     let mut texts = Vec::new();
     for path in paths {
         for value in values.iter().chain(rows.iter().filter(|_| path.ends_with("/Row"))) {
-            // A newer program may read a later version, so the message is left to it. The long text is the Base64 of a row in a later format.
             // A newer program may read a later version of the message, so the message is left to it.
             if is_message && path == "/Version" && *value == json!(7) {
                 continue;
