@@ -106,7 +106,9 @@ impl Backlog {
         let rows: Vec<_> = rows.map(|number| inserted(number, row.clone())).collect();
         for rows in rows.chunks(100) {
             let mut transaction = Transaction::new(sales.clone(), engine.capabilities().limits).unwrap();
-            rows.iter().for_each(|row| transaction.push(row.clone()).unwrap());
+            for row in rows {
+                transaction.push(row.clone()).unwrap();
+            }
             block_on(engine.submit(&table, transaction)).unwrap();
         }
         let store = FaultyStore::new(engine.clone()).pages_of(1);
