@@ -55,6 +55,7 @@ mod steps;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod timer;
 pub(crate) mod worker;
 
 pub use archive::{Archive, ArchiveStep, archive};

@@ -21,7 +21,7 @@ use crate::work::fault::kept;
 use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
-use crate::work::renewal::Timer;
+use crate::work::timer::Timer;
 
 /// The options of a worker.
 ///
