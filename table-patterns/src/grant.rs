@@ -161,6 +161,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 
     /// Uses a grant instead of the index states and the registries, which a SAS for one partition cannot read. Does not open the table.
     ///
+    /// The bearer records changes without a seal. If its release writes a later format of intents, workers of an older release set its changes aside as poison.
+    ///
     /// # Errors
     /// `InvalidInput` if the grant is for a different table, or for a different schema of the entity type.
     pub fn with_grant(self, grant: &PartitionGrant) -> Result<Self> {

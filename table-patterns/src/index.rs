@@ -132,6 +132,7 @@ pub(crate) use list::ListBlobs;
 #[cfg(feature = "blobs")]
 pub(crate) use list::content::place as list_place;
 pub use lookup::ListPage;
+pub(crate) use remote::PATH;
 pub use remote::{Derived, EntryFingerprint, RemoteChange};
 pub(crate) use remote_removal::remote as remote_indexes;
 pub use state::IndexState;

@@ -45,6 +45,7 @@ pub mod guard;
 pub(crate) mod intent;
 pub(crate) mod keys;
 pub(crate) mod message;
+pub(crate) mod notes;
 pub(crate) mod place;
 pub(crate) mod record;
 pub(crate) mod registry;

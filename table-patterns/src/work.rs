@@ -32,8 +32,9 @@
 //! # Bounds
 //! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one batch in memory and processes 16 of
 //! them concurrently ([`WorkerOptions::concurrency`]). If several intents of one changed entity are claimed together, they are performed in the order of
-//! their changes. Claims expire by the clock of the queue service, which workers read from its responses, so the workers' clocks need not agree. A step that
-//! takes longer than the lease must call [`keep`](Delivery::keep).
+//! their changes. Claims expire by the clock of the queue service, which workers read from its responses, so the workers' clocks need not agree. A worker
+//! extends its lease while a step runs, for up to an hour. A step that takes longer, or blocks its thread, must call [`keep`](Delivery::keep). A delivery ends
+//! after about 1,024 rows; the message is then delivered again after the other messages, and the next delivery continues there.
 //!
 //! # When not to
 //! If all changes are in one partition, use a transaction, which is simpler and isolated.
@@ -49,10 +50,12 @@ mod lease;
 mod metrics;
 mod outcome;
 mod poison;
+mod renewal;
 mod steps;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod timer;
 pub(crate) mod worker;
 
 pub use archive::{Archive, ArchiveStep, archive};

@@ -14,10 +14,8 @@ use table_core::{Error, Result};
 
 use crate::copies::declared::Declared;
 use crate::copies::fault::CopyFault;
-use crate::index::{Derived, RemoteChange};
+use crate::index::{Derived, PATH, RemoteChange};
 
-/// The maximum number of entities in a recorded path.
-const PATH: usize = 64;
 /// The beginning of the `RowKey` of a path's first key, if the path has lost entities. The number of entities that have passed the change on follows.
 /// Older releases regard this key as the entity in which the change began.
 const VISITED: &str = "visited_";

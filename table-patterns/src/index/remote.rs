@@ -41,6 +41,8 @@ pub enum Derived {
     CopiesIn(String),
 }
 
+/// The maximum number of entities in the recorded path of a chain of copies.
+pub(crate) const PATH: usize = 64;
 /// The first element in the encoded change when the change affects the copies of the entity. It contains spaces, so it cannot be the name of an index.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
@@ -60,6 +62,17 @@ impl Derived {
         match self {
             Self::CopiesIn(relation) => format!("{HELD}{relation}"),
             named => named.name().to_owned(),
+        }
+    }
+
+    /// Returns the maximum number of keys in a recorded change. A record with more keys would cost a worker many requests.
+    const fn most_keys(&self) -> usize {
+        match self {
+            // The keys before and after the change.
+            Self::Index(_) => 2,
+            // The path of a chain of copies.
+            Self::CopiesOf => PATH + 1,
+            Self::CopiesIn(_) => 1,
         }
     }
 
@@ -194,7 +207,7 @@ impl RemoteChange {
     /// Parses the text of a change.
     ///
     /// # Errors
-    /// `InvalidInput` if the string is invalid, or names an index that `E` does not have.
+    /// `InvalidInput` if the string is invalid, contains more keys than one change has, or names an index that `E` does not have.
     pub fn parse<E: Entity>(text: &str) -> Result<Self> {
         let wrong = || Error::of(IndexFault::NotAChange { text: text.to_owned(), entity: E::SCHEMA.entity });
         let items: Vec<serde_json::Value> =
@@ -213,6 +226,9 @@ impl RemoteChange {
             [keys @ .., last] if last.is_object() => (keys, Some(last)),
             keys => (keys, None),
         };
+        if keys.len() > of.most_keys() {
+            return Err(wrong());
+        }
         let keys: Vec<EntityKey> = keys.iter().map(key).collect::<Result<_>>()?;
         let left = match recorded {
             None => EntryFingerprint::Unknown,

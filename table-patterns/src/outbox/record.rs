@@ -148,7 +148,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// # Errors
     /// Any error from the queue store.
     pub async fn notify(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
-        self.send_work(&Work::Partition { table: table.clone(), partition_key: partition_key.clone() }).await
+        self.send_work(&Work::partition(table, partition_key)).await
     }
 
     /// Submits a transaction that records intents: registers the partition, submits the transaction, and notifies the workers.

@@ -7,7 +7,7 @@ use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, KeyRange, TextRange};
-use table_core::row::{self, Row, RowView, RowWriter};
+use table_core::row::{self, Row, RowView, RowWriter, entity_bytes};
 use table_core::transaction::Transaction;
 use table_core::{Error, Result, ValueRef, limits};
 
@@ -23,13 +23,21 @@ const INTENT: [&str; PARTS] = [
     "Intent", "Intent1", "Intent2", "Intent3", "Intent4", "Intent5", "Intent6", "Intent7", "Intent8",
     "Intent9", "Intent10", "Intent11", "Intent12", "Intent13", "Intent14",
 ];
-const VERSION: &str = "Version";
-const PROMPTED: &str = "Prompted";
-const ATTEMPTS: &str = "Attempts";
-const NOT_BEFORE: &str = "NotBefore";
-const WAIT: &str = "Wait";
-const CLAIM: &str = "Claim";
-const ERROR: &str = "Error";
+pub(super) const VERSION: &str = "Version";
+pub(super) const PROMPTED: &str = "Prompted";
+pub(super) const ATTEMPTS: &str = "Attempts";
+pub(super) const NOT_BEFORE: &str = "NotBefore";
+pub(super) const WAIT: &str = "Wait";
+pub(super) const CLAIM: &str = "Claim";
+pub(super) const ERROR: &str = "Error";
+/// The maximum length of a claim's identifier or a seal, in bytes. Longer ones were written by a foreign program.
+const TOKEN: usize = 256;
+/// The maximum length of an error, in characters.
+pub(crate) const ERROR_CHARS: usize = 1_000;
+/// The maximum number of properties that notes add to a row.
+const NOTE_PROPERTIES: usize = 7;
+/// The space, in bytes, that notes need in a row.
+const NOTE_BYTES: usize = 8 * 1_024;
 /// The property that contains the [seal](crate::outbox::seal).
 pub(crate) const SEAL: &str = "Seal";
 
@@ -79,6 +87,16 @@ pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
     KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
 }
 
+/// Returns the key range of the pending outbox rows in one partition, after the row with the given key.
+pub(crate) fn range_after(partition_key: &PartitionKey, after: Option<&RowKey>) -> KeyRange {
+    let mut range = range(partition_key);
+    if let Some(after) = after {
+        let lower = Bound::Excluded(after.as_str().to_owned());
+        range.row_key.intersect(&TextRange { lower, upper: Bound::Unbounded });
+    }
+    range
+}
+
 /// Returns the key range of the pending outbox rows in all partitions. A query with this range scans the table.
 pub(crate) fn everywhere() -> KeyRange {
     let partitions = TextRange { lower: Bound::Unbounded, upper: Bound::Unbounded };
@@ -106,6 +124,8 @@ pub(crate) struct Pending {
     /// The error of the last attempt.
     pub(crate) error: Option<String>,
     pub(crate) seal: Option<String>,
+    /// `false` if the row has no space for a note, because a foreign program wrote it. A note then replaces the row, and removes all other properties.
+    pub(crate) has_space: bool,
     text: Vec<u8>,
 }
 
@@ -125,12 +145,13 @@ impl Pending {
                 _ => None,
             })
         };
-        let text_of = |name| {
+        let text_of = |name, most| {
             Ok::<_, Error>(match row.find(name, &mut 0)? {
-                Some(ValueRef::String(text)) => Some(text.to_owned()),
+                Some(ValueRef::String(text)) => Some(text.chars().take(most).collect()),
                 _ => None,
             })
         };
+        let bytes = entity_bytes(place.partition_key.as_str(), place.row_key.as_str(), Some(&row.to_row()));
         Ok(Self {
             // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. In one store, no
             // change is later than its row. `docs/clocks.md` describes rows that were copied from a store whose clock is ahead.
@@ -139,9 +160,11 @@ impl Pending {
             attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
             not_before: number(NOT_BEFORE)?.unwrap_or(0),
             wait: number(WAIT)?,
-            claim: text_of(CLAIM)?,
-            error: text_of(ERROR)?,
-            seal: text_of(SEAL)?,
+            claim: text_of(CLAIM, TOKEN)?,
+            error: text_of(ERROR, ERROR_CHARS)?,
+            seal: text_of(SEAL, TOKEN)?,
+            has_space: row.len() + NOTE_PROPERTIES <= limits::PROPERTIES
+                && bytes + NOTE_BYTES <= limits::ENTITY_BYTES,
             place,
             etag,
             text,
@@ -161,35 +184,6 @@ impl Pending {
         parse(&self.text)
     }
 
-    /// Returns the merge that adds a note to the row. It fails if another worker has changed the row in the meantime.
-    pub(crate) fn note(&self, note: Note<'_>) -> Operation {
-        let number = |number: u64| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
-        let mut writer = RowWriter::with_capacity(6);
-        // IMPORTANT: the note changes the row's Timestamp. The version is therefore stored as a property; otherwise, the steps would appear newer than
-        // they are.
-        writer.property(VERSION, number(self.version));
-        match note {
-            Note::Prompted(ticks) => writer.property(PROMPTED, number(ticks)),
-            Note::Claimed { by, attempts, until, wait } => {
-                writer.property(CLAIM, ValueRef::String(by));
-                writer.property(ATTEMPTS, number(attempts.into()));
-                writer.property(NOT_BEFORE, number(until));
-                writer.property(WAIT, number(wait));
-            }
-            Note::Failed { error, attempts, until, wait } => {
-                writer.property(CLAIM, ValueRef::String(""));
-                if let Some(error) = error {
-                    writer.property(ERROR, ValueRef::String(error));
-                }
-                writer.property(ATTEMPTS, number(attempts.into()));
-                writer.property(NOT_BEFORE, number(until));
-                writer.property(WAIT, number(wait));
-            }
-        }
-        let kind = OperationKind::Merge(writer.finish(), IfMatch::ETag(self.etag.clone()));
-        Operation { row_key: self.place.row_key.to_row_key(), kind }
-    }
-
     /// Returns the operations that set the row aside as poison. They fail if another worker has changed the row in the meantime.
     pub(crate) fn aside(&self) -> Result<[Operation; 2]> {
         let kind = OperationKind::InsertOrReplace(self.row(self.attempts));
@@ -204,11 +198,12 @@ impl Pending {
         Ok([delete, Operation { row_key: self.place.row_key.to_row_key(), kind }])
     }
 
-    fn row(&self, attempts: u32) -> Row {
+    /// Returns the row without the notes on waits and claims.
+    pub(super) fn row(&self, attempts: u32) -> Row {
         let mut writer = RowWriter::with_capacity(5);
         write_text(&mut writer, &self.text);
         // IMPORTANT: the new row has a new Timestamp, so the version is stored as a property.
-        writer.property(VERSION, ValueRef::Int64(i64::try_from(self.version).unwrap_or(i64::MAX)));
+        writer.property(VERSION, number(self.version));
         if attempts > 0 {
             writer.property(ATTEMPTS, ValueRef::Int64(attempts.into()));
         }
@@ -220,8 +215,9 @@ impl Pending {
         writer.finish()
     }
 
-    /// Sets the row's `ETag` after a write. Keeps the old one if the store has not returned any.
+    /// Sets the row's `ETag` after a note was written. Keeps the old one if the store has not returned any.
     pub(crate) fn versioned(&mut self, etag: Option<ETag>) {
+        self.has_space = true;
         self.etag = etag.unwrap_or_else(|| self.etag.clone());
     }
 
@@ -244,18 +240,6 @@ pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     let version = i64::try_from(entity.row.timestamp()).unwrap_or(i64::MAX);
     patch.property(VERSION, ValueRef::Int64(version));
     row::merge(entity.row, patch.finish().view()).map(Some)
-}
-
-/// Returns an intent's row as it was recorded, without the notes of workers and sweeps.
-pub(crate) fn without_notes(row: &Row) -> Result<Row> {
-    let mut writer = RowWriter::with_capacity(row.view().len());
-    for property in row.view().properties() {
-        let property = property?;
-        if ![PROMPTED, ATTEMPTS, NOT_BEFORE, WAIT, CLAIM, ERROR].contains(&property.name) {
-            writer.property(property.name, property.value);
-        }
-    }
-    Ok(writer.finish())
 }
 
 /// Returns `true` for the outbox row property that contains the version of the change. The property may be missing, because the Timestamp also defines
@@ -293,16 +277,9 @@ fn parse(text: &[u8]) -> Result<Intent> {
     text::read(text)
 }
 
-/// A note that a worker or a sweep adds to an outbox row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Note<'a> {
-    /// A sweep sends a message for the row at the given time.
-    Prompted(u64),
-    /// A worker has claimed the row until a given time. Contains the claim's identifier and the number of started attempts.
-    Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },
-    /// An attempt has failed. Contains the number of attempts that count towards the poison limit, and the earliest time of the next attempt. If `error`
-    /// is `None`, the row keeps its last error.
-    Failed { error: Option<&'a str>, attempts: u32, until: u64, wait: u64 },
+/// Converts a number to the value of a property.
+pub(super) fn number(number: u64) -> ValueRef<'static> {
+    ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 /// Creates a transaction from operations on one partition.

@@ -24,12 +24,24 @@ const MESSAGE: usize = TEXT_BYTES - 8 * 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Work {
     /// All pending intents of a partition.
-    Partition { table: TableName, partition_key: PartitionKey },
+    Partition { table: TableName, partition_key: PartitionKey, progress: Progress },
     /// The intent in one outbox row.
     Row(Place),
     /// The JSON of an intent that the message itself contains. It is kept as it was received, because the seal covers it. It is parsed after an attempt has been
     /// counted, like the JSON in an outbox row.
     Inline { table: TableName, partition_key: PartitionKey, text: String, seal: Option<String>, tried: Tried },
+}
+
+/// The progress of a message for a partition with more rows than one delivery processes. It is recorded in the message. Earlier releases ignore it, and begin
+/// with the first row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// The key of the row after which the next delivery begins; `None` if it begins with the first row.
+    pub(crate) after: Option<RowKey>,
+    /// The earliest time at which one of the rows that earlier deliveries have left is due again, in ticks.
+    pub(crate) later: Option<u64>,
+    /// The number of deliveries that ended without an error, only because they had processed many rows.
+    pub(crate) continued: u32,
 }
 
 /// The previous attempts at an intent that is contained in a message. They are recorded in the message.
@@ -57,9 +69,21 @@ struct WorkText {
     attempts: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    later: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    continued: Option<u32>,
 }
 
 impl Work {
+    /// Creates the work of a partition, beginning with its first row.
+    pub(crate) fn partition(table: &TableName, partition_key: &PartitionKey) -> Self {
+        let (table, partition_key) = (table.clone(), partition_key.clone());
+        Self::Partition { table, partition_key, progress: Progress::default() }
+    }
+
     pub(crate) fn inline(table: &TableName, partition_key: &PartitionKey, intent: &Intent) -> Result<Self> {
         intent.check()?;
         if intent.is_guarded() && intent.given_version().is_none() {
@@ -82,10 +106,32 @@ impl Work {
 
     pub(crate) const fn place(&self) -> (&TableName, &PartitionKey) {
         match self {
-            Self::Partition { table, partition_key }
+            Self::Partition { table, partition_key, .. }
             | Self::Row(Place { table, partition_key, .. })
             | Self::Inline { table, partition_key, .. } => (table, partition_key),
         }
+    }
+
+    /// Returns the progress of earlier deliveries.
+    pub(crate) const fn progress(&self) -> &Progress {
+        const NONE: &Progress = &Progress { after: None, later: None, continued: 0 };
+        match self {
+            Self::Partition { progress, .. } => progress,
+            Self::Row(_) | Self::Inline { .. } => NONE,
+        }
+    }
+
+    /// Returns the work of the next delivery. It begins after a row, with the earliest time at which a row before it is due, or with the first row.
+    pub(crate) fn next(&self, after: Option<RowKey>, later: Option<u64>) -> Self {
+        let (table, partition_key) = self.place();
+        let continued = self.progress().continued.saturating_add(after.is_some().into());
+        let progress = Progress { later: later.filter(|_| after.is_some()), after, continued };
+        Self::Partition { table: table.clone(), partition_key: partition_key.clone(), progress }
+    }
+
+    /// Returns the number of deliveries of the message, without those that ended only because they had processed many rows.
+    pub(crate) fn deliveries(&self, dequeue_count: u32) -> u32 {
+        dequeue_count.saturating_sub(self.progress().continued)
     }
 
     /// Returns the text of the message. Omits the error if the text would be too long.
@@ -101,6 +147,7 @@ impl Work {
             Self::Inline { tried, seal, .. } => (tried.clone(), seal.clone()),
             _ => (Tried::default(), None),
         };
+        let Progress { after, later, continued } = self.progress();
         let text = WorkText {
             version: 1,
             table: table.as_str().to_owned(),
@@ -116,6 +163,9 @@ impl Work {
             seal,
             attempts: (tried.attempts > 0).then_some(tried.attempts),
             error: tried.error.filter(|_| has_error),
+            after: after.as_ref().map(|after| after.as_str().to_owned()),
+            later: *later,
+            continued: (*continued > 0).then_some(*continued),
         };
         serde_json::to_string(&text)
             .map(|text| portable(&text))
@@ -143,7 +193,11 @@ impl Work {
                 let tried = Tried { attempts: text.attempts.unwrap_or(0), error: text.error };
                 Self::Inline { table, partition_key, text: json, seal: text.seal, tried }
             }
-            (None, None) => Self::Partition { table, partition_key },
+            (None, None) => {
+                let after = text.after.map(RowKey::new).transpose().map_err(unreadable)?;
+                let progress = Progress { after, later: text.later, continued: text.continued.unwrap_or(0) };
+                Self::Partition { table, partition_key, progress }
+            }
         })
     }
 }
@@ -166,7 +220,12 @@ mod tests {
             (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
         let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::of_pattern("mail".into(), "{}".into()));
         for work in [
-            Work::Partition { table: table.clone(), partition_key: partition_key.clone() },
+            Work::partition(&table, &partition_key),
+            Work::partition(&table, &partition_key)
+                .next(Some(RowKey::new("\u{FFFC}outbox_r").unwrap()), Some(7)),
+            Work::partition(&table, &partition_key)
+                .next(Some(RowKey::new("r").unwrap()), None)
+                .next(None, Some(7)),
             Work::Row(Place {
                 table: table.clone(),
                 partition_key: partition_key.clone(),

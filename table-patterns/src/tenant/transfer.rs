@@ -8,7 +8,8 @@ use table_core::row::Row;
 use table_core::{Error, Result};
 
 use crate::feed::FEED_PREFIX;
-use crate::outbox::rows::{seal_in, without_notes};
+use crate::outbox::notes::without_notes;
+use crate::outbox::rows::seal_in;
 use crate::outbox::sealed::with_seal;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
 use crate::sequence::SEQUENCE_PREFIX;

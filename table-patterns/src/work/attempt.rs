@@ -21,7 +21,7 @@ use crate::work::worker::Worker;
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error from an attempt that has no outcome.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
-        let hands = Hands { claims: self, rows: Mutex::new(begun.clone()) };
+        let hands = Hands { claims: self, rows: Mutex::new((begun.clone(), self.until)) };
         let attempts = by_source(&begun).into_iter().map(|run| {
             let hands = &hands;
             async move {
@@ -32,11 +32,12 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 ends
             }
         });
-        let ends: Vec<_> = requests::all(attempts, begun.len().max(1)).await;
+        let attempts = requests::all(attempts, begun.len().max(1));
+        let ends: Vec<_> = attempts.await;
         let mut ends: Vec<_> = ends.into_iter().flatten().collect();
         ends.sort_by_key(|(at, _)| *at);
         let (mut ended, mut failed) = (Vec::with_capacity(ends.len()), None);
-        for (pending, (_, end)) in hands.rows.into_inner().into_iter().zip(ends) {
+        for (pending, (_, end)) in hands.rows.into_inner().0.into_iter().zip(ends) {
             match end {
                 Ok(end) => ended.push((pending, end)),
                 Err(error) => failed = failed.or(Some(error)),
@@ -71,7 +72,8 @@ fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
 /// The rows that are being processed. Their claims are extended together with the lease of the message.
 struct Hands<'a, 'd, 'q, S, Q> {
     claims: &'a Claims<'d, 'q, S, Q>,
-    rows: Mutex<Vec<Pending>>,
+    /// The rows, and the time until which they are claimed.
+    rows: Mutex<(Vec<Pending>, u64)>,
 }
 
 impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
@@ -82,24 +84,22 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         if pending.attempts > worker.options.poison_after && !is_contested(pending) {
             return self.put_aside(pending, pending.error.clone(), pending.attempts - 1).await;
         }
-        let taken = match pending.intent() {
-            Ok(intent) => worker.take_row(self, pending, &intent).await,
-            Err(error) => Err(error.into()),
-        };
+        let taken = worker.take_row(self, pending).await;
         let Err(StepError { error, delay, is_refused }) = taken else { return Ok(End::Done) };
+        let failure = Failure::of(&error);
         let was_contested = is_contested(pending);
-        let is_other = Failure::of(&error) == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
+        let is_other = failure == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
         // While a value is contested, the number of attempts only determines the delays. Another lasting error therefore starts the count at 1.
         let attempts =
             if was_contested && is_other { 1 } else { Worker::<S, Q>::counted(&error, pending.attempts) };
+        let delay = delay.or_else(|| (failure == Failure::Newer).then(|| worker.longer(pending.wait)));
         match worker.failed(&error, pending.attempts, delay) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(delay) => {
-                let failure = Failure::of(&error);
                 // An outage does not show whether the value is still contested.
                 let keeps_error = is_refused || (failure != Failure::Lasting && was_contested);
                 let error = (!keeps_error).then(|| kept(&error));
-                Ok(End::Failed { error, attempts, delay, is_free: failure == Failure::Newer })
+                Ok(End::Failed { error, attempts, delay })
             }
         }
     }
@@ -116,24 +116,29 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
 impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
     fn keep(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: the lease is extended by one task at a time. If two tasks used the same receipt, the second one would fail.
+            // IMPORTANT: the claims are extended by one task at a time. If two tasks used the same `ETag`s, the second one would fail.
             let mut rows = self.rows.lock().await;
-            if !self.claims.held.extend().await? {
+            let (rows, claimed) = &mut *rows;
+            self.claims.held.extend().await?;
+            let until = self.claims.held.until();
+            // After an error, the next call tries to extend the claims again.
+            if *claimed == until {
                 return Ok(());
             }
-            let claims = rows.iter().map(|row| self.claims.claimed(row)).collect();
+            let claims = rows.iter().map(|row| self.claims.claimed(row, until)).collect::<Result<_>>()?;
             if let Some(etags) = self.claims.submit(claims).await? {
                 for (row, etag) in rows.iter_mut().zip(etags) {
                     row.versioned(etag);
                 }
+                *claimed = until;
                 return Ok(());
             }
             // If every row contains the extended claim, only the response to an earlier try was lost. A row with the earlier claim was changed by another worker.
-            let until = self.claims.held.until();
             for row in rows.iter_mut() {
                 let own = self.claims.own(row).await?.filter(|own| own.not_before == until);
                 *row = own.ok_or_else(|| Error::of(WorkFault::Claimed))?;
             }
+            *claimed = until;
             Ok(())
         })
     }

@@ -18,7 +18,8 @@ use table_core::store::{Committed, TableStore};
 use table_core::{ErrorCode, Result};
 use uuid::Uuid;
 
-use crate::outbox::rows::{self, Note, Pending, together};
+use crate::outbox::notes::Note;
+use crate::outbox::rows::{self, Pending, together};
 use crate::outbox::work::Work;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
@@ -27,6 +28,9 @@ use crate::work::worker::{Outcome, Worker};
 
 /// The maximum number of rows that a worker reads, claims and holds in memory at a time.
 const PORTION: usize = 32;
+/// The number of pages and claimed rows after which a delivery ends. The message is then delivered again after the other messages, and the next delivery
+/// continues there.
+const MOST: usize = 1_024;
 /// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others: one operation claims a row, and two set
 /// another row aside.
 const PER_ROW: usize = 3;
@@ -44,6 +48,8 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) attempts: BTreeMap<RowKey, u32>,
     /// `true` if the message has been delivered before, so that an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
+    /// The time until which the rows are claimed, as it was written in their claims.
+    pub(super) until: u64,
     /// The earliest time at which one of the uncompleted rows is due again.
     pub(super) later: Option<u64>,
 }
@@ -53,20 +59,26 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
-        let attempts = BTreeMap::new();
+        let (attempts, later) = (BTreeMap::new(), work.progress().later);
         let mut claims =
-            Claims { worker: self, held, table, partition_key, id, attempts, is_repeated, later: None };
-        claims.work(work).await?;
-        let again = |at: u64| Outcome::Again { delay: at.saturating_sub(held.now()), text: None };
-        Ok(claims.later.map_or(Outcome::Done, again))
+            Claims { worker: self, held, table, partition_key, id, attempts, is_repeated, until: 0, later };
+        let after = claims.work(work).await?;
+        let delay = match (&after, claims.later) {
+            (Some(_), _) => 0,
+            (None, Some(later)) => later.saturating_sub(held.now()),
+            (None, None) => return Ok(Outcome::Done),
+        };
+        let is_moved = after != work.progress().after;
+        let text = is_moved.then(|| work.next(after, claims.later).write()).transpose()?;
+        Ok(Outcome::Again { delay, text })
     }
 }
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Returns the operation that claims a row.
-    pub(super) fn claimed(&self, pending: &Pending) -> Operation {
+    /// Returns the operation that claims a row until the given time.
+    pub(super) fn claimed(&self, pending: &Pending, until: u64) -> Result<Operation> {
         // IMPORTANT: the wait is not calculated from two clock readings, because the clock may have been set in between.
-        let (until, wait) = (self.held.until(), ticks_of(self.held.hidden));
+        let wait = ticks_of(self.held.hidden);
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
     }
 
@@ -89,19 +101,22 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    async fn work(&mut self, work: &Work) -> Result<()> {
+    /// Processes the rows. Returns the key of the last row if the delivery ends before the last page.
+    async fn work(&mut self, work: &Work) -> Result<Option<RowKey>> {
         let retry = Retry::default().with_runtime(self.worker.outbox.runtime().clone());
-        let mut from = None;
+        let (mut from, mut made, mut after) = (None, 0, work.progress().after.clone());
         loop {
             self.attempts.clear();
             let mut race = retry.start("the rows of the outbox");
             let (mut begun, mut portion, next) = loop {
                 let (page, next) = self.page(work, from.as_ref()).await?;
+                after = page.last().map(|row| row.place.row_key.to_row_key()).or(after);
                 match self.claim(page).await? {
                     Some((begun, portion)) => break (begun, portion, next),
                     None => race.retry(None).await?,
                 }
             };
+            made += 1 + begun.len() + portion.len();
             while !begun.is_empty() {
                 let (ended, failed) = self.attempt(begun).await;
                 if let Some(error) = failed {
@@ -112,7 +127,11 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             from = next;
             if from.is_none() {
-                return Ok(());
+                return Ok(None);
+            }
+            // Neither a long backlog nor rows that are inserted meanwhile delay other messages for long.
+            if made >= MOST && after.is_some() {
+                return Ok(after);
             }
         }
     }
@@ -132,7 +151,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             return Ok((vec![Pending::of(place.clone(), found.row.view(), found.etag)?], None));
         }
         let most = store.capabilities().limits.operations.clamp(1, PORTION);
-        let query = Query { top: Some(most), ..Query::new(rows::range(partition_key)) };
+        let range = rows::range_after(partition_key, work.progress().after.as_ref());
+        let query = Query { top: Some(most), ..Query::new(range) };
         let page = self.worker.retry(self.held, || store.query(table, &query, from)).await;
         let Some(page) = none_if_deleted(page.map(Some))? else { return Ok((Vec::new(), None)) };
         let rows = page.rows.iter().map(|entity| Pending::read(table, entity)).collect::<Result<_>>()?;
@@ -152,8 +172,14 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 Some(before) if is_ours => pending.attempts = *before,
                 _ => drop(self.attempts.insert(pending.place.row_key.to_row_key(), pending.attempts)),
             }
-            let to = if self.worker.is_due(&pending, now) || is_ours { &mut free } else { &mut taken };
-            to.push(pending);
+            if !is_ours && !self.worker.is_due(&pending, now) {
+                taken.push(pending);
+            } else if !pending.has_space && free.iter().any(|other: &Pending| !other.has_space) {
+                // The claim of such a row contains the whole intent, so a request claims only one of them.
+                self.wait_until(now);
+            } else {
+                free.push(pending);
+            }
         }
         // Other workers have claimed the other rows, and their messages will be delivered again. This does not hold for an earlier receiver of this message.
         if self.is_repeated {
@@ -166,7 +192,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         self.held.keep().await?;
         let begins = self.begins(&free);
         free.iter_mut().take(begins).for_each(begin);
-        let claims = free.iter().map(|pending| self.claimed(pending)).collect();
+        self.until = self.held.until();
+        let claims = free.iter().map(|pending| self.claimed(pending, self.until)).collect::<Result<_>>()?;
         let Some(etags) = self.submit(claims).await? else { return Ok(None) };
         for (pending, etag) in free.iter_mut().zip(etags) {
             pending.versioned(etag);
@@ -194,7 +221,10 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             operations.extend(end.operations(pending, now)?);
         }
         let ends = operations.len();
-        operations.extend(begun.iter().map(|next| self.claimed(next)));
+        self.until = self.held.until();
+        for next in &begun {
+            operations.push(self.claimed(next, self.until)?);
+        }
         if let Some(etags) = self.submit(operations).await? {
             for (pending, end) in &ended {
                 self.count(pending, end);
@@ -213,7 +243,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
         let mut free = Vec::with_capacity(begun.len());
         for mut next in begun {
-            if let Some(etags) = self.submit(vec![self.claimed(&next)]).await? {
+            if let Some(etags) = self.submit(vec![self.claimed(&next, self.until)?]).await? {
                 next.versioned(etags.into_iter().next().flatten());
                 free.push(next);
             } else if let Some(own) = self.own(&next).await? {

@@ -2,6 +2,8 @@
 
 use table_core::{Error, Fault};
 
+use crate::outbox::rows::ERROR_CHARS;
+
 /// The reason why a worker or a sweep cannot do its work.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WorkFault {
@@ -34,6 +36,11 @@ pub(super) enum WorkFault {
     #[fault(Corrupted, "PAT-EC-4")]
     NotGenuine,
     #[error(
+        "the intent has a later format and no valid seal; record it by a program that has the key of the outbox, or upgrade this worker and requeue it"
+    )]
+    #[fault(InvalidInput, "PAT-EC-4")]
+    UnsealedFormat(#[source] Error),
+    #[error(
         "the message leaves no space for the number of attempts within {0} bytes; record the intent as a row of an outbox"
     )]
     #[fault(Corrupted, "QUE-6")]
@@ -48,5 +55,5 @@ pub(super) enum WorkFault {
 
 /// Returns the text of an error and its causes, truncated to a length that can be stored in rows and poison entries.
 pub(super) fn kept(error: &Error) -> String {
-    format!("{error:?}").chars().take(1_000).collect()
+    format!("{error:?}").chars().take(ERROR_CHARS).collect()
 }

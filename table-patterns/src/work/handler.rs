@@ -19,9 +19,10 @@ use crate::work::fault::WorkFault;
 /// - A handler may receive an older change after a newer one. A handler that writes the message's content must store the [version](Delivery::version) with
 ///   it, and skip older versions. A handler that instead reads the changed entity must make its write conditional on a version that a concurrent delivery
 ///   would change, or read the source again afterwards.
-/// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
-/// - A handler must return. For example, a request without a time-out can block the worker forever. Return an [outage](crate::work::outage) when a request
-///   times out.
+/// - The worker extends the lease while the handler waits, for up to an hour. A handler that runs longer, or blocks its thread, must call [`Delivery::keep`] from
+///   time to time, and stop if that fails (QUE-21).
+/// - A handler must return. For example, a request without a time-out can block the worker forever, and the outcomes of the intents that were started together
+///   with its own are not recorded. Return an [outage](crate::work::outage) when a request times out.
 /// - After an error, the message is delivered again. The error's code determines whether the attempt counts towards the limit after which the message becomes
 ///   poison.
 ///
@@ -31,7 +32,7 @@ use crate::work::fault::WorkFault;
 /// | `ServerBusy`, `OperationTimedOut`, `InternalError`, `Io`, `DiskFull`, `EngineClosed`, `EnginePoisoned`, `FolderLocked`, `ReadOnly`, `TableBeingDeleted`, `QueueBeingDeleted`, `AuthenticationFailed`, `AuthorizationFailure`, `AuthorizationPermissionMismatch`, `AuthorizationProtocolMismatch`, `AuthorizationResourceTypeMismatch`, `AuthorizationServiceMismatch`, `AuthorizationSourceIPMismatch` | [`outages`](crate::work::WorkMetrics::outages) | an outage: the message never becomes poison, however long the outage lasts; until a message succeeds, the handler receives other messages only rarely |
 /// | `UpdateConditionNotSatisfied` | [`outages`](crate::work::WorkMetrics::outages) | contention at one row: the message never becomes poison, and is retried after the first delay; other messages are not affected |
 /// | `MessageNotFound`, `PopReceiptMismatch` | [`outages`](crate::work::WorkMetrics::outages) | another worker has received the message; [`Delivery::keep`] returns this error |
-/// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer version of the program, and never becomes poison |
+/// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer version of the program, and never becomes poison; the delays between attempts grow up to [`redelivery.max`](crate::work::WorkerOptions::redelivery) |
 /// | every other code, including `SchemaMismatch` and `UniqueViolation` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
 ///
 /// A panic in a handler counts as a failure and does not affect other messages, unless the program is built with `panic = "abort"`.
@@ -64,7 +65,7 @@ use crate::work::fault::WorkFault;
 ///         if !self.is_up {
 ///             return Err(work::outage("the search index is down")); // retried until it is up
 ///         }
-/// delivery.keep().await?; // before a slow operation
+/// delivery.keep().await?; // before an operation that blocks the thread
 /// // … store `changed.words` under `delivery.source`, unless the stored version is larger than `delivery.version`
 ///         Ok(())
 ///     }

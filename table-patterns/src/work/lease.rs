@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use futures_util::lock;
 use table_core::queue::{Lease, QueueName, QueueStore};
 use table_core::runtime::{Runtime, ticks_of};
 use table_core::{Error, ErrorCode, Result, ticks};
@@ -21,6 +22,8 @@ pub(crate) struct Held<'a, Q> {
     /// The duration for which each extension hides the message.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
+    /// The turn to extend the lease. If two tasks used the same receipt, the second one would fail.
+    turn: lock::Mutex<()>,
 }
 
 /// The queue's last response about the message.
@@ -58,7 +61,8 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         hidden: Duration,
         (lease, received): (Lease, u64),
     ) -> Self {
-        Self { queues, queue, pace, hidden, answer: Mutex::new(Answer::new(lease, hidden, received)) }
+        let answer = Mutex::new(Answer::new(lease, hidden, received));
+        Self { queues, queue, pace, hidden, answer, turn: lock::Mutex::default() }
     }
 
     fn answer(&self) -> Answer {
@@ -82,6 +86,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
 
     /// Extends the lease if half of it has passed, or if the process's clock was set back. Returns `true` if it was extended.
     pub(crate) async fn extend(&self) -> Result<bool> {
+        let _turn = self.turn.lock().await;
         // An expired lease can still be renewed unless another worker has received the message (QUE-11).
         let is_half_over = self.until().saturating_sub(self.now()).saturating_mul(2) <= ticks_of(self.hidden);
         let is_due = is_half_over || self.pace.now() < self.answer().asked;

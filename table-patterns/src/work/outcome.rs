@@ -3,7 +3,8 @@
 use table_core::Result;
 use table_core::operation::Operation;
 
-use crate::outbox::rows::{Note, Pending};
+use crate::outbox::notes::Note;
+use crate::outbox::rows::Pending;
 
 /// The outcome of an attempt to process an outbox row.
 pub(super) enum End {
@@ -17,10 +18,8 @@ pub(super) enum End {
         error: Option<String>,
         /// The row's attempts, including earlier ones, that count towards the poison limit.
         attempts: u32,
-        /// The delay, in ticks, until this worker's next attempt.
+        /// The delay, in ticks, until the next attempt.
         delay: u64,
-        /// `true` if workers of other programs may claim the row immediately.
-        is_free: bool,
     },
 }
 
@@ -30,9 +29,14 @@ impl End {
         Ok(match self {
             Self::Done => vec![pending.done()],
             Self::Poisoned => pending.aside()?.into(),
-            Self::Failed { error, attempts, delay, is_free } => {
-                let (until, wait) = if *is_free { (0, 0) } else { (now.saturating_add(*delay), *delay) };
-                vec![pending.note(Note::Failed { error: error.as_deref(), attempts: *attempts, until, wait })]
+            Self::Failed { error, attempts, delay } => {
+                let (until, wait) = (now.saturating_add(*delay), *delay);
+                vec![pending.note(Note::Failed {
+                    error: error.as_deref(),
+                    attempts: *attempts,
+                    until,
+                    wait,
+                })?]
             }
         })
     }

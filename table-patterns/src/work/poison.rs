@@ -16,9 +16,10 @@ use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result, ticks};
 
 use crate::failure::Failure;
+use crate::outbox::notes::Note;
 use crate::outbox::place::Place;
 use crate::outbox::record::Outbox;
-use crate::outbox::rows::{Note, Pending, alone, together};
+use crate::outbox::rows::{Pending, alone, together};
 use crate::outbox::work::{Work, portable};
 use crate::work::claim::none_if_deleted;
 use crate::work::fault::WorkFault;
@@ -233,7 +234,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
             let Some(pending) = self.pending(place).await? else { return Ok(false) };
             if is_unmoved(&pending, entry) {
                 let note = Note::Failed { error: None, attempts: 0, until: 0, wait: 0 };
-                self.change_pending(&pending, pending.note(note)).await?;
+                self.change_pending(&pending, pending.note(note)?).await?;
             }
             return Ok(true);
         };

@@ -42,9 +42,10 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     pub(super) async fn work(&self, held: &Held<'_, Q>, message: &Message) -> Result<Outcome> {
         match Work::read(&message.text)? {
             Work::Inline { table, partition_key, text, seal, tried } => {
+                let tried = (tried, message.dequeue_count);
                 self.inline(held, (table, partition_key), (text, seal), tried).await
             }
-            work => self.rows(held, &work, message.dequeue_count > 1).await,
+            work => self.rows(held, &work, work.deliveries(message.dequeue_count) > 1).await,
         }
     }
 
@@ -54,7 +55,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         held: &Held<'_, Q>,
         (table, partition_key): (TableName, PartitionKey),
         (json, seal): (String, Option<String>),
-        tried: Tried,
+        (tried, deliveries): (Tried, u32),
     ) -> Result<Outcome> {
         let message = |tried| {
             let (table, partition_key) = (table.clone(), partition_key.clone());
@@ -80,6 +81,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.count(|metrics| metrics.finish(None));
             return Ok(Outcome::Done);
         };
+        let is_newer = Failure::of(&error) == Failure::Newer;
+        let delay = delay.or_else(|| is_newer.then(|| self.delay_after(deliveries)));
         let (end, attempts) = (self.failed(&error, attempts, delay), Self::counted(&error, attempts));
         let tried = Tried { attempts, error: if is_refused { tried.error } else { Some(kept(&error)) } };
         if let Some(delay) = end {
@@ -98,24 +101,22 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (table, partition_key): (&TableName, &PartitionKey),
         (json, seal): (&str, Option<&str>),
     ) -> Result<(), StepError> {
-        let is_genuine = self.outbox.is_genuine(table, partition_key, json, seal).await?;
-        let intent = text::read(json)?;
+        let is_genuine = self.outbox.is_genuine(table, partition_key, json, seal);
+        let is_genuine = self.keeping(lease, is_genuine).await?;
+        let intent = known(text::read(json), is_genuine)?;
         self.take(lease, StepOrigin { table, partition_key, version: None, is_genuine }, &intent).await
     }
 
     /// Performs the steps of the intent in an outbox row.
-    pub(super) async fn take_row(
-        &self,
-        lease: &dyn Keep,
-        pending: &Pending,
-        intent: &Intent,
-    ) -> Result<(), StepError> {
+    pub(super) async fn take_row(&self, lease: &dyn Keep, pending: &Pending) -> Result<(), StepError> {
         let Place { table, partition_key, row_key } = &pending.place;
         let place = seal::Place { table, partition_key, row_key: row_key.as_str() };
         let text = (pending.text(), pending.seal.as_deref());
-        let is_genuine = self.outbox.seals().is_genuine(self.outbox.store(), place, text).await?;
+        let is_genuine = self.outbox.seals().is_genuine(self.outbox.store(), place, text);
+        let is_genuine = self.keeping(lease, is_genuine).await?;
         let version = timestamp_order::is_known(self.outbox.store()).then_some(pending.version);
-        self.take(lease, StepOrigin { table, partition_key, version, is_genuine }, intent).await
+        let intent = known(pending.intent(), is_genuine)?;
+        self.take(lease, StepOrigin { table, partition_key, version, is_genuine }, &intent).await
     }
 
     /// Performs all steps of an intent.
@@ -129,7 +130,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             };
             let source = circuit::source(origin.table, origin.partition_key, intent.source());
             let pass = self.circuits.check(&target, source, self.times(lease.now()))?;
-            match self.take_step(lease, origin, (intent.source(), step)).await {
+            let taken = self.take_step(lease, origin, (intent.source(), step));
+            match self.keeping(lease, taken).await {
                 Ok(()) => self.circuits.answered(&target),
                 Err(error) if is_down(&error) => {
                     let random = self.outbox.runtime().random();
@@ -246,6 +248,15 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             outcome => outcome.map(|_| ()),
         }
     }
+}
+
+/// Returns the result of reading an intent. An intent in a later format is only left to a newer program if it has a valid seal: anyone who may write to the
+/// partition can record such an intent, and no program might ever be able to read it.
+fn known(intent: Result<Intent>, is_genuine: bool) -> Result<Intent> {
+    intent.map_err(|error| match Failure::of(&error) {
+        Failure::Newer if !is_genuine => Error::of(WorkFault::UnsealedFormat(error)),
+        _ => error,
+    })
 }
 
 /// Returns `true` if an error means that a step's target is down, so other steps for this target would also fail. A lost lease or

@@ -17,9 +17,10 @@ use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::failure::Failure;
+use crate::outbox::notes::Note;
 use crate::outbox::record::Outbox;
 use crate::outbox::registry::{self, Entry, kept};
-use crate::outbox::rows::{self, Note, Pending, together};
+use crate::outbox::rows::{self, Pending, together};
 use crate::outbox::work::Work;
 use crate::work::fault::WorkFault;
 
@@ -282,7 +283,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         // IMPORTANT: the time is recorded before the message is sent. If two sweeps run concurrently, only one of them sends the message. A crash before
         // the message is sent delays it by one more period.
         let limits = self.outbox.store().capabilities().limits;
-        let note = together(&pending.place.partition_key, [pending.note(Note::Prompted(now))], limits)?;
+        let note = together(&pending.place.partition_key, [pending.note(Note::Prompted(now))?], limits)?;
         match self.outbox.store().submit(table, note).await {
             Err(error) if error.is_not_found() || error.is_precondition_failed() => return Ok(None),
             outcome => outcome?,

@@ -14,12 +14,14 @@ use crate::failure::Failure;
 use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::Pending;
+use crate::outbox::work::Work;
 use crate::requests::CONCURRENCY;
 use crate::work::circuit::{Circuits, Times};
 use crate::work::fault::kept;
 use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
+use crate::work::timer::Timer;
 
 /// The options of a worker.
 ///
@@ -32,7 +34,8 @@ use crate::work::metrics::WorkMetrics;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// The duration for which a message is hidden after it is received and after each extension of the lease, in whole seconds (QUE-21).
+    /// The duration for which a message is hidden after it is received and after each extension of the lease, in whole seconds (QUE-21). The lease is extended
+    /// while the work runs.
     pub lease: Duration,
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
@@ -94,6 +97,8 @@ pub struct Worker<S, Q> {
     pub(crate) handlers: HashMap<String, Arc<dyn Take>>,
     pub(crate) options: WorkerOptions,
     pub(super) circuits: Circuits,
+    /// The timer at which the leases of running steps are extended.
+    pub(super) timer: Timer,
     receive_error: Mutex<Option<Error>>,
     metrics: Mutex<WorkMetrics>,
 }
@@ -113,6 +118,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             handlers: HashMap::new(),
             options,
             circuits: Circuits::default(),
+            timer: Timer::default(),
             receive_error: Mutex::default(),
             metrics: Mutex::default(),
         }
@@ -216,7 +222,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let outcome = match self.work(&held, &message).await {
             // The message could not be read in later deliveries either.
             Err(error) if error.code() == ErrorCode::Corrupted => {
-                let entry = self.poisoned(message.text, Some(kept(&error)), message.dequeue_count);
+                let entry = self.poisoned(message.text.clone(), Some(kept(&error)), message.dequeue_count);
                 self.put_aside(&held, &entry).await.map(|()| Outcome::Done)
             }
             outcome => outcome,
@@ -235,7 +241,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             Err(error) if is_lost(&error) => self.count(|metrics| metrics.lost += 1),
             Err(_) => {
                 self.count(|metrics| metrics.failures += 1);
-                let again = message.dequeue_count.saturating_sub(1);
+                let deliveries = Work::read(&message.text)
+                    .map_or(message.dequeue_count, |work| work.deliveries(message.dequeue_count));
+                let again = deliveries.saturating_sub(1);
                 let delay = self.options.redelivery.delay(again, outbox.runtime().random());
                 // If this also fails, the message becomes visible again when its lease expires.
                 let _ = held.hide(delay, None).await;
@@ -267,6 +275,13 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     pub(super) fn delay_after(&self, attempts: u32) -> u64 {
         let random = self.outbox.runtime().random();
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
+    }
+
+    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice as long as the `wait` in the row,
+    /// which is that of the last claim or attempt.
+    pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
+        let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));
+        doubled.min(ticks_of(self.options.redelivery.max))
     }
 
     /// Calls `attempt`, and repeats it with back-off after transient errors, as long as the lease is kept.

@@ -6,8 +6,9 @@ use table_core::name::TableName;
 use table_core::row::{self, Row};
 
 use super::*;
+use crate::outbox::notes::{Note, without_notes};
 use crate::outbox::place::{OutboxKey, Place};
-use crate::outbox::rows::{self, Note, Pending, without_notes};
+use crate::outbox::rows::{self, Pending};
 
 fn names(row: &Row) -> Vec<String> {
     row.view().properties().map(|property| property.unwrap().name.to_owned()).collect()
@@ -33,7 +34,7 @@ fn a_row_without_its_notes_contains_only_the_intent_and_the_version() {
         Note::Failed { error: Some("unreachable"), attempts: 2, until: NOW, wait: 9 },
     ];
     let stored = notes.into_iter().fold(recorded.clone(), |row, note| {
-        row::merge(row.view(), pending.note(note).kind.row().unwrap().view()).unwrap()
+        row::merge(row.view(), pending.note(note).unwrap().kind.row().unwrap().view()).unwrap()
     });
     assert_eq!(names(&stored).len(), names(&recorded).len() + 7);
     let version = ["Version".to_owned()];

@@ -7,7 +7,8 @@ use table_core::runtime::ticks_of;
 
 use super::*;
 use crate::outbox::POISON_PREFIX;
-use crate::outbox::rows::{self, Note, Pending, together};
+use crate::outbox::notes::Note;
+use crate::outbox::rows::{self, Pending, together};
 
 /// Returns an outbox with a poison entry for each of three tables.
 fn poisoned() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>, [TableName; 3]) {
@@ -94,7 +95,7 @@ fn unmove(engine: &Engine, table: &TableName) {
     let aside = read(KeyRange::rows(partition.as_str(), TextRange::prefix(POISON_PREFIX)));
     block_on(engine.submit(table, together(&partition, aside.back().unwrap(), limits).unwrap())).unwrap();
     let note = Note::Failed { error: None, attempts: aside.attempts, until: 0, wait: 0 };
-    let note = read(rows::range(&partition)).note(note);
+    let note = read(rows::range(&partition)).note(note).unwrap();
     block_on(engine.submit(table, together(&partition, [note], limits).unwrap())).unwrap();
 }
 

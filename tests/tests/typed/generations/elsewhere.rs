@@ -7,7 +7,7 @@ use table_core::table::LEASE;
 use table_core::{IfMatch, QueueName};
 use table_patterns::EntityStore;
 use table_patterns::outbox::Outbox;
-use table_patterns::work::{Sweep, Worker};
+use table_patterns::work::{Sweep, Worker, WorkerOptions};
 use tests::time::Time;
 
 use super::refused;
@@ -69,15 +69,18 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
         let worker = Worker::new(outbox.clone()).with_index_handler(&old);
         for _ in 0..600 {
             worker.run_once().await.unwrap();
-            time.pass(Duration::from_secs(10));
+            time.pass(Duration::from_secs(60));
         }
         assert!(worker.metrics().left > 20, "{:?}", worker.metrics());
         assert_eq!((worker.metrics().failures, outbox.backlog().await.unwrap().poison), (0, 0));
         let worker = Worker::new(outbox.clone()).with_index_handler(&new);
-        while outbox.backlog().await.unwrap().waiting > 0 {
+        // The newer program begins when the recorded wait ends.
+        let longest = WorkerOptions::default().redelivery.max;
+        for _ in 0..longest.as_secs() + 2 {
             worker.run_once().await.unwrap();
             time.pass(Duration::from_secs(1));
         }
+        assert_eq!((worker.metrics().done, outbox.backlog().await.unwrap().waiting), (1, 0));
         let report = new.check().run().await.unwrap();
         assert!(report.is_clean(), "{report:?}");
     });

@@ -1,0 +1,82 @@
+//! Notes that workers and sweeps add to outbox rows: claims, failed attempts, and sent messages.
+
+use table_core::etag::IfMatch;
+use table_core::operation::{Operation, OperationKind};
+use table_core::row::{self, Row, RowWriter};
+use table_core::{Result, ValueRef};
+
+use crate::outbox::rows::{ATTEMPTS, CLAIM, ERROR, NOT_BEFORE, PROMPTED, Pending, VERSION, WAIT, number};
+
+/// A note that a worker or a sweep adds to an outbox row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Note<'a> {
+    /// A sweep sends a message for the row at the given time.
+    Prompted(u64),
+    /// A worker has claimed the row until a given time. Contains the claim's identifier and the number of started attempts.
+    Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },
+    /// An attempt has failed. Contains the number of attempts that count towards the poison limit, and the earliest time of the next attempt. If `error`
+    /// is `None`, the row keeps its last error.
+    Failed { error: Option<&'a str>, attempts: u32, until: u64, wait: u64 },
+}
+
+impl Pending {
+    /// Returns the operation that adds a note to the row. It fails if another worker has changed the row in the meantime.
+    pub(crate) fn note(&self, note: Note<'_>) -> Result<Operation> {
+        let mut writer = RowWriter::with_capacity(6);
+        // IMPORTANT: the note changes the row's Timestamp. The version is therefore stored as a property; otherwise, the steps would appear newer than
+        // they are.
+        writer.property(VERSION, number(self.version));
+        match note {
+            Note::Prompted(ticks) => writer.property(PROMPTED, number(ticks)),
+            Note::Claimed { by, attempts, until, wait } => {
+                writer.property(CLAIM, ValueRef::String(by));
+                writer.property(ATTEMPTS, number(attempts.into()));
+                writer.property(NOT_BEFORE, number(until));
+                writer.property(WAIT, number(wait));
+            }
+            Note::Failed { error, attempts, until, wait } => {
+                writer.property(CLAIM, ValueRef::String(""));
+                if let Some(error) = error {
+                    writer.property(ERROR, ValueRef::String(error));
+                }
+                writer.property(ATTEMPTS, number(attempts.into()));
+                writer.property(NOT_BEFORE, number(until));
+                writer.property(WAIT, number(wait));
+            }
+        }
+        let (note, if_match) = (writer.finish(), IfMatch::ETag(self.etag.clone()));
+        let kind = if self.has_space {
+            OperationKind::Merge(note, if_match)
+        } else {
+            OperationKind::Replace(row::merge(self.noted()?.view(), note.view())?, if_match)
+        };
+        Ok(Operation { row_key: self.place.row_key.to_row_key(), kind })
+    }
+
+    /// Returns the row with its notes, without the properties of other programs.
+    fn noted(&self) -> Result<Row> {
+        let mut writer = RowWriter::with_capacity(4);
+        let numbers = [(PROMPTED, self.prompted), (NOT_BEFORE, Some(self.not_before)), (WAIT, self.wait)];
+        for (name, value) in numbers {
+            if let Some(value) = value {
+                writer.property(name, number(value));
+            }
+        }
+        if let Some(claim) = &self.claim {
+            writer.property(CLAIM, ValueRef::String(claim));
+        }
+        row::merge(self.row(self.attempts).view(), writer.finish().view())
+    }
+}
+
+/// Returns an intent's row as it was recorded, without the notes of workers and sweeps.
+pub(crate) fn without_notes(row: &Row) -> Result<Row> {
+    let mut writer = RowWriter::with_capacity(row.view().len());
+    for property in row.view().properties() {
+        let property = property?;
+        if ![PROMPTED, ATTEMPTS, NOT_BEFORE, WAIT, CLAIM, ERROR].contains(&property.name) {
+            writer.property(property.name, property.value);
+        }
+    }
+    Ok(writer.finish())
+}

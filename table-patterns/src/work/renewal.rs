@@ -1,0 +1,50 @@
+//! Renewal: a worker extends its lease while a step runs, so a slow request of a step does not let the lease expire (PAT-EC-3).
+
+use std::future::poll_fn;
+use std::task::{Poll, ready};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use table_core::queue::QueueStore;
+use table_core::runtime::ticks_of;
+use table_core::store::TableStore;
+
+use crate::work::handler::Keep;
+use crate::work::worker::Worker;
+
+/// The longest time for which a worker extends the lease of a running step. A step that never ends holds its message no longer.
+const LONGEST: Duration = Duration::from_secs(60 * 60);
+
+impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
+    /// Runs `work`, which is a step or a request, and extends the lease whenever half of it has passed. Ignores errors: the next call of
+    /// [`keep`](Keep::keep) in `work` returns them.
+    pub(super) async fn keeping<T: Send>(&self, lease: &dyn Keep, work: impl Future<Output = T> + Send) -> T {
+        let begun = lease.now();
+        let (mut work, mut sleep, mut keeps) = (Box::pin(work), None, None);
+        let done = poll_fn(|context| {
+            if let Poll::Ready(done) = work.as_mut().poll(context) {
+                return Poll::Ready(done);
+            }
+            loop {
+                if let Some(keep) = &mut keeps {
+                    let _ = ready!(BoxFuture::poll_unpin(keep, context));
+                    keeps = None;
+                }
+                // The sleep is shorter than half of the lease, because another step may have started it long ago, or the lease may be half over soon.
+                let next = || self.timer.next(self.outbox.runtime(), self.options.lease / 4);
+                let Some(running) = sleep.take().or_else(next) else { return Poll::Pending };
+                ready!(sleep.insert(running).poll_unpin(context));
+                sleep = None;
+                let is_short = lease.now().saturating_sub(begun) <= ticks_of(LONGEST);
+                keeps = is_short.then(|| lease.keep());
+            }
+        })
+        .await;
+        // IMPORTANT: the request is not cancelled, because its response contains the next receipt.
+        if let Some(keep) = keeps {
+            let _ = keep.await;
+        }
+        done
+    }
+}
