@@ -11,7 +11,6 @@ use table_core::transaction::Transaction;
 
 use crate::entities::{ChangeRecord, Group, Joined, Recorder, SeenRows, StepRecorder, Turn, sent};
 use crate::unit::UnitOfWork;
-use crate::unit::reservation::Reservation;
 use crate::unit::transaction::{Attempts, Finished};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
@@ -38,12 +37,12 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         &self,
         group: &Arc<Group>,
         joined: Joined,
-        (recorded, deleted): (usize, Option<Reservation>),
+        recorded: usize,
         attempts: &mut Attempts<'_>,
     ) -> Result<Finished> {
         match group.outcome().await {
             Ok(versions) => {
-                attempts.contention.won(self.rivals.as_ref(), deleted.as_ref());
+                attempts.contention.won(self.rivals.as_ref(), None);
                 if recorded > 0 {
                     self.outbox.recorded(&self.table, self.draft.planned().partition_key()).await;
                 }
