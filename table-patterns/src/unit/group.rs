@@ -9,7 +9,7 @@ use table_core::operation::Operation;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
-use crate::entities::{ChangeRecord, Group, Joined, Recorder, SeenRows, StepRecorder, Turn, sent};
+use crate::entities::{ChangeRecord, Group, Joined, Recorded, Recorder, SeenRows, StepRecorder, Turn, sent};
 use crate::unit::UnitOfWork;
 use crate::unit::transaction::{Attempts, Finished};
 
@@ -68,7 +68,6 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     fn new_group(&self, turn: &Turn) -> Group {
         let (store, table, limits) =
             (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
-        let retry = self.retry.clone();
         let partition_key = self.draft.planned().partition_key().clone();
         let of_partition = partition_key.clone();
         let seen = self.rivals.as_ref().map(|rivals| Arc::clone(&rivals.seen));
@@ -80,7 +79,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 }
                 let keys = SeenRows::keys(transaction.operations());
                 let committed = match recorder.filter(|_| !records.is_empty()) {
-                    Some(recorder) => recorder.commit_within(&retry, &table, transaction, &records).await?,
+                    // A lost race is an outcome like any conflict: the members then run alone, and count their lost attempts.
+                    Some(recorder) => match recorder.commit(&table, transaction, &records).await? {
+                        Recorded::Committed(committed) => committed,
+                        Recorded::Lost(error) => return Err(error),
+                    },
                     None => store.submit(&table, transaction).await?,
                 };
                 if let Some(seen) = seen {

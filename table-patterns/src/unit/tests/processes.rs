@@ -1,6 +1,7 @@
 //! Tests of transactions in several processes on one partition. Each handle represents one process, and time is virtual.
 
 mod edges;
+mod feed_head;
 mod grouped;
 mod restart;
 
