@@ -70,14 +70,15 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
         let partition_key = self.draft.planned().partition_key().clone();
         let of_partition = partition_key.clone();
-        let seen = self.rivals.as_ref().map(|rivals| Arc::clone(&rivals.seen));
+        let seen = self.seen.clone();
         let commit = move |operations: Vec<Operation>, records: Vec<ChangeRecord>, recorder: Recorder| {
             async move {
                 let mut transaction = Transaction::new(of_partition, limits)?;
                 for Operation { row_key, kind } in operations {
                     transaction.push(Operation { row_key, kind: sent(kind, store.capabilities())? })?;
                 }
-                let keys = SeenRows::keys(transaction.operations());
+                let rows = SeenRows::rows(transaction.operations());
+                let partition = transaction.partition_key().clone();
                 let committed = match recorder.filter(|_| !records.is_empty()) {
                     // A lost race is an outcome like any conflict: the members then run alone, and count their lost attempts.
                     Some(recorder) => match recorder.commit(&table, transaction, &records).await? {
@@ -86,9 +87,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                     },
                     None => store.submit(&table, transaction).await?,
                 };
-                if let Some(seen) = seen {
-                    seen.committed(&keys, &committed);
-                }
+                seen.committed((&table, &partition), &rows, &committed);
                 Ok(committed)
             }
             .boxed()

@@ -3,6 +3,7 @@
 mod edges;
 mod feed_head;
 mod grouped;
+mod own_writes;
 mod restart;
 
 use std::sync::Arc;
