@@ -59,7 +59,7 @@ pub(crate) use plan::{
 pub(crate) use read::{Current, RACE, read_as};
 pub(crate) use record::{ChangeRecord, RecordChanges, Recorded};
 pub(crate) use retries::Retries;
-pub(crate) use seen_versions::SeenRows;
+pub(crate) use seen_versions::{SeenPartitions, SeenRows};
 pub(crate) use siblings::{Sibling, Siblings};
 pub(crate) use turns::group::{Group, GroupRead, Joined, Recorder};
 pub(crate) use turns::{Turn, Turns};

@@ -116,7 +116,7 @@ use table_core::selection::{Point, Selection};
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 
-use crate::entities::{RecordChanges, Turns};
+use crate::entities::{Recorded, Turns};
 use crate::work::Runtime;
 pub use backfill::FeedBackfill;
 pub(crate) use backfill::is_announced;
@@ -286,7 +286,13 @@ impl<S: TableStore> Feed<S> {
     ) -> Result<Committed> {
         let records: Vec<_> = changes.iter().map(Record::of).collect();
         let retry = Retry::default().with_runtime(self.pace.clone());
-        self.commit_within(&retry, table, transaction, &records).await
+        let mut race = retry.start("the feed of the partition");
+        loop {
+            match self.attempt(table, transaction.clone(), &records).await? {
+                Recorded::Committed(committed) => return Ok(committed),
+                Recorded::Lost(error) => race.retry(error).await?,
+            }
+        }
     }
 
     /// Returns the partitions of a table that have a feed, in the order in which the registry, [`FEEDS`], lists them.

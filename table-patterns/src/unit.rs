@@ -120,8 +120,8 @@ use table_core::table::{InPartition, SchemaWatch};
 use table_core::{Error, Result};
 
 use crate::entities::{
-    AdmitWrites as _, Conflict, Draft, Entities, EntityFault, Outcome, Retries, Site, StepRecorder,
-    WriteContext,
+    AdmitWrites as _, Conflict, Draft, Entities, EntityFault, Outcome, Retries, SeenPartitions, Site,
+    StepRecorder, WriteContext,
 };
 use crate::feed::Feed;
 use crate::index::Indexes;
@@ -147,6 +147,8 @@ pub struct UnitOfWork<S, O> {
     retry: Retry,
     context: WriteContext,
     table: TableName,
+    /// The row versions that the transactions of the handle which created the unit last saw.
+    seen: SeenPartitions,
     draft: Draft<'static>,
     /// The kind of each entity write in the batch. Conditions are included, although they return no version.
     acts: Vec<Act>,
@@ -185,6 +187,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
             retry: self.retry.clone(),
             context: self.context.clone(),
             table: self.table().name()?.clone(),
+            seen: self.seen.clone(),
             draft: Draft::new(partition_key),
             acts: Vec::new(),
             feed: self.feed(),
@@ -285,9 +288,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 
     fn site(&self) -> Site<'_, S, O> {
-        let seen = self.rivals.as_ref().map(|rivals| &*rivals.seen);
-        let admission = &self.admissions;
-        Site { store: &self.store, outbox: &self.outbox, table: &self.table, seen, admission }
+        let (outbox, seen, admission) = (&self.outbox, &self.seen, &self.admissions);
+        Site { store: &self.store, outbox, table: &self.table, seen, admission }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::{Author, REFERENCES, ReadRow, RowPlace, UndoWrite, sent};
 use crate::entities::record::Recorded;
-use crate::entities::seen_versions::SeenRows;
+use crate::entities::seen_versions::{SeenPartitions, SeenRows, SentRow};
 use crate::requests::{self, CONCURRENCY};
 
 /// The table that a batch is committed to, and the outbox that records its steps.
@@ -30,7 +30,7 @@ pub(crate) struct Site<'a, S, O> {
     pub(crate) outbox: &'a O,
     pub(crate) table: &'a TableName,
     /// The row versions that this process's transactions last saw. A commit updates them.
-    pub(crate) seen: Option<&'a SeenRows>,
+    pub(crate) seen: &'a SeenPartitions,
     /// The handle that checks, before each attempt, that the program may still write the entity types in the batch.
     pub(crate) admission: &'a dyn AdmitWrites,
 }
@@ -118,7 +118,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         let (is_sent, is_record_lost) = (AtomicBool::new(false), AtomicBool::new(false));
         let outcome = match self.prepare(batch, look, intents, &mut undo).await {
             Ok(transaction) => {
-                let keys = SeenRows::keys(transaction.operations());
+                let rows = SeenRows::rows(transaction.operations());
                 // A batch with uploads depends on stored rows, so it replaces no entity unconditionally and has no lease: the store sends it.
                 let submit = |transaction| {
                     is_sent.store(true, Ordering::Relaxed);
@@ -131,7 +131,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
                     Err(error) if is_record_lost.load(Ordering::Relaxed) => {
                         Ok(Outcome::Conflict(Conflict::Record, error))
                     }
-                    sent => self.outcome(batch, &keys, sent),
+                    sent => self.outcome(batch, &rows, sent),
                 }
             }
             Err(error) => Err(error.with_table(self.table.as_str())),
@@ -282,20 +282,18 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         }
     }
 
-    /// Returns the outcome of a transaction that was sent. `keys` are the rows of its operations.
-    fn outcome(&self, batch: &Batch, keys: &[(RowKey, bool)], sent: Result<Committed>) -> Result<Outcome> {
+    /// Returns the outcome of a transaction that was sent. `rows` are the rows of its operations.
+    fn outcome(&self, batch: &Batch, rows: &[SentRow], sent: Result<Committed>) -> Result<Outcome> {
         let own = batch.entities().len();
         let error = match sent {
             Ok(etags) => {
-                if let Some(seen) = self.seen {
-                    seen.committed(keys, &etags);
-                }
+                self.seen.committed((self.table, batch.partition_key()), rows, &etags);
                 return Ok(Outcome::Committed(etags.into_iter().take(own).collect()));
             }
             Err(error) => error,
         };
-        let at = error.operation().or((keys.len() == 1).then_some(0));
-        let row_key = at.and_then(|at| keys.get(at)).map(|(row_key, _)| row_key);
+        let at = error.operation().or((rows.len() == 1).then_some(0));
+        let row_key = at.and_then(|at| rows.get(at)).map(|row| &row.row_key);
         let row = row_key.filter(|_| at.is_some_and(|at| at >= own)).and_then(|key| batch.rows().get(key));
         let is_conflict = error.is_conflict();
         let error = match row_key {

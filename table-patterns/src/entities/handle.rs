@@ -57,7 +57,7 @@ pub struct Entities<E, S, O = NoOutbox> {
     pub(crate) context: WriteContext,
     /// The queues of waiting writers, one per partition or entity.
     pub(crate) turns: Turns,
-    /// The row versions that this handle's transactions last saw.
+    /// The row versions that this handle's transactions last saw, and those that the handle has written since.
     pub(crate) seen: SeenPartitions,
 }
 

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::key::RowKey;
 use table_core::name::TableName;
-use table_core::retry::Retry;
 use table_core::store::Committed;
 use table_core::transaction::Transaction;
 use table_core::{Error, Result};
@@ -35,29 +33,6 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
         transaction: Transaction,
         records: &'a [ChangeRecord],
     ) -> BoxFuture<'a, Result<Recorded>>;
-
-    /// Submits a transaction together with its records. Repeats the attempt while other writers record changes first.
-    ///
-    /// # Errors
-    /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt; any error from [`commit`](Self::commit).
-    fn commit_within<'a>(
-        &'a self,
-        retry: &'a Retry,
-        table: &'a TableName,
-        transaction: Transaction,
-        records: &'a [ChangeRecord],
-    ) -> BoxFuture<'a, Result<Committed>> {
-        async move {
-            let mut race = retry.start("the feed of the partition");
-            loop {
-                match self.commit(table, transaction.clone(), records).await? {
-                    Recorded::Committed(committed) => return Ok(committed),
-                    Recorded::Lost(error) => race.retry(error).await?,
-                }
-            }
-        }
-        .boxed()
-    }
 }
 
 /// The outcome of an attempt to commit a transaction together with its records.

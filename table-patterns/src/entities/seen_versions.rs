@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use table_core::Error;
-use table_core::etag::ETag;
+use table_core::etag::{ETag, IfMatch};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
@@ -22,6 +22,14 @@ pub(crate) struct SeenPartitions(Arc<Mutex<Partitions>>);
 
 /// Partitions by table and key.
 type Partitions = Recent<(String, PartitionKey), Arc<SeenRows>>;
+
+/// A row in a transaction that has been sent.
+pub(crate) struct SentRow {
+    pub(crate) row_key: RowKey,
+    is_written: bool,
+    /// The version that the write requires, if any.
+    replaced: Option<ETag>,
+}
 
 /// The rows in one partition that this process's transactions have read recently.
 pub(crate) struct SeenRows(Mutex<State>);
@@ -50,6 +58,10 @@ struct Recent<K, V> {
 impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     fn of(most: usize) -> Self {
         Self { young: HashMap::new(), old: HashMap::new(), most }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.young.is_empty() && self.old.is_empty()
     }
 
     fn get(&mut self, key: &K) -> Option<&V> {
@@ -94,6 +106,25 @@ impl SeenPartitions {
         partitions.insert(place, Arc::clone(&rows));
         rows
     }
+
+    /// Records the versions that this process has written to rows of a partition, if its transactions have used the partition recently.
+    pub(crate) fn committed(
+        &self,
+        (table, partition_key): (&TableName, &PartitionKey),
+        rows: &[SentRow],
+        versions: &[Option<ETag>],
+    ) {
+        let known = {
+            let mut partitions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if partitions.is_empty() {
+                return;
+            }
+            partitions.get(&(table.folded().to_owned(), partition_key.clone())).cloned()
+        };
+        if let Some(known) = known {
+            known.committed(rows, versions);
+        }
+    }
 }
 
 impl SeenRows {
@@ -105,22 +136,33 @@ impl SeenRows {
         is_foreign
     }
 
-    /// Returns the key of each row in a transaction, with a flag that is `true` if the transaction writes the row.
-    pub(crate) fn keys(operations: &[Operation]) -> Vec<(RowKey, bool)> {
-        let is_write = |kind: &OperationKind| !matches!(kind, OperationKind::Check(_));
-        operations.iter().map(|operation| (operation.row_key.clone(), is_write(&operation.kind))).collect()
+    /// Returns the rows that a transaction writes or checks, in order.
+    pub(crate) fn rows(operations: &[Operation]) -> Vec<SentRow> {
+        let sent = |Operation { row_key, kind }: &Operation| SentRow {
+            row_key: row_key.clone(),
+            is_written: !matches!(kind, OperationKind::Check(_)),
+            replaced: match kind {
+                OperationKind::Replace(_, IfMatch::ETag(etag))
+                | OperationKind::Merge(_, IfMatch::ETag(etag))
+                | OperationKind::Delete(IfMatch::ETag(etag)) => Some(etag.clone()),
+                _ => None,
+            },
+        };
+        operations.iter().map(sent).collect()
     }
 
-    /// Records the versions that one of this process's transactions has written.
-    pub(crate) fn committed(&self, keys: &[(RowKey, bool)], versions: &[Option<ETag>]) {
-        let written = keys.iter().zip(versions).filter(|((_, is_written), _)| *is_written);
-        written.for_each(|((row_key, _), version)| self.wrote(row_key, version.as_ref()));
+    /// Records the versions that this process has written.
+    pub(crate) fn committed(&self, rows: &[SentRow], versions: &[Option<ETag>]) {
+        let written = rows.iter().zip(versions).filter(|(row, _)| row.is_written);
+        written.for_each(|(row, version)| self.wrote(row, version.as_ref()));
     }
 
-    /// Records the version that this process has written to a row, if the row is remembered.
-    fn wrote(&self, row_key: &RowKey, version: Option<&ETag>) {
+    /// Records the version that this process has written to a row, if the row is remembered. If the write replaced a version other than the remembered one,
+    /// another process has written the row, and the next transaction that reads the row must find that out.
+    fn wrote(&self, SentRow { row_key, replaced, .. }: &SentRow, version: Option<&ETag>) {
         let mut state = self.lock();
-        if state.versions.get(row_key).is_some() {
+        let is_known = |known: &Option<ETag>| replaced.is_none() || *known == *replaced;
+        if state.versions.get(row_key).is_some_and(is_known) {
             state.versions.insert(row_key.clone(), version.cloned());
         }
     }
@@ -204,17 +246,25 @@ mod tests {
         RowKey::new(format!("{number:06}")).unwrap()
     }
 
+    /// Returns a row that has been written without a condition, or on the condition that it has the given version.
+    fn sent(row_key: &RowKey, replaced: Option<u64>) -> SentRow {
+        let replaced = replaced.map(ETag::from_ticks);
+        SentRow { row_key: row_key.clone(), is_written: true, replaced }
+    }
+
     #[test]
     fn a_row_is_foreign_if_its_version_is_neither_the_read_nor_the_written_one() {
         let (rows, key) = (SeenRows::default(), row_key(1));
         let version = |ticks| Some(ETag::from_ticks(ticks));
-        rows.wrote(&key, version(1).as_ref());
+        rows.wrote(&sent(&key, None), version(1).as_ref());
         assert!(!rows.is_foreign(&key, None), "a row that was never read is not remembered");
         assert!(rows.is_foreign(&key, version(2).as_ref()), "it was absent");
-        rows.wrote(&key, version(3).as_ref());
+        rows.wrote(&sent(&key, Some(2)), version(3).as_ref());
         assert!(!rows.is_foreign(&key, version(3).as_ref()));
         assert!(rows.is_foreign(&key, version(4).as_ref()));
         assert!(!rows.is_foreign(&key, version(4).as_ref()));
+        rows.wrote(&sent(&key, Some(5)), version(6).as_ref());
+        assert!(rows.is_foreign(&key, version(6).as_ref()), "the write replaced a foreign version");
     }
 
     #[test]

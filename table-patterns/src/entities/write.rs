@@ -101,7 +101,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 
     /// Returns the table and the outbox to which batches are committed.
     pub(crate) fn site<'a>(&'a self, table: &'a TableName) -> Site<'a, S, O> {
-        Site { store: self.table.store(), outbox: &self.outbox, table, seen: None, admission: self }
+        Site { store: self.table.store(), outbox: &self.outbox, table, seen: &self.seen, admission: self }
     }
 
     /// Reads the entity if `reads` is `true`, plans the write, and commits it. Repeats these steps after a conflict.

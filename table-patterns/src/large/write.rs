@@ -121,7 +121,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
             Err(error) => Err(error),
         };
         let etag = self.settle(&uploads, written).await?;
-        let ticks = etag.ticks().unwrap_or_default();
+        let ticks = etag.ticks().unwrap_or_else(|| self.table.retry().runtime().now());
         Ok(Versioned::new(entity, etag, ticks))
     }
 

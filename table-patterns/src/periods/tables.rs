@@ -112,13 +112,23 @@ impl<E: Periodic, S> PeriodTables<E, S> {
     /// Returns the start of the first retained period.
     #[must_use]
     pub fn first(&self) -> DateTime<Utc> {
-        E::PERIOD.offset(self.now(), -i32::from(self.retain)).unwrap_or(DateTime::<Utc>::MIN_UTC)
+        self.first_at(self.now())
+    }
+
+    /// Returns the start of the first period that is retained at the time `now`.
+    fn first_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        E::PERIOD.offset(now, -i32::from(self.retain)).unwrap_or(DateTime::<Utc>::MIN_UTC)
     }
 
     /// Returns the start of the last writable period.
     #[must_use]
     pub fn last(&self) -> DateTime<Utc> {
-        E::PERIOD.offset(self.now(), i32::from(self.precreate)).unwrap_or(DateTime::<Utc>::MAX_UTC)
+        self.last_at(self.now())
+    }
+
+    /// Returns the start of the last period that is writable at the time `now`.
+    fn last_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        E::PERIOD.offset(now, i32::from(self.precreate)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
     /// Returns the name of the table for the period that contains `instant` (PAT-HVD-4).
@@ -126,7 +136,12 @@ impl<E: Periodic, S> PeriodTables<E, S> {
     /// # Errors
     /// `OutOfRangeInput` if the period is no longer retained, or is too far in the future.
     pub fn name_of(&self, instant: DateTime<Utc>) -> Result<TableName> {
-        let (start, first, last) = (E::PERIOD.start(instant), self.first(), self.last());
+        self.name_at(self.now(), instant)
+    }
+
+    /// Returns the name of the table for the period that contains `instant`, if the period is retained or writable at the time `now`.
+    fn name_at(&self, now: DateTime<Utc>, instant: DateTime<Utc>) -> Result<TableName> {
+        let (start, first, last) = (E::PERIOD.start(instant), self.first_at(now), self.last_at(now));
         if let Some(suffix) = E::PERIOD.suffix(start).filter(|_| (first..=last).contains(&start)) {
             return TableName::new(&format!("{}{suffix}", E::SCHEMA.table));
         }
@@ -251,10 +266,11 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// # Errors
     /// Any error from [`entities_of`](Self::entities_of). Tables that were created before the error remain.
     pub async fn prepare(&self) -> Result<usize> {
-        let mut made = 0;
+        // A period may end during this call, and the first of the periods is then perhaps no longer retained.
+        let (now, mut made) = (self.now(), 0);
         for period in 0..=i32::from(self.precreate) {
-            let Some(start) = E::PERIOD.offset(self.now(), period) else { continue };
-            let name = self.name_of(start)?;
+            let Some(start) = E::PERIOD.offset(now, period) else { continue };
+            let name = self.name_at(now, start)?;
             let (handle, is_new) = self.handle(name.clone(), start).create_or_open().await?;
             made += usize::from(is_new);
             self.keep(name, &handle);
@@ -293,11 +309,12 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         from: DateTime<Utc>,
         to: DateTime<Utc>,
     ) -> Result<PeriodQuery<E, S>> {
-        let last = self.name_of(to)?;
-        let (mut names, mut start) = (vec![self.name_of(from)?], E::PERIOD.start(from));
+        let now = self.now();
+        let last = self.name_at(now, to)?;
+        let (mut names, mut start) = (vec![self.name_at(now, from)?], E::PERIOD.start(from));
         while names.last() != Some(&last) && start <= to {
             let Some(next) = E::PERIOD.offset(start, 1).filter(|next| *next <= to) else { break };
-            names.push(self.name_of(next)?);
+            names.push(self.name_at(now, next)?);
             start = next;
         }
         Ok(PeriodQuery::new(

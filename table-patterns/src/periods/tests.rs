@@ -75,6 +75,22 @@ fn pass(now: &AtomicU64, days: u64) {
     now.fetch_add(days * 864_000_000_000, Ordering::SeqCst);
 }
 
+/// Tests that a run which begins just before the end of a period prepares the tables of that period and the following ones.
+#[test]
+fn prepare_creates_the_tables_of_one_instant() {
+    for retain in [0, 3] {
+        let now = AtomicU64::new(ticks::from_datetime(noon()).unwrap());
+        // The period ends between any two readings of the clock.
+        let clock = Clock::new(move || now.fetch_add(864_000_000_000, Ordering::SeqCst));
+        let attempts = PeriodTables::<LoginAttempt, _>::new(Engine::in_memory()).retain(retain).precreate(2);
+        let attempts = attempts.with_clock(clock);
+        assert_eq!(block_on(attempts.prepare()).unwrap(), 3);
+        let starts: Vec<_> =
+            block_on(attempts.tables()).unwrap().into_iter().map(|(_, start)| start).collect();
+        assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == TimeDelta::days(1)), "{starts:?}");
+    }
+}
+
 #[test]
 fn pat_hvd_1_and_2_the_layout_matches_the_catalogue() {
     let (attempts, store, _) = attempts();

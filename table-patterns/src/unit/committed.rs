@@ -15,6 +15,8 @@ pub struct Committed<T> {
     pub(super) value: T,
     pub(super) partition_key: PartitionKey,
     pub(super) versions: Versions,
+    /// The time of the commit by the clock of the handle's runtime.
+    pub(super) committed_at: u64,
 }
 
 impl<T> Committed<T> {
@@ -29,7 +31,8 @@ impl<T> Committed<T> {
         self.versions.iter().map(|(_, etag)| etag.as_ref())
     }
 
-    /// Returns a written entity with its new version, so the next write needs no read; `None` if the version is unknown.
+    /// Returns a written entity with its new version, so the next write needs no read; `None` if the version is unknown. On stores whose `ETag`s contain no
+    /// time, the Timestamp is the time of the commit by this process's clock.
     ///
     /// ```
     /// use table_patterns::unit::Committed;
@@ -56,7 +59,7 @@ impl<T> Committed<T> {
         let key = entity.key_of().ok().filter(|key| key.partition_key == self.partition_key)?;
         let (_, etag) = self.versions.iter().find(|(row_key, _)| *row_key == key.row_key)?;
         let etag = etag.clone()?;
-        let ticks = etag.ticks().unwrap_or_default();
+        let ticks = etag.ticks().unwrap_or(self.committed_at);
         Some(Versioned::new(entity, etag, ticks))
     }
 }
@@ -66,5 +69,32 @@ impl<T> Deref for Committed<T> {
 
     fn deref(&self) -> &T {
         &self.value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Notes")]
+    #[partition_key(tenant)]
+    #[row_key("note_", number)]
+    struct Note {
+        tenant: String,
+        #[digits(2)]
+        number: u32,
+    }
+
+    #[test]
+    fn an_entity_has_the_time_of_its_commit_whatever_its_version() {
+        let note = Note { tenant: "t".into(), number: 1 };
+        let key = note.key_of().unwrap();
+        for (etag, ticks) in [(ETag::from_ticks(7), 7), (ETag::parse("W/\"00d8-1f\"").unwrap(), 9)] {
+            let (partition_key, versions) =
+                (key.partition_key.clone(), vec![(key.row_key.clone(), Some(etag))]);
+            let committed = Committed { value: (), partition_key, versions, committed_at: 9 };
+            assert_eq!(committed.versioned(note.clone()).map(|stored| stored.ticks()), Some(ticks));
+        }
     }
 }

@@ -9,9 +9,8 @@ use table_core::operation::Operation;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
-use crate::entities::{ChangeRecord, Group, Joined, Recorder, SeenRows, StepRecorder, Turn, sent};
+use crate::entities::{ChangeRecord, Group, Joined, Recorded, Recorder, SeenRows, StepRecorder, Turn, sent};
 use crate::unit::UnitOfWork;
-use crate::unit::reservation::Reservation;
 use crate::unit::transaction::{Attempts, Finished};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
@@ -38,12 +37,12 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         &self,
         group: &Arc<Group>,
         joined: Joined,
-        (recorded, deleted): (usize, Option<Reservation>),
+        recorded: usize,
         attempts: &mut Attempts<'_>,
     ) -> Result<Finished> {
         match group.outcome().await {
             Ok(versions) => {
-                attempts.contention.won(self.rivals.as_ref(), deleted.as_ref());
+                attempts.contention.won(self.rivals.as_ref(), None);
                 if recorded > 0 {
                     self.outbox.recorded(&self.table, self.draft.planned().partition_key()).await;
                 }
@@ -69,24 +68,26 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     fn new_group(&self, turn: &Turn) -> Group {
         let (store, table, limits) =
             (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
-        let retry = self.retry.clone();
         let partition_key = self.draft.planned().partition_key().clone();
         let of_partition = partition_key.clone();
-        let seen = self.rivals.as_ref().map(|rivals| Arc::clone(&rivals.seen));
+        let seen = self.seen.clone();
         let commit = move |operations: Vec<Operation>, records: Vec<ChangeRecord>, recorder: Recorder| {
             async move {
                 let mut transaction = Transaction::new(of_partition, limits)?;
                 for Operation { row_key, kind } in operations {
                     transaction.push(Operation { row_key, kind: sent(kind, store.capabilities())? })?;
                 }
-                let keys = SeenRows::keys(transaction.operations());
+                let rows = SeenRows::rows(transaction.operations());
+                let partition = transaction.partition_key().clone();
                 let committed = match recorder.filter(|_| !records.is_empty()) {
-                    Some(recorder) => recorder.commit_within(&retry, &table, transaction, &records).await?,
+                    // A lost race is an outcome like any conflict: the members then run alone, and count their lost attempts.
+                    Some(recorder) => match recorder.commit(&table, transaction, &records).await? {
+                        Recorded::Committed(committed) => committed,
+                        Recorded::Lost(error) => return Err(error),
+                    },
                     None => store.submit(&table, transaction).await?,
                 };
-                if let Some(seen) = seen {
-                    seen.committed(&keys, &committed);
-                }
+                seen.committed((&table, &partition), &rows, &committed);
                 Ok(committed)
             }
             .boxed()

@@ -69,6 +69,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// entity changes in the meantime, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit)
     /// fails.
     ///
+    /// In a transaction, the entity may be one that a previous transaction of the same handle is just writing. Until the commit of both, it has no final `ETag`
+    /// and Timestamp: its `ETag` is valid only in this unit, and its Timestamp is the current time. Read the entity again before a later write on the condition
+    /// of its `ETag`.
+    ///
     /// An entity that is read but not written costs one operation: a check that it has not changed, or is still absent. The protocol of the Table
     /// service has no checks. On a store without [checks](table_core::store::Capabilities::checks), the operation is an empty merge, which changes the `ETag`,
     /// and the commit fails with `Unsupported` if an entity was absent and the unit does not insert it. For a read without a condition, use the handle's

@@ -156,7 +156,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         let decided = self.attempt(table, &partition_key, &mut run, &mut attempts).await;
         attempts.contention.end(self.table().store(), table, &partition_key).await;
         let (value, versions) = decided?;
-        Ok(Committed { value, partition_key, versions })
+        Ok(Committed { value, partition_key, versions, committed_at: self.retry().runtime().now() })
     }
 
     /// Runs a transaction until it is either committed or refused.
@@ -236,8 +236,12 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let refused = attempts.refused.take();
         let deleted = self.delete_reservation();
         let group = turn.group();
+        // A transaction with a reservation keeps its turn until it has ended. Otherwise, the next transactions of this process would wait for a reservation that
+        // only the group's commit deletes.
+        let is_reserved = self.rivals.as_ref().is_some_and(|rivals| rivals.own.is_some());
         let is_contended = group.is_some() || turn.has_waiters();
         if is_contended
+            && !is_reserved
             && !attempts.is_alone
             && !self.draft.is_pending()
             && self.reads.outdated.is_none()
@@ -245,7 +249,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             && let Some((group, joined)) = self.join(&turn, group.as_ref(), &operations)
         {
             drop(turn);
-            return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
+            return self.finish_in(&group, joined, recorded, attempts).await;
         }
         if group.is_some() {
             // The unit has read row versions that the group has not committed yet, or a member has sealed the group.

@@ -40,18 +40,24 @@ fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
 }
 
-/// Returns a row's content after a write; `None` if the write cannot be part of a group.
+/// Returns a row's content after a write at the time `now`; `None` if the write cannot be part of a group. The row's Timestamp is `now`, but not before that of
+/// the previous version. The commit sets the final one.
 pub(super) fn seen_after(
     before: Option<&Seen>,
     read: Option<&Option<StoredRow>>,
     kind: &OperationKind,
+    now: u64,
 ) -> Option<Seen> {
     let base = match before {
         Some(Seen::Known(found)) => Some(found.clone()),
         Some(Seen::Unknown) => None,
         Some(Seen::Stored) | None => read.cloned(),
     };
-    let known = |row: Row| Some(Seen::Known(Some(StoredRow { row, etag: provisional()? })));
+    let last = base.iter().flatten().map(|stored| stored.row.view().timestamp()).max();
+    let written = last.map_or(now, |last| last.max(now));
+    let known = |row: Row| {
+        Some(Seen::Known(Some(StoredRow { row: row.with_timestamp(written), etag: provisional()? })))
+    };
     match kind {
         kind if is_condition(kind) => Some(before.cloned().unwrap_or(Seen::Stored)),
         OperationKind::Insert(row) | OperationKind::Replace(row, _) | OperationKind::InsertOrReplace(row) => {

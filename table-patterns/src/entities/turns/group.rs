@@ -158,6 +158,7 @@ impl Group {
         if !sources.is_disjoint(&state.sources) {
             return None;
         }
+        let now = self.timer.1.now();
         let (mut rows, mut bytes, mut fresh) = (Vec::with_capacity(operations.len()), state.bytes, 0);
         for Operation { row_key, kind } in operations {
             let known = state.rows.get(row_key);
@@ -167,7 +168,8 @@ impl Group {
             };
             fresh += usize::from(known.is_none());
             bytes += state.limits.operation_bytes(state.partition_key.as_str(), row_key.as_str(), kind);
-            let seen = seen_after(known.map(|known| &known.seen), state.read.get(row_key), kind)?;
+            let before = known.map(|known| &known.seen);
+            let seen = seen_after(before, state.read.get(row_key), kind, now)?;
             // A condition leaves the number of an earlier write unchanged.
             let writer = known.filter(|_| is_condition(kind)).map_or_else(next_number, |known| known.writer);
             rows.push((row_key.clone(), GroupRow { kind: composed, seen, writer }));

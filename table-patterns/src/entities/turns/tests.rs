@@ -209,7 +209,7 @@ proptest! {
 
     #[test]
     fn a_group_leaves_the_same_rows_as_its_units_in_sequence_and_its_steps_have_increasing_versions(units in units()) {
-        let (serial, grouped) = (Store::new(), Store::new());
+        let (serial, grouped, began) = (Store::new(), Store::new(), Runtime::new().now());
         let mut group = grouped.group();
         let mut is_open = false;
         for numbered in units.iter().enumerate() {
@@ -223,7 +223,11 @@ proptest! {
                 let mut is_unknown = false;
                 for (at, write) in writes {
                     let found = match group.read(&row_key(*at)) {
-                        GroupRead::Found(found) => found,
+                        GroupRead::Found(found) => {
+                            let timestamp = found.as_ref().map(|found| found.row.view().timestamp());
+                            prop_assert!(timestamp.is_none_or(|timestamp| timestamp >= began), "{timestamp:?}");
+                            found
+                        }
                         GroupRead::Stored => {
                             let found = grouped.get(*at);
                             group.remember(&row_key(*at), found.as_ref());

@@ -1,8 +1,12 @@
 //! Tests of transactions in several processes on one partition. Each handle represents one process, and time is virtual.
 
 mod edges;
+mod feed_head;
+mod grouped;
+mod own_writes;
 mod restart;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -60,10 +64,19 @@ impl Run {
 
     /// Returns a handle that represents a new process.
     pub(super) fn process(&self, number: u64, latency: Duration) -> Counters {
+        self.handle(number, latency)
+    }
+
+    /// Returns a handle to entities of any type, which represents a new process.
+    fn handle<E: Entity + Send + Sync>(
+        &self,
+        number: u64,
+        latency: Duration,
+    ) -> Entities<E, Distant<Engine>> {
         let runtime = self.timeline.runtime(self.seed * 100 + number);
         let (inner, timeline) = (self.engine.clone(), self.timeline.clone());
-        let store = Distant { inner, timeline, latency, runtime: runtime.clone() };
-        store.entities::<Counter>().with_runtime(runtime)
+        let store = Distant { inner, timeline, latency, runtime: runtime.clone(), sent: Arc::default() };
+        store.entities::<E>().with_runtime(runtime)
     }
 
     /// Returns the number of reservations in the partition.

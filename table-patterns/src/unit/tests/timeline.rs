@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
@@ -12,12 +12,16 @@ use futures_channel::oneshot;
 use futures_util::future::{LocalBoxFuture, join_all};
 use table_core::Result;
 use table_core::clock::Clock;
+use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
+use table_core::operation::OperationKind;
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::runtime::{Runtime, ticks_of};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
+
+use crate::unit::reservation::PREFIX;
 
 /// A virtual clock, shared by all tasks of a test.
 #[derive(Clone, Default)]
@@ -99,6 +103,15 @@ pub(super) struct Distant<S> {
     pub(super) latency: Duration,
     /// The source of the random numbers that vary the latencies.
     pub(super) runtime: Runtime,
+    pub(super) sent: Arc<Sent>,
+}
+
+/// The numbers of requests that one process has sent.
+#[derive(Default)]
+pub(super) struct Sent {
+    pub(super) transactions: AtomicUsize,
+    /// The transactions that delete reservations of other transactions. An own reservation is deleted without a condition.
+    pub(super) expiries: AtomicUsize,
 }
 
 impl<S> Distant<S> {
@@ -154,6 +167,12 @@ impl<S: TableStore> TableStore for Distant<S> {
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        let is_expiry = transaction.operations().iter().any(|operation| {
+            operation.row_key.as_str().starts_with(PREFIX)
+                && matches!(operation.kind, OperationKind::Delete(IfMatch::ETag(_)))
+        });
+        self.sent.transactions.fetch_add(1, Ordering::Relaxed);
+        self.sent.expiries.fetch_add(usize::from(is_expiry), Ordering::Relaxed);
         self.run(self.inner.submit(table, transaction)).await
     }
 }

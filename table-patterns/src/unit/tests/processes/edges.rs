@@ -1,6 +1,7 @@
 //! Tests of edge cases of reservations: dead owners, older releases, credentials, full transactions, malformed rows, and no extra cost without contention.
 
 use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -356,7 +357,13 @@ fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
         let slow = run.process(0, Duration::from_millis(60));
         let runtime = run.timeline.runtime(seed * 100 + 1);
         let (inner, timeline) = (NoDeletes(run.engine.clone()), run.timeline.clone());
-        let store = Distant { inner, timeline, latency: Duration::from_millis(1), runtime: runtime.clone() };
+        let store = Distant {
+            inner,
+            timeline,
+            latency: Duration::from_millis(1),
+            runtime: runtime.clone(),
+            sent: Arc::default(),
+        };
         let near = store.entities::<Counter>().with_runtime(runtime);
         let (is_over, most, posts) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
         let distant: LocalBoxFuture<'_, ()> = Box::pin(async {
