@@ -35,6 +35,7 @@ use crate::model::generics::{Declared, Parameters};
 use crate::model::index::Index;
 use crate::model::key::Key;
 use crate::model::property::Property;
+use crate::runtime::find_patterns;
 use crate::symbol::{self, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY};
 
 /// The declaration of an entity.
@@ -143,7 +144,10 @@ impl<'a> Entity<'a> {
             Some(name) => (name.value(), name.span()),
             None => (input.ident.unraw().to_string(), input.ident.span()),
         };
-        let runtime = declared_runtime.unwrap_or_else(runtime);
+        // Only `table-patterns` contains the items of relations.
+        let has_relations = !copied_by.is_empty() || !copies_from.is_empty();
+        let find = || if has_relations { find_patterns() } else { runtime() };
+        let runtime = declared_runtime.unwrap_or_else(find);
         Some(Self {
             original: input,
             name: input.ident.unraw().to_string(),

@@ -1,10 +1,14 @@
 //! Finds the path of the runtime in the user's crate: the package of this project on which the crate depends, under the name that the crate gives it.
 
+use std::path::Path as FilePath;
+use std::{env, fs};
+
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::Span;
 use syn::{Ident, Path, parse_quote};
+use toml_edit::{DocumentMut, Item, TableLike};
 
-/// Returns the path of `table-patterns` if the crate depends on it, and otherwise the path of `table-core`. Either crate may be renamed.
+/// Returns the path of `table-patterns` or `table-core`. Either crate may be renamed.
 ///
 /// If the crate depends on neither, the path is `::table_core`, and rustc reports the missing crate.
 pub(crate) fn find() -> Path {
@@ -12,9 +16,7 @@ pub(crate) fn find() -> Path {
         .unwrap_or_else(|| parse_quote!(::table_core))
 }
 
-/// Returns the path of `table-store`, which defines errors, if the crate depends on it. Otherwise, returns the path of `table-core` or `table-patterns`.
-///
-/// A library may depend on `table-core` or `table-patterns` only in its tests. [`find`] would then return a path that the library itself cannot use.
+/// Returns the path of `table-store`, which defines errors, or of `table-core` or `table-patterns`.
 pub(crate) fn find_errors() -> Path {
     first_of(&[
         ("table-store", "table_store"),
@@ -29,17 +31,107 @@ pub(crate) fn find_patterns() -> Path {
     first_of(&[("table-patterns", "table_patterns")]).unwrap_or_else(|| parse_quote!(::table_patterns))
 }
 
-/// Returns the path of the first of these packages on which the crate depends.
+/// Returns the path of one of these packages on which the crate depends: the first one that the crate can use in all of its targets and features.
+///
+/// A library cannot use the dependencies of its tests, nor an optional dependency whose feature is off. These are returned only if nothing better is found.
 fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
-    for &(package, itself) in packages {
-        let name = match crate_name(package) {
-            // These crates refer to themselves with `extern crate self as …`. Their tests and doctests can therefore use the derives.
-            Ok(FoundCrate::Itself) => itself.to_owned(),
-            Ok(FoundCrate::Name(name)) => name,
-            Err(_) => continue,
-        };
-        let name = Ident::new(&name, Span::call_site());
-        return Some(parse_quote!(::#name));
+    let found: Vec<String> =
+        packages.iter().filter_map(|&(package, itself)| name_of(package, itself)).collect();
+    let name = match found.as_slice() {
+        [] => return None,
+        [name] => name,
+        names => names.iter().min_by_key(|name| use_of(&manifest(), name))?,
+    };
+    let name = Ident::new(name, Span::call_site());
+    Some(parse_quote!(::#name))
+}
+
+/// Returns the name of a package in the crate. `itself` is the package's own name, which is returned if the package is the crate.
+fn name_of(package: &str, itself: &str) -> Option<String> {
+    match crate_name(package) {
+        // These crates refer to themselves with `extern crate self as …`. Their tests and doctests can therefore use the derives.
+        Ok(FoundCrate::Itself) => Some(itself.to_owned()),
+        Ok(FoundCrate::Name(name)) => Some(name),
+        Err(_) => None,
     }
-    None
+}
+
+/// The targets and features in which a crate can use a dependency, widest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Use {
+    /// All targets.
+    Always,
+    /// The library, if a feature is on or for some platforms.
+    Sometimes,
+    /// Only tests, examples and benchmarks.
+    Tests,
+}
+
+/// Returns the use of the dependency `name`, as a manifest declares it.
+fn use_of(manifest: &DocumentMut, name: &str) -> Use {
+    let is_name = |text: &str| text.replace('-', "_") == name;
+    if manifest.get("package").and_then(|package| package.get("name")?.as_str()).is_some_and(is_name) {
+        return Use::Always;
+    }
+    let dependency = |of: &dyn TableLike| {
+        let dependencies = of.get("dependencies")?.as_table_like()?;
+        dependencies.iter().find(|(key, _)| is_name(key)).map(|(_, item)| item.clone())
+    };
+    if let Some(item) = dependency(manifest.as_table()) {
+        let is_optional = item.get("optional").and_then(Item::as_bool) == Some(true);
+        return if is_optional { Use::Sometimes } else { Use::Always };
+    }
+    let mut platforms =
+        manifest.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
+    let is_of_a_platform = platforms.any(|(_, of)| of.as_table_like().and_then(dependency).is_some());
+    if is_of_a_platform { Use::Sometimes } else { Use::Tests }
+}
+
+/// Returns the manifest of the crate, or an empty one if it cannot be read.
+fn manifest() -> DocumentMut {
+    let folder = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let text = fs::read_to_string(FilePath::new(&folder).join("Cargo.toml")).unwrap_or_default();
+    text.parse().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Use, use_of};
+
+    #[test]
+    fn a_dependency_of_the_library_is_preferred_to_one_of_its_tests() {
+        let manifest = r#"
+            [package]
+            name = "the-package"
+            [dependencies]
+            table-core = { workspace = true }
+            of-a-feature = { version = "1", optional = true }
+            explicit = { version = "1", optional = false }
+            [dev-dependencies]
+            table-patterns = "1"
+            table-core = { version = "1", features = ["testing"] }
+            of-a-feature = "1"
+            [target.'cfg(unix)'.dependencies]
+            of-a-platform = "1"
+            [target.'cfg(windows)'.dev-dependencies]
+            of-tests = "1"
+            [dependencies.table]
+            package = "renamed"
+        "#;
+        let manifest = manifest.parse().unwrap();
+        let expected = [
+            ("the_package", Use::Always),
+            ("table_core", Use::Always),
+            ("explicit", Use::Always),
+            ("table", Use::Always),
+            ("of_a_feature", Use::Sometimes),
+            ("of_a_platform", Use::Sometimes),
+            ("table_patterns", Use::Tests),
+            ("of_tests", Use::Tests),
+        ];
+        for (name, expected) in expected {
+            assert_eq!(use_of(&manifest, name), expected, "{name}");
+        }
+        assert!(Use::Always < Use::Sometimes && Use::Sometimes < Use::Tests);
+    }
 }

@@ -111,6 +111,7 @@ fn proofs(group: &EntityGroup<'_>) -> TokenStream {
             impl __table::GroupOf<#owner> for #ident {}
         }
     } else {
+        // The type is not a projection of the field's type, because rustc considers two implementations for such projections as conflicting.
         let of = group.members.iter().map(|Member { entity, .. }| {
             quote! {
                 #[automatically_derived]

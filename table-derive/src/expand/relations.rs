@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 
 use crate::model::Entity;
 
-/// Generates the constant that `Entities` reads. In a crate that declares relations, the runtime is `table-patterns`.
+/// Generates the constant that `Entities` reads. The runtime of an entity with relations is `table-patterns`.
 pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     if !entity.has_copies() {
         return None;

@@ -1,7 +1,5 @@
 //! Entity groups: structs of related entities that a single range query reads.
 
-use proc_macro2::TokenStream;
-use quote::ToTokens;
 use syn::{DeriveInput, GenericArgument, Ident, Path, PathArguments, PathSegment, Type};
 
 use crate::attr::member;
@@ -30,7 +28,7 @@ pub(crate) struct Member<'a> {
     /// The type of the field, such as `One<Employee>`.
     pub(crate) ty: &'a Type,
     /// The entity type inside the field's type: `Employee` for `One<Employee>`.
-    pub(crate) entity: TokenStream,
+    pub(crate) entity: &'a Type,
 }
 
 impl<'a> EntityGroup<'a> {
@@ -84,7 +82,7 @@ impl<'a> EntityGroup<'a> {
                 "add a field for each type: `employee: One<Employee>`",
             );
         }
-        let types: Vec<_> = self.members.iter().map(|it| (it.ty, it.entity.to_string())).collect();
+        let types: Vec<_> = self.members.iter().map(|it| (it.ty, grammar::type_text(it.entity))).collect();
         for (at, (ty, text)) in types.iter().enumerate() {
             if types.iter().take(at).any(|(_, earlier)| earlier == text) {
                 let help = "one field collects all entities of a type: `Many<_>`";
@@ -96,9 +94,8 @@ impl<'a> EntityGroup<'a> {
 
 /// Reports a member that is a list or an `Option` of the standard library. The compiler reports the other types.
 fn list(ctxt: &Ctxt, ty: &Type) {
-    let Type::Path(path) = ty else { return };
-    let Some(last) = path.path.segments.last() else { return };
-    let (inner, text) = (grammar::type_text_of(&entity(ty)), grammar::type_text(ty));
+    let Some(last) = last_segment(ty) else { return };
+    let (inner, text) = (grammar::type_text(entity(ty)), grammar::type_text(ty));
     let right = match last.ident.to_string().as_str() {
         "Vec" => format!("Many<{inner}>"),
         "Option" if argument(last).is_some_and(|value| !is_member(value)) => format!("Option<One<{inner}>>"),
@@ -115,8 +112,7 @@ fn list(ctxt: &Ctxt, ty: &Type) {
 fn not_a_list(ctxt: &Ctxt, ty: &Type) {
     const WRONG: [&str; 8] =
         ["HashMap", "BTreeMap", "HashSet", "BTreeSet", "Option", "One", "Many", "TableEntity"];
-    let Type::Path(path) = ty else { return };
-    if path.path.segments.last().is_some_and(|last| WRONG.iter().any(|wrong| last.ident == wrong)) {
+    if last_segment(ty).is_some_and(|last| WRONG.iter().any(|wrong| last.ident == wrong)) {
         let wrong = format!("`{}` cannot collect the rows of other types", grammar::type_text(ty));
         ctxt.error(
             "T251",
@@ -129,8 +125,7 @@ fn not_a_list(ctxt: &Ctxt, ty: &Type) {
 
 /// Returns `true` if a type is named `One` or `Many`.
 fn is_member(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident == "One" || last.ident == "Many")
+    last_segment(ty).is_some_and(|last| last.ident == "One" || last.ident == "Many")
 }
 
 /// Returns the first type argument of a segment of a path.
@@ -142,12 +137,20 @@ fn argument(segment: &PathSegment) -> Option<&Type> {
     })
 }
 
-/// Returns the innermost type argument of a type: `Employee` for `Option<One<Employee>>`.
-fn entity(ty: &Type) -> TokenStream {
-    if let Type::Path(path) = ty
-        && let Some(inner) = path.path.segments.last().and_then(argument)
-    {
-        return entity(inner);
+/// Returns the last segment of a type that is a path. The type may be the argument of a macro or in parentheses.
+fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    match ty {
+        Type::Path(path) => path.path.segments.last(),
+        Type::Group(group) => last_segment(&group.elem),
+        Type::Paren(paren) => last_segment(&paren.elem),
+        _ => None,
     }
-    ty.to_token_stream()
+}
+
+/// Returns the type argument of a field's type: `Event<f64>` for `Many<Event<f64>>` and for `Option<One<Event<f64>>>`.
+fn entity(ty: &Type) -> &Type {
+    let Some((last, inner)) = last_segment(ty).and_then(|last| Some((last, argument(last)?))) else {
+        return ty;
+    };
+    if last.ident == "Option" && is_member(inner) { entity(inner) } else { inner }
 }

@@ -17,6 +17,7 @@ pub mod derived;
 pub mod elsewhere;
 pub mod first_day;
 pub mod generic;
+pub mod groups;
 pub mod indexes;
 pub mod levels;
 pub mod lints_denied;
@@ -36,6 +37,7 @@ fn valid_declarations_compile_and_run() {
     derived::main();
     elsewhere::main();
     generic::main();
+    groups::main();
     indexes::main();
     levels::main();
     lints_denied::main();
