@@ -16,8 +16,10 @@ use crate::threads::Threads;
 
 /// The name of the reserve's file.
 pub(crate) const RESERVE: &str = "RESERVE";
-/// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a few rows.
-pub(crate) const LEAST: u64 = 2 << 20;
+/// The size in bytes at which a checkpoint starts at the latest while the reserve is incomplete.
+pub(crate) const SMALL_CHECKPOINT: usize = 256 << 10;
+/// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a small checkpoint.
+const LEAST: u64 = 8 * SMALL_CHECKPOINT as u64;
 /// The space in [`LEAST`] for versions of the base.
 const SMALL_BASE: u64 = 256 << 10;
 

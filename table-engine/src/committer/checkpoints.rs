@@ -16,7 +16,7 @@ use crate::failpoint::{Step, reach};
 use crate::fault::EngineFault;
 use crate::key::Span;
 use crate::memtable::Memtable;
-use crate::reserve::{self, Reserve};
+use crate::reserve::{Reserve, SMALL_CHECKPOINT};
 use crate::state::State;
 use crate::threads::{Thread, Threads};
 
@@ -25,9 +25,6 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// The number of tombstones in the memtable at which a checkpoint starts. Scans must skip each tombstone until a merge removes it.
 const DELETIONS: usize = 4_096;
-
-/// The size in bytes at which a checkpoint starts at the latest while the reserve is incomplete.
-const SMALL_CHECKPOINT: usize = reserve::LEAST as usize / 8;
 
 /// Returns the estimated number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts when it would free at least as
 /// much.

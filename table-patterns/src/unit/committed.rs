@@ -16,7 +16,7 @@ pub struct Committed<T> {
     pub(super) partition_key: PartitionKey,
     pub(super) versions: Versions,
     /// The time of the commit by the clock of the handle's runtime.
-    pub(super) committed_at: u64,
+    pub(super) time: u64,
 }
 
 impl<T> Committed<T> {
@@ -59,7 +59,7 @@ impl<T> Committed<T> {
         let key = entity.key_of().ok().filter(|key| key.partition_key == self.partition_key)?;
         let (_, etag) = self.versions.iter().find(|(row_key, _)| *row_key == key.row_key)?;
         let etag = etag.clone()?;
-        let ticks = etag.ticks().unwrap_or(self.committed_at);
+        let ticks = etag.ticks().unwrap_or(self.time);
         Some(Versioned::new(entity, etag, ticks))
     }
 }
@@ -93,7 +93,7 @@ mod tests {
         for (etag, ticks) in [(ETag::from_ticks(7), 7), (ETag::parse("W/\"00d8-1f\"").unwrap(), 9)] {
             let (partition_key, versions) =
                 (key.partition_key.clone(), vec![(key.row_key.clone(), Some(etag))]);
-            let committed = Committed { value: (), partition_key, versions, committed_at: 9 };
+            let committed = Committed { value: (), partition_key, versions, time: 9 };
             assert_eq!(committed.versioned(note.clone()).map(|stored| stored.ticks()), Some(ticks));
         }
     }

@@ -156,7 +156,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         let decided = self.attempt(table, &partition_key, &mut run, &mut attempts).await;
         attempts.contention.end(self.table().store(), table, &partition_key).await;
         let (value, versions) = decided?;
-        Ok(Committed { value, partition_key, versions, committed_at: self.retry().runtime().now() })
+        Ok(Committed { value, partition_key, versions, time: self.retry().runtime().now() })
     }
 
     /// Runs a transaction until it is either committed or refused.
