@@ -74,6 +74,8 @@ impl<T> Deref for Committed<T> {
 
 #[cfg(test)]
 mod tests {
+    use table_core::Entity;
+
     use super::*;
 
     #[derive(Entity, Clone, Debug, PartialEq)]
