@@ -208,7 +208,7 @@ impl Checkpointer {
     }
 
     /// Makes an attempt to write. If the disk is full, makes another attempt with the space of the reserve and of obsolete files, if they have any. `has_failed`
-    /// is `true` if an earlier attempt has found the disk full: nobody else then reserves free space during the attempt.
+    /// is `true` if an earlier attempt has found the disk full: the committer then reserves no free space during the attempt.
     ///
     /// Returns the loan of the reserve, and the number of bytes that the last attempt has passed to the disk.
     fn attempt<T>(

@@ -153,7 +153,7 @@ impl Reserve {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Releases the reserved space for an operation that frees more. Until the loan is dropped, nobody else reserves free space. Returns `None` if the folder has
+    /// Releases the reserved space for an operation that frees more. Until the loan is dropped, no space is reserved again. Returns `None` if the folder has
     /// no reserve, or if it is lent already.
     pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
         let mut room = self.room();
