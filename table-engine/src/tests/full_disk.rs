@@ -141,7 +141,8 @@ fn rows_with_long_keys_can_be_deleted_on_a_full_disk() {
         for n in 1..=rows {
             submit(&engine, n, delete()).unwrap_or_else(|error| panic!("{length}, {n}: {error}"));
         }
-        wait(engine.compact()).unwrap();
+        // An attempt fails while the runs of an earlier merge still take space.
+        eventually("the base is compacted", || wait(engine.compact()).is_ok());
         // Small rows free less space than the journal reserves ahead.
         disk.set_room(2 << 20);
         submit(&engine, 1, upsert(1)).unwrap();
