@@ -207,8 +207,8 @@ impl Checkpointer {
         missing.is_none()
     }
 
-    /// Makes an attempt to write. If the disk is full, makes another attempt with the space of the reserve and of obsolete files, if they have any. `has_failed`
-    /// is `true` if an earlier attempt has found the disk full: the committer then reserves no free space during the attempt.
+    /// Makes an attempt to write. If the disk is full, makes another attempt with the space of the reserve and of obsolete files. `has_failed` is `true` if an
+    /// earlier attempt has found the disk full.
     ///
     /// Returns the loan of the reserve, and the number of bytes that the last attempt has passed to the disk.
     fn attempt<T>(
@@ -217,13 +217,16 @@ impl Checkpointer {
         write: impl Fn(&mut Base) -> Result<T>,
         full: impl Fn(&Result<T>) -> bool,
     ) -> (Result<T>, Option<Loan>, u64) {
-        let mut loan = has_failed.then(|| self.reserve.lend()).flatten();
+        // IMPORTANT: on a full disk, the loan is taken before the first byte is written, even if the reserve is empty. Without it, the committer would try to
+        // reserve the free space at the same time, and a deletion would find the disk full instead of waiting.
+        let is_short = has_failed || self.reserve.restore().is_err();
+        let mut loan = is_short.then(|| self.reserve.lend_once_returned()).flatten();
         let mut before = self.base.attempted_bytes();
         let mut written = write(&mut self.base);
         if full(&written) && loan.is_none() {
-            loan = self.reserve.lend();
+            loan = self.reserve.lend_once_returned();
             let has_removed = self.base.remove_obsolete();
-            if has_removed || loan.as_ref().is_some_and(|loan| !loan.is_empty()) {
+            if has_removed || loan.is_some() {
                 before = self.base.attempted_bytes();
                 written = write(&mut self.base);
             }

@@ -281,7 +281,7 @@ impl Journal {
             Some(next) => Tail { sequence, ..next },
             None => match self.create_next(number, sequence) {
                 Err(error) if error.code() == ErrorCode::DiskFull => {
-                    let _loan = self.reserve.lend().filter(|loan| !loan.is_empty()).ok_or(error)?;
+                    let _loan = self.reserve.lend_once_returned().ok_or(error)?;
                     self.create_next(number, sequence)?
                 }
                 created => created?,

@@ -23,7 +23,7 @@ const LEAST: u64 = 8 * SMALL_CHECKPOINT as u64;
 /// The space in [`LEAST`] for versions of the base.
 const SMALL_BASE: u64 = 256 << 10;
 
-/// The longest time for which a deletion waits for a checkpoint or a merge that uses the reserve.
+/// The longest time for which an operation that frees space waits for another one that uses the reserve.
 const LONGEST_LOAN: Duration = Duration::from_secs(10);
 
 /// The reserve of a folder, shared by the committer and the checkpoint thread.
@@ -61,14 +61,6 @@ impl Room {
 #[derive(Debug)]
 pub(crate) struct Loan {
     reserve: Arc<Reserve>,
-    bytes: u64,
-}
-
-impl Loan {
-    /// Returns `true` if the reserve had no space to lend.
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.bytes == 0
-    }
 }
 
 impl Drop for Loan {
@@ -166,7 +158,7 @@ impl Reserve {
         if bytes > 0 {
             tracing::warn!(target: "table_core::engine", bytes, "the disk is full; operations that free space use the reserve");
         }
-        Some(Loan { reserve: Arc::clone(self), bytes })
+        Some(Loan { reserve: Arc::clone(self) })
     }
 
     /// Releases the reserved space like [`lend`](Self::lend). If it is lent, first waits until the borrower has returned it, and may have freed space.
