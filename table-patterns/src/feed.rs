@@ -289,7 +289,7 @@ impl<S: TableStore> Feed<S> {
         let mut race = retry.start("the feed of the partition");
         loop {
             match self.attempt(table, transaction.clone(), &records).await? {
-                Recorded::Committed(committed) => return Ok(committed),
+                Recorded::Committed { committed, .. } => return Ok(committed),
                 Recorded::Lost(error) => race.retry(error).await?,
             }
         }

@@ -274,7 +274,10 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             return self.store.submit(self.table, transaction).await;
         };
         match recorder.commit(self.table, transaction, records).await? {
-            Recorded::Committed(committed) => Ok(committed),
+            Recorded::Committed { committed, is_shared } => {
+                self.seen.recorded((self.table, batch.partition_key()), is_shared);
+                Ok(committed)
+            }
             Recorded::Lost(error) => {
                 is_record_lost.store(true, Ordering::Relaxed);
                 Err(error)

@@ -37,7 +37,11 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
 
 /// The outcome of an attempt to commit a transaction together with its records.
 pub(crate) enum Recorded {
-    Committed(Committed),
+    Committed {
+        committed: Committed,
+        /// `true` if another process has recorded changes since this process last recorded any.
+        is_shared: bool,
+    },
     /// Another writer recorded changes first. Nothing was written. The error has the key of the row on which recording depends.
     Lost(Error),
 }

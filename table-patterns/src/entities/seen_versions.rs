@@ -37,7 +37,10 @@ pub(crate) struct SeenRows(Mutex<State>);
 struct State {
     /// The last known version of each row; `None` if the row did not exist.
     versions: Recent<RowKey, Option<ETag>>,
+    /// `true` if the last transaction found a row that another process had written.
     is_shared: bool,
+    /// `true` if the last transaction that recorded changes, for example in a feed, found changes that another process had recorded.
+    is_recorded_by_others: bool,
     /// The keys of [reservations](crate::unit::reservation) that this process no longer waits for, because their hold time has ended.
     passed: HashSet<RowKey>,
     /// The number of reservations that have expired while this process waited for them, counted since the process last found no reservation.
@@ -88,9 +91,15 @@ impl Default for SeenPartitions {
 impl Default for SeenRows {
     fn default() -> Self {
         let (versions, passed) = (Recent::of(ROWS), HashSet::new());
-        let state =
-            State { versions, is_shared: false, passed, expired: 0, refusal: None, is_unreadable: false };
-        Self(Mutex::new(state))
+        Self(Mutex::new(State {
+            versions,
+            is_shared: false,
+            is_recorded_by_others: false,
+            passed,
+            expired: 0,
+            refusal: None,
+            is_unreadable: false,
+        }))
     }
 }
 
@@ -114,16 +123,24 @@ impl SeenPartitions {
         rows: &[SentRow],
         versions: &[Option<ETag>],
     ) {
-        let known = {
-            let mut partitions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if partitions.is_empty() {
-                return;
-            }
-            partitions.get(&(table.folded().to_owned(), partition_key.clone())).cloned()
-        };
-        if let Some(known) = known {
+        if let Some(known) = self.known(table, partition_key) {
             known.committed(rows, versions);
         }
+    }
+
+    /// Records whether another process has recorded changes in a partition since this process last did, if its transactions have used the partition recently.
+    pub(crate) fn recorded(&self, (table, partition_key): (&TableName, &PartitionKey), is_shared: bool) {
+        if let Some(known) = self.known(table, partition_key) {
+            known.lock().is_recorded_by_others = is_shared;
+        }
+    }
+
+    fn known(&self, table: &TableName, partition_key: &PartitionKey) -> Option<Arc<SeenRows>> {
+        let mut partitions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if partitions.is_empty() {
+            return None;
+        }
+        partitions.get(&(table.folded().to_owned(), partition_key.clone())).cloned()
     }
 }
 
@@ -167,12 +184,13 @@ impl SeenRows {
         }
     }
 
-    /// Returns `true` if another process has recently written rows in the partition.
+    /// Returns `true` if another process has recently written rows or recorded changes in the partition.
     pub(crate) fn is_shared(&self) -> bool {
-        self.lock().is_shared
+        let state = self.lock();
+        state.is_shared || state.is_recorded_by_others
     }
 
-    /// Sets whether another process has recently written rows in the partition.
+    /// Sets whether another process has recently written rows that a transaction of this process has read.
     pub(crate) fn set_shared(&self, is_shared: bool) {
         self.lock().is_shared = is_shared;
     }

@@ -100,7 +100,8 @@ impl<S: TableStore> Feed<S> {
         records: &[Record],
     ) -> Result<Recorded> {
         if records.is_empty() {
-            return self.store.submit(table, transaction).await.map(Recorded::Committed);
+            let committed = self.store.submit(table, transaction).await?;
+            return Ok(Recorded::Committed { committed, is_shared: false });
         }
         let partition_key = transaction.partition_key().clone();
         let own = transaction.operations().len();
@@ -108,6 +109,7 @@ impl<S: TableStore> Feed<S> {
         let at_head = |error: Error| error.with_table(table.as_str()).with_key(partition_key.as_str(), HEAD);
         let _turn = self.turns.enter_entity(table, &key, &self.pace).await;
         let mut remembered = self.heads.take(table, &partition_key);
+        let mut is_shared = false;
         loop {
             let is_remembered = remembered.is_some();
             let known = match remembered.take() {
@@ -127,13 +129,14 @@ impl<S: TableStore> Feed<S> {
                         self.heads.leave(table, &partition_key, (head, etag));
                     }
                     committed.truncate(own);
-                    return Ok(Recorded::Committed(committed));
+                    return Ok(Recorded::Committed { committed, is_shared });
                 }
                 Err(error) if error.is_conflict() && error.operation().is_some_and(|at| at >= own) => {
                     // Another process may have written long ago, so a remembered head is read again before the race counts as lost.
                     if !is_remembered {
                         return Ok(Recorded::Lost(at_head(error)));
                     }
+                    is_shared = true;
                 }
                 Err(error) => {
                     // If the store refuses an operation for another reason than a change by another writer, the head remains valid.

@@ -82,7 +82,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 let committed = match recorder.filter(|_| !records.is_empty()) {
                     // A lost race is an outcome like any conflict: the members then run alone, and count their lost attempts.
                     Some(recorder) => match recorder.commit(&table, transaction, &records).await? {
-                        Recorded::Committed(committed) => committed,
+                        Recorded::Committed { committed, is_shared } => {
+                            seen.recorded((&table, &partition), is_shared);
+                            committed
+                        }
                         Recorded::Lost(error) => return Err(error),
                     },
                     None => store.submit(&table, transaction).await?,
