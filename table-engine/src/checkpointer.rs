@@ -30,6 +30,8 @@ pub(crate) enum Job {
     Discard(Option<Memtable>, Option<BaseView>),
     /// Omit a dropped table from the checkpoint that is waiting for disk space. The drop is already durable.
     Dropped(u32),
+    /// Remove the files of obsolete runs, because the disk is full. Readers may have dropped the views that needed these files.
+    RemoveObsolete,
 }
 
 /// A checkpoint: the rows to write, and the metadata to record with them. `meta.dropped` lists the tables dropped since the last
@@ -48,6 +50,8 @@ pub(crate) enum Done {
     NoRoom(Error),
     /// The base contains the same rows in other runs.
     Merged(BaseView),
+    /// The thread is removing the files of obsolete runs, as requested.
+    RemovesObsolete,
     /// The compaction has ended. The result is an error if a part of the base could not be merged.
     Compacted(Result<()>),
     /// The base can no longer be written to.
@@ -118,6 +122,11 @@ impl Checkpointer {
                 (Some(Job::Discard(frozen, view)), still) => {
                     self.exchanges -= 1;
                     drop((frozen, view));
+                    waiting = still;
+                    Ok(())
+                }
+                (Some(Job::RemoveObsolete), still) => {
+                    self.tell(Done::RemovesObsolete);
                     waiting = still;
                     Ok(())
                 }
@@ -207,24 +216,21 @@ impl Checkpointer {
         missing.is_none()
     }
 
-    /// Makes an attempt to write. If the disk is full, makes another attempt with the space of the reserve and of obsolete files. `has_failed` is `true` if an
-    /// earlier attempt has found the disk full.
+    /// Makes an attempt to write. If the disk is full, makes another attempt with the space of the reserve and of obsolete files.
     ///
     /// Returns the loan of the reserve, and the number of bytes that the last attempt has passed to the disk.
     fn attempt<T>(
         &mut self,
-        has_failed: bool,
         write: impl Fn(&mut Base) -> Result<T>,
         full: impl Fn(&Result<T>) -> bool,
     ) -> (Result<T>, Option<Loan>, u64) {
-        // IMPORTANT: on a full disk, the loan is taken before the first byte is written, even if the reserve is empty. Without it, the committer would try to
-        // reserve the free space at the same time, and a deletion would find the disk full instead of waiting.
-        let is_short = has_failed || self.reserve.restore().is_err();
-        let mut loan = is_short.then(|| self.reserve.lend_once_returned()).flatten();
+        // IMPORTANT: while the reserve is incomplete, the loan is taken before the first byte is written. Without it, the committer would try to reserve the free
+        // space at the same time, and a deletion would find the disk full instead of waiting.
+        let mut loan = self.reserve.restore().is_err().then(|| self.reserve.lend()).flatten();
         let mut before = self.base.attempted_bytes();
         let mut written = write(&mut self.base);
         if full(&written) && loan.is_none() {
-            loan = self.reserve.lend_once_returned();
+            loan = self.reserve.lend();
             let has_removed = self.base.remove_obsolete();
             if has_removed || loan.is_some() {
                 before = self.base.attempted_bytes();
@@ -256,7 +262,7 @@ impl Checkpointer {
             base.flush(frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view))), meta.clone())
         };
         // A flush allows journal files to be deleted, so it may use the reserve.
-        let (flushed, loan, bytes) = self.attempt(self.unflushed.is_some(), flush, |flushed| {
+        let (flushed, loan, bytes) = self.attempt(flush, |flushed| {
             flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull)
         });
         match flushed {
@@ -334,8 +340,7 @@ impl Checkpointer {
         let is_full =
             |merged: &Merged| matches!(merged, Merged::Failed(error) if error.code() == ErrorCode::DiskFull);
         // A merge frees the disk space of the runs that it replaces.
-        let (merged, _loan, bytes) = self
-            .attempt(self.unmerged_part.is_some(), Base::merge, |merged| merged.as_ref().is_ok_and(is_full));
+        let (merged, _loan, bytes) = self.attempt(Base::merge, |merged| merged.as_ref().is_ok_and(is_full));
         let merged = merged?;
         let shortage = self.unmerged_part.take();
         match merged {

@@ -151,7 +151,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Refuses writes that add data if the disk reserve cannot be fully allocated, even after a running checkpoint has finished.
+    /// Refuses writes that add data if the disk reserve cannot be fully allocated, even after a running checkpoint or merge has finished.
     fn check_room(&mut self) -> Result<()> {
         self.restore_reserve();
         if self.refusal.is_some() && self.state.frozen.is_some() {
@@ -166,7 +166,7 @@ impl Committer {
         let Some(disk) = &mut self.disk else { return };
         disk.reserve.create();
         if self.refusal.is_none()
-            && let Err(error) = disk.reserve.restore()
+            && let Err(error) = disk.reserve.restore_in_turn()
         {
             self.refusal = Some(Task::KeepReserve.refused(error));
             disk.free_room();

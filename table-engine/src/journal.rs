@@ -129,7 +129,7 @@ impl Journal {
         }
         reach(self.hook.as_ref(), Step::JournalWrite)?;
         let written = match self.write(frees) {
-            Err(error) if frees && is_full(&error) => match self.reserve.lend_once_returned() {
+            Err(error) if frees && is_full(&error) => match self.reserve.lend() {
                 Some(_loan) => self.write(frees),
                 None => Err(error),
             },
@@ -153,7 +153,7 @@ impl Journal {
         // step is a call to the disk.
         self.reserve.raise_for(end.next_multiple_of(AHEAD as u64));
         if !frees {
-            self.reserve.restore()?;
+            self.reserve.restore_in_turn()?;
         }
         if end > self.tail.filled {
             self.write_ahead(end, frees)?;
@@ -281,7 +281,7 @@ impl Journal {
             Some(next) => Tail { sequence, ..next },
             None => match self.create_next(number, sequence) {
                 Err(error) if error.code() == ErrorCode::DiskFull => {
-                    let _loan = self.reserve.lend_once_returned().ok_or(error)?;
+                    let _loan = self.reserve.lend().ok_or(error)?;
                     self.create_next(number, sequence)?
                 }
                 created => created?,

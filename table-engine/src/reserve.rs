@@ -6,6 +6,7 @@
 //! The file is replaced each time the folder is opened. The length of an earlier file does not prove that the file holds space: a copied folder may
 //! contain a sparse file, or one that shares its space with the original.
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -23,7 +24,7 @@ const LEAST: u64 = 8 * SMALL_CHECKPOINT as u64;
 /// The space in [`LEAST`] for versions of the base.
 const SMALL_BASE: u64 = 256 << 10;
 
-/// The longest time for which an operation that frees space waits for another one that uses the reserve.
+/// The longest time for which an operation waits for another one that uses the reserve.
 const LONGEST_LOAN: Duration = Duration::from_secs(10);
 
 /// The reserve of a folder, shared by the committer and the checkpoint thread.
@@ -49,6 +50,10 @@ struct Room {
     base: u64,
     /// `true` while a [`Loan`] exists.
     is_lent: bool,
+    /// The number of operations that have waited for their turn to use the reserve.
+    turns: u64,
+    /// The operations that are waiting for their turn, in the order of their arrival.
+    waiting: VecDeque<u64>,
 }
 
 impl Room {
@@ -145,29 +150,43 @@ impl Reserve {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Releases the reserved space for an operation that frees more. Until the loan is dropped, no space is reserved again. Returns `None` if the folder has
-    /// no reserve, or if it is lent already.
+    /// Releases the reserved space for an operation that frees more. If it is lent, first waits until the borrower has returned it, and may have freed space.
+    /// Operations wait in the order of their arrival. Until the loan is dropped, no space is reserved again. Returns `None` if the folder has no reserve, or if
+    /// the borrower does not return it.
     pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
-        let mut room = self.room();
-        let file = self.file.get().filter(|_| !room.is_lent)?;
-        file.set_len(0).ok()?;
-        let bytes = std::mem::take(&mut room.held);
-        room.is_lent = true;
+        let bytes = self.in_turn(|room| {
+            self.file.get()?.set_len(0).ok()?;
+            room.is_lent = true;
+            Some(std::mem::take(&mut room.held))
+        })??;
         // A log subscriber is application code, so it is not called under the lock.
-        drop(room);
         if bytes > 0 {
             tracing::warn!(target: "table_core::engine", bytes, "the disk is full; operations that free space use the reserve");
         }
         Some(Loan { reserve: Arc::clone(self) })
     }
 
-    /// Releases the reserved space like [`lend`](Self::lend). If it is lent, first waits until the borrower has returned it, and may have freed space.
-    pub(crate) fn lend_once_returned(self: &Arc<Self>) -> Option<Loan> {
+    /// Uses the reserve once it is not lent, and all operations that have waited longer have used it. Returns `None` after [`LONGEST_LOAN`].
+    fn in_turn<T>(&self, operation: impl FnOnce(&mut Room) -> T) -> Option<T> {
+        let turn = {
+            let mut room = self.room();
+            room.turns += 1;
+            let turn = room.turns;
+            room.waiting.push_back(turn);
+            turn
+        };
         let until = self.threads.now() + LONGEST_LOAN;
-        while self.room().is_lent && self.threads.now() < until {
+        loop {
+            let mut room = self.room();
+            let is_over = self.threads.now() >= until;
+            let is_next = !room.is_lent && room.waiting.front() == Some(&turn);
+            if is_next || is_over {
+                room.waiting.retain(|waiting| *waiting != turn);
+                return is_next.then(|| operation(&mut room));
+            }
+            drop(room);
             self.threads.sleep(Duration::from_millis(1));
         }
-        self.lend()
     }
 
     /// Returns `true` if the reserve and the free space have at least `bytes` together, or if this cannot be determined. Determines it by an allocation, which
@@ -188,7 +207,21 @@ impl Reserve {
     /// # Errors
     /// `StorageFull` while the reserve is lent; the disk's error if the disk is full.
     pub(crate) fn restore(&self) -> io::Result<()> {
-        let mut room = self.room();
+        self.restore_in(&mut self.room())
+    }
+
+    /// Reserves the missing space. If the reserve is lent, first waits like [`lend`](Self::lend).
+    ///
+    /// # Errors
+    /// `StorageFull` if the borrower does not return the reserve; the disk's error if the disk is full.
+    pub(crate) fn restore_in_turn(&self) -> io::Result<()> {
+        if self.is_whole() {
+            return Ok(());
+        }
+        self.in_turn(|room| self.restore_in(room)).unwrap_or_else(|| Err(ErrorKind::StorageFull.into()))
+    }
+
+    fn restore_in(&self, room: &mut Room) -> io::Result<()> {
         let Some(file) = self.file.get().filter(|_| room.held < room.wanted()) else { return Ok(()) };
         // IMPORTANT: the lent space is left to the borrower, which may not have used all of it yet.
         if room.is_lent {
@@ -238,7 +271,7 @@ mod tests {
         reserve.restore().unwrap();
         assert_eq!(length(), LEAST + (8 << 20), "at most");
         let loan = reserve.lend().unwrap();
-        assert!(reserve.lend().is_none() && !reserve.is_whole());
+        assert!(!reserve.is_whole());
         assert_eq!(reserve.restore().unwrap_err().kind(), ErrorKind::StorageFull);
         assert_eq!(length(), 0);
         drop(loan);
@@ -259,6 +292,25 @@ mod tests {
         drop(loan);
         reserve.restore().unwrap();
         assert_eq!((length(), reserve.is_whole()), (LEAST + (2 << 20), true));
+    }
+
+    #[test]
+    fn operations_wait_for_a_lent_reserve_in_the_order_of_their_arrival() {
+        let folder = tempfile::tempdir().unwrap();
+        let reserve = replace(folder.path(), 0);
+        reserve.restore().unwrap();
+        let loan = reserve.lend().unwrap();
+        let waits = |count| while reserve.room().waiting.len() < count {};
+        std::thread::scope(|scope| {
+            let restored = scope.spawn(|| reserve.restore_in_turn().map(|()| reserve.is_whole()));
+            waits(1);
+            let lent = scope.spawn(|| reserve.lend().map(|_loan| reserve.room().held));
+            waits(2);
+            drop(loan);
+            assert!(restored.join().unwrap().is_ok());
+            assert_eq!(lent.join().unwrap(), Some(0));
+        });
+        assert!(reserve.room().waiting.is_empty());
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub(crate) struct Checkpoints {
     disk_full: Option<Error>,
     /// `true` if, since the last checkpoint, a write or the reserve has found the disk full.
     lacks_room: bool,
+    /// `true` if the thread has been asked to remove the files of obsolete runs, and has not begun yet.
+    removes_obsolete: bool,
     /// `true` if a checkpoint was requested explicitly.
     requested: bool,
     /// The callers that are waiting for the next checkpoint to finish.
@@ -93,6 +95,7 @@ impl Checkpoints {
             dropped_bytes: 0,
             disk_full: None,
             lacks_room: false,
+            removes_obsolete: false,
             requested: false,
             next: Waiting::new(),
             running: Waiting::new(),
@@ -309,6 +312,10 @@ impl Committer {
                 self.shared.publish(self.state.clone());
                 disk.checkpoints.send(Job::Discard(None, view))
             }
+            Done::RemovesObsolete => {
+                disk.checkpoints.removes_obsolete = false;
+                Ok(())
+            }
             Done::Compacted(outcome) => {
                 for answer in disk.checkpoints.compacting.drain(..) {
                     let _ = answer.send(outcome.clone());
@@ -321,11 +328,15 @@ impl Committer {
 }
 
 impl OnDisk {
-    /// Frees space after the disk was found full. The space of the prepared journal file and of the unneeded part of the reserve is freed immediately. The
-    /// space of other journal files is freed later, by a checkpoint that frees more than it needs.
+    /// Frees space after the disk was found full. The space of the prepared journal file and of the unneeded part of the reserve is freed immediately, and that of
+    /// obsolete runs soon. The space of other journal files is freed later, by a checkpoint that frees more than it needs.
     pub(super) fn free_room(&mut self) {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;
+        if !std::mem::replace(&mut self.checkpoints.removes_obsolete, true) {
+            // A thread that has stopped is reported by the next checkpoint.
+            let _ = self.checkpoints.send(Job::RemoveObsolete);
+        }
     }
 
     /// Starts a checkpoint of all rows in the memtable.

@@ -95,6 +95,28 @@ fn a_disk_filled_by_a_table_is_freed_by_its_deletion() {
     }
 }
 
+/// Tests a table that is deleted while a snapshot needs its files. After the snapshot is dropped, the first refused write causes their removal.
+#[test]
+fn a_disk_filled_by_the_files_of_a_snapshot_is_freed_after_the_snapshot_is_dropped() {
+    let disk = Arc::new(SimDisk::default());
+    let engine = with_table(open(&disk, 1 << 20));
+    disk.set_room(12 << 20);
+    let (_, error) = fill(&engine, 1);
+    assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+    let snapshot = engine.snapshot().unwrap();
+    wait(engine.delete_table(&employees())).unwrap();
+    // The checkpoint thread has nothing else to do.
+    eventually("the rows leave the base", || engine.statistics().unwrap().base_bytes == 0);
+    // After the first refusal, the engine frees space that it does not need, which another program takes.
+    for _ in 0..2 {
+        disk.set_room(0);
+        assert_eq!(wait(engine.create_table(&employees())).unwrap_err().code(), ErrorCode::DiskFull);
+    }
+    disk.set_room(0);
+    drop(snapshot);
+    eventually("space is free again", || wait(engine.create_table(&employees())).is_ok());
+}
+
 /// Tests a base of many small runs with long keys, whose `BASE` file is larger than the runs and needs more space than a small reserve has.
 #[test]
 fn a_disk_filled_by_a_large_base_file_is_freed_by_deletions() {

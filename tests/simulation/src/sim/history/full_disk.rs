@@ -15,8 +15,10 @@ use crate::sim::model::{Condition, Operation, Verb, Wrong};
 use crate::sim::plan::Trouble;
 use crate::sim::schedule::Shared;
 
-/// The space in bytes that an engine whose rows have been deleted needs for its files, including its reserve.
+/// The space in bytes that an engine without rows needs for its files, including its reserve.
 const NEEDED: u64 = 6 << 20;
+/// The space in bytes that the writes of [`History::write_again`] need. A message may have nearly a megabyte, and is written to the journal and by a flush.
+const WRITTEN: u64 = 16 << 20;
 /// The maximum number of attempts until a write succeeds.
 const ATTEMPTS: usize = 10;
 /// The time before each attempt.
@@ -80,11 +82,7 @@ impl History {
             Relief::Deletions => self.delete_all_rows(engine)?,
         }
         self.hear_all()?;
-        let is_engine = |path: &Path| path.parent() == Some(Path::new(FOLDER));
-        let files = self.disk.files();
-        let files = files.into_iter().filter(|(path, _)| is_engine(path) && !self.is_foreign(path));
-        let held: u64 = files.map(|(_, length)| length as u64).sum();
-        self.disk.give_room_beyond(held, NEEDED);
+        self.give_room_beyond_rows(engine, NEEDED);
         // Without a reserve, files are removed only after the base has been recorded in free space.
         if !has_reserve {
             self.disk.give_room_beyond(0, 2 * self.length_of("BASE") + (64 << 10));
@@ -96,6 +94,16 @@ impl History {
             Relief::Deletions => self.delete_all_rows(engine)?,
         }
         self.write_again(engine)
+    }
+
+    /// Leaves space for the remaining rows, such as messages, and for `needed` more bytes.
+    fn give_room_beyond_rows(&self, engine: &Engine, needed: u64) {
+        let is_engine = |path: &Path| path.parent() == Some(Path::new(FOLDER));
+        let files = self.disk.files();
+        let files = files.into_iter().filter(|(path, _)| is_engine(path) && !self.is_foreign(path));
+        let held: u64 = files.map(|(_, length)| length as u64).sum();
+        let rows = engine.statistics().map_or(0, |statistics| statistics.base_bytes);
+        self.disk.give_room_beyond(held, rows + needed);
     }
 
     fn drop_all(&mut self, engine: &Engine) -> Result<(), Wrong> {
@@ -147,6 +155,7 @@ impl History {
             Shared(Arc::clone(&self.schedule)).sleep(PAUSE);
             self.write_one(engine, Verb::Upsert)?;
         }
+        self.give_room_beyond_rows(engine, NEEDED + WRITTEN);
         self.full_disk.is_relieved = true;
         for verb in [Verb::Update(Condition::Any), Verb::Delete(Condition::Any), Verb::Insert] {
             self.write_one(engine, verb)?;
