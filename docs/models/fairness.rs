@@ -3,7 +3,8 @@
 //!
 //! Time is simulated. A request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by up to two orders of
 //! magnitude. Processes pause and die, and their clocks may be wrong and may run too fast or too slow. A transaction reads a row and writes it if the row still
-//! has the version that was read. Other programs leave behind reservations and rows in a different format. Some credentials do not permit deletes.
+//! has the version that was read. Some processes do not read this row: like writers of a feed, they remember the version of their last write, read the row again
+//! if a write finds another version, and repeat the write once in the same attempt. Other programs leave behind reservations and rows in a different format. Some credentials do not permit deletes.
 //! [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits the attempts of a transaction, and [`LONGEST`] limits the time for which a reservation can delay other
 //! processes.
 
@@ -19,7 +20,7 @@ use crate::interleave::{Process, Random, step};
 
 pub(crate) const MODEL: Model = Model { name: "fairness", conditions: &CONDITIONS, run };
 
-const CONDITIONS: [&str; 16] = [
+const CONDITIONS: [&str; 17] = [
     "a commit requires the version that was read",
     "a transaction that lost three attempts reserves the partition",
     "a reservation changes the versions of the rows",
@@ -36,6 +37,7 @@ const CONDITIONS: [&str; 16] = [
     "a row of another form is deleted when it is found",
     "a transaction whose credential permits no deletes gives up its reservation",
     "a process that cannot reserve waits for others nevertheless",
+    "a process that finds another version than the remembered one looks for reservations in its next transaction",
 ];
 
 const CONDITIONAL: usize = 0;
@@ -54,6 +56,7 @@ const NO_HOLD: usize = 12;
 const REMOVES_ODD: usize = 13;
 const GIVES_UP: usize = 14;
 const WAITS_ANYWAY: usize = 15;
+const RECORDS: usize = 16;
 
 /// Runs the process whose next step is due first. Returns `false` if all processes have ended.
 fn next(world: &World, processes: &mut [Option<Process>]) -> bool {
@@ -94,6 +97,7 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
     let below = |bound| world.below(bound);
     let is_distant = !world.random.one_in(4);
     let count = if world.random.one_in(4) { 12 + world.random.below(5) } else { 2 + world.random.below(5) };
+    let is_feed = world.random.one_in(2);
     let program = |number: usize| {
         let latency = match number {
             0 if is_distant => MS * [1 + below(10), 10 + below(90), 100][world.random.below(3) % 3],
@@ -111,8 +115,9 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
             speed: 90 + below(21),
             pauses_at: Some(below(400)).filter(|_| one_in(6)),
             dies_at: Some(below(400)).filter(|_| number > 0 && one_in(4)),
+            remembers: is_feed && number > 0 && one_in(3),
             // If processes encounter so many undeletable reservations that they stop waiting, the protocol guarantees nothing to other processes.
-            may_delete: !(1..=3).contains(&number) || world.is_hostile || !one_in(8),
+            may_delete: is_feed || !(1..=3).contains(&number) || world.is_hostile || !one_in(8),
             refusals: Cell::default(),
             requests: Cell::default(),
             known: Cell::default(),

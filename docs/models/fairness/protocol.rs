@@ -5,7 +5,7 @@ use crate::fairness::world::{
     SHORTEST, Store, Transaction, World, found, row,
 };
 use crate::fairness::{
-    CONDITIONAL, DELETES, GIVES_UP, IN_ORDER, IN_QUEUE, KNOWS, MEASURED, NO_HOLD, OWN_CLOCK, PASSES,
+    CONDITIONAL, DELETES, GIVES_UP, IN_ORDER, IN_QUEUE, KNOWS, MEASURED, NO_HOLD, OWN_CLOCK, PASSES, RECORDS,
     REMOVES_ODD, RESERVES, TIRES, TOUCHES, WAITS, WAITS_ANYWAY,
 };
 
@@ -56,7 +56,7 @@ impl World {
             return None;
         }
         let passed = program.passed.borrow();
-        let first = found.first.iter().find(|known| !passed.contains(&known.key()));
+        let first = found.first.iter().find(|known| !passed.contains(&(known.key(), known.date)));
         first.filter(|first| transaction.own != Some(first.key())).copied()
     }
 
@@ -82,14 +82,14 @@ impl World {
             let age =
                 if self.holds(OWN_CLOCK) { waited } else { u64::try_from(clock - first.date).unwrap_or(0) };
             if first.is_odd() && self.holds(NO_HOLD) {
-                program.passed.borrow_mut().insert(first.key());
+                program.passed.borrow_mut().insert((first.key(), first.date));
                 seen = None;
                 if self.holds(REMOVES_ODD) {
                     let odd = found.first.iter().filter(|known| known.is_odd());
                     self.delete(program, transaction, odd.map(Reservation::key)).await?;
                 }
             } else if self.holds(PASSES) && age >= if first.is_odd() { LONGEST } else { first.hold } {
-                program.passed.borrow_mut().insert(first.key());
+                program.passed.borrow_mut().insert((first.key(), first.date));
                 program.expired.set(program.expired.get() + 1);
                 seen = None;
                 self.delete(program, transaction, [first.key()]).await?;
@@ -143,7 +143,8 @@ impl World {
         } else {
             (self.request(program, transaction, row).await?, Found::default())
         };
-        let is_unknown = |read: (u64, u64)| program.known.get().is_some_and(|known| known != read.1);
+        let is_unknown =
+            |read: (u64, u64)| !program.remembers && program.known.get().is_some_and(|known| known != read.1);
         let mut is_shared = is_unknown(read);
         if is_shared && !looked && self.holds(KNOWS) {
             found = self.look(program, transaction).await?;
@@ -156,15 +157,38 @@ impl World {
             let own = transaction.own;
             let others = found.first.iter().map(Reservation::key).filter(|key| Some(*key) != own);
             self.delete(program, transaction, others).await?;
+            // The next transaction looks again, until no reservation is left.
+            is_shared = true;
         }
         if looked && self.ahead(program, transaction, &found).is_some() {
             self.wait(program, transaction, found).await?;
             read = self.request(program, transaction, row).await?;
             is_shared = true;
         }
-        program.known.set(Some(read.1));
+        if !program.remembers {
+            program.known.set(Some(read.1));
+        }
         program.is_shared.set(is_shared && self.holds(KNOWS));
         Ok(read)
+    }
+
+    /// Writes the row in one attempt of a process that remembers the version of the row. Returns `true` if the row was written.
+    async fn commit_remembered(
+        &self,
+        program: &Program,
+        transaction: &mut Transaction,
+    ) -> Result<bool, Died> {
+        let has_waited = program.is_shared.get();
+        if let Some(version) = program.known.take() {
+            if self.commit(program, transaction, (0, version)).await? {
+                program.is_shared.set(has_waited);
+                return Ok(true);
+            }
+        }
+        let read = self.request(program, transaction, row).await?;
+        let is_committed = self.commit(program, transaction, read).await?;
+        program.is_shared.set(has_waited || self.holds(RECORDS));
+        Ok(is_committed)
     }
 
     /// Writes the row if it still has the version that was read. Returns `true` if it was written.
@@ -193,6 +217,8 @@ impl World {
                 if is_conditional && store.version != version {
                     return None;
                 }
+                // A process that remembers the version of the row does not know its value.
+                let value = if program.remembers { store.value } else { value };
                 (store.value, store.version) = (value + 1, store.version + 1);
                 store.commits += 1;
                 own.map(|own| store.reservations.remove(&own));
@@ -233,7 +259,12 @@ impl World {
             let began = self.now();
             let read = self.read(program, &mut transaction).await?;
             let reading = self.now();
-            if self.commit(program, &mut transaction, read).await? {
+            let is_committed = if program.remembers {
+                self.commit_remembered(program, &mut transaction).await?
+            } else {
+                self.commit(program, &mut transaction, read).await?
+            };
+            if is_committed {
                 return Ok(());
             }
             let is_bound = !transaction.has_paused && !self.is_hostile && program.may_delete;

@@ -61,12 +61,15 @@ pub(super) struct Program {
     /// The number of the request at which the process pauses, and the number of the request at which it dies.
     pub(super) pauses_at: Option<u64>,
     pub(super) dies_at: Option<u64>,
+    /// `true` if the process does not read the row, but remembers the version of its last write.
+    pub(super) remembers: bool,
     pub(super) requests: Cell<u64>,
     /// The version of the row after the last transaction of the process, or `None` if it is unknown.
     pub(super) known: Cell<Option<u64>>,
     /// `true` if another process has written the row since the previous transaction of this process.
     pub(super) is_shared: Cell<bool>,
-    pub(super) passed: RefCell<BTreeSet<(u64, u64)>>,
+    /// The reservations for which the process no longer waits, each with its date: a renewed reservation has a later date.
+    pub(super) passed: RefCell<BTreeSet<((u64, u64), i64)>>,
     /// `true` if the credential of the process permits deletes.
     pub(super) may_delete: bool,
     /// The number of commits that were refused because of the credential of the process.

@@ -41,8 +41,9 @@ struct State {
     is_shared: bool,
     /// `true` if the last transaction that recorded changes, for example in a feed, found changes that another process had recorded.
     is_recorded_by_others: bool,
-    /// The keys of [reservations](crate::unit::reservation) that this process no longer waits for, because their hold time has ended.
-    passed: HashSet<RowKey>,
+    /// The [reservations](crate::unit::reservation) that this process no longer waits for, because their hold time has ended. A renewed reservation has another
+    /// version.
+    passed: HashMap<RowKey, ETag>,
     /// The number of reservations that have expired while this process waited for them, counted since the process last found no reservation.
     expired: usize,
     /// The store's error, if the process's credential does not permit it to write reservations.
@@ -90,7 +91,7 @@ impl Default for SeenPartitions {
 
 impl Default for SeenRows {
     fn default() -> Self {
-        let (versions, passed) = (Recent::of(ROWS), HashSet::new());
+        let (versions, passed) = (Recent::of(ROWS), HashMap::new());
         Self(Mutex::new(State {
             versions,
             is_shared: false,
@@ -195,14 +196,14 @@ impl SeenRows {
         self.lock().is_shared = is_shared;
     }
 
-    /// Returns `true` if a reservation's hold time has ended.
-    pub(crate) fn is_passed(&self, reservation: &RowKey) -> bool {
-        self.lock().passed.contains(reservation)
+    /// Returns `true` if the hold time of a reservation has ended, and the reservation has not been renewed.
+    pub(crate) fn is_passed(&self, reservation: &RowKey, version: &ETag) -> bool {
+        self.lock().passed.get(reservation) == Some(version)
     }
 
-    /// Records that a reservation's hold time has ended.
-    pub(crate) fn pass(&self, reservation: &RowKey) {
-        self.lock().passed.insert(reservation.clone());
+    /// Records that the hold time of a reservation has ended.
+    pub(crate) fn pass(&self, reservation: &RowKey, version: &ETag) {
+        self.lock().passed.insert(reservation.clone(), version.clone());
     }
 
     /// Adds to the number of consecutive reservations that have expired while this process waited for them.
@@ -218,7 +219,7 @@ impl SeenRows {
     /// Records which reservations exist, and forgets all others.
     pub(crate) fn found(&self, reservations: &HashSet<RowKey>) {
         let mut state = self.lock();
-        state.passed.retain(|reservation| reservations.contains(reservation));
+        state.passed.retain(|reservation, _| reservations.contains(reservation));
         if reservations.is_empty() {
             state.expired = 0;
         }
@@ -283,6 +284,30 @@ mod tests {
         assert!(!rows.is_foreign(&key, version(4).as_ref()));
         rows.wrote(&sent(&key, Some(5)), version(6).as_ref());
         assert!(rows.is_foreign(&key, version(6).as_ref()), "the write replaced a foreign version");
+    }
+
+    #[test]
+    fn a_reservation_that_is_renewed_after_its_hold_time_is_not_passed() {
+        let (rows, key) = (SeenRows::default(), row_key(1));
+        let version = ETag::from_ticks;
+        rows.pass(&key, &version(1));
+        assert!(rows.is_passed(&key, &version(1)) && !rows.is_passed(&key, &version(2)));
+        rows.found(&HashSet::new());
+        assert!(!rows.is_passed(&key, &version(1)));
+    }
+
+    #[test]
+    fn a_process_is_told_of_changes_that_others_have_recorded() {
+        let (partitions, table) = (SeenPartitions::default(), TableName::new("Notes").unwrap());
+        let place = (&table, &PartitionKey::new("t").unwrap());
+        partitions.recorded(place, true);
+        let rows = partitions.partition(place.0, place.1);
+        assert!(!rows.is_shared(), "no transaction has used the partition");
+        partitions.recorded(place, true);
+        rows.set_shared(false);
+        assert!(rows.is_shared());
+        partitions.recorded(place, false);
+        assert!(!rows.is_shared());
     }
 
     #[test]

@@ -65,7 +65,10 @@ impl<S: TableStore> Queue<'_, S> {
         if self.has_stopped_waiting() {
             return None;
         }
-        let first = queue.first.iter().find(|stored| !self.seen.is_passed(stored.reservation.row_key()));
+        let first = queue
+            .first
+            .iter()
+            .find(|stored| !self.seen.is_passed(stored.reservation.row_key(), &stored.etag));
         first.filter(|first| own != Some(&first.reservation))
     }
 
@@ -143,7 +146,7 @@ impl<S: TableStore> Queue<'_, S> {
     /// # Errors
     /// Any error from a transaction, except one that shows that the reservation has already been deleted or renewed.
     pub(super) async fn pass(&self, queue: &Reservations, stored: &Stored) -> Result<()> {
-        self.seen.pass(stored.reservation.row_key());
+        self.seen.pass(stored.reservation.row_key(), &stored.etag);
         if stored.hold.is_zero() {
             return self.delete(queue.first.iter().filter(|other| other.hold.is_zero())).await;
         }
