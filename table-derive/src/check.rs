@@ -6,6 +6,7 @@ mod index;
 mod key;
 mod level;
 mod missing;
+mod mixed;
 mod part_type;
 mod property;
 mod serde;

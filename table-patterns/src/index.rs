@@ -94,6 +94,7 @@ mod changes;
 mod check;
 mod contributor;
 mod copy;
+mod copy_owner;
 mod enabling;
 mod eventual;
 pub(crate) mod fault;

@@ -1,10 +1,11 @@
 //! Checks the declarations of indexes.
 
 use proc_macro2::TokenTree;
+use syn::LitInt;
 use syn::ext::IdentExt;
-use syn::{LitInt, LitStr};
 
 use crate::casing::pascal_case;
+use crate::check::mixed;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::index::Index;
@@ -19,7 +20,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     unique_list(ctxt, entity);
     unbounded_list(ctxt, entity);
     own_key_left_out(ctxt, entity);
-    mixed_rows(ctxt, entity);
+    mixed::check(ctxt, entity);
     reserved_method(ctxt, entity);
     type_of_a_field(ctxt, entity);
 }
@@ -111,7 +112,7 @@ fn before_more(entity: &Entity<'_>, index: &Index) -> String {
 }
 
 /// Returns the pieces of an index's `RowKey` as they were written.
-fn pieces(index: &Index) -> Option<String> {
+pub(super) fn pieces(index: &Index) -> Option<String> {
     let mut tokens = grammar::arguments(&index.attr.original).into_iter();
     tokens.find(|token| matches!(token, TokenTree::Ident(word) if word == "row_key"))?;
     match tokens.next()? {
@@ -240,55 +241,6 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
             "{more}; or, if at most one entity has each value, declare that: `#[index({name}, unique, …)]`"
         );
         ctxt.error("T065", name, wrong, help);
-    }
-}
-
-/// Reports pairs of row types that cannot be told apart by their `RowKey` prefixes (PAT-HET-2).
-fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
-    let (Some(partition_key), Some(own_key)) = (&entity.partition_key, &entity.row_key) else { return };
-    let begin = |key: &Key| key.literal_from(0);
-    let mut kinds = vec![(
-        "the entity itself".to_owned(),
-        entity.table.0.to_ascii_lowercase(),
-        begin(partition_key),
-        begin(own_key),
-    )];
-    for index in entity.indexes.iter().filter(|index| !index.is_broken(entity)) {
-        let name = &index.attr.name;
-        let Some(row_key) = &index.row_key else { continue };
-        let table = index.attr.table.as_ref().map_or_else(|| entity.table.0.clone(), LitStr::value);
-        let table = table.to_ascii_lowercase();
-        let partition = begin(index.partition_key.as_ref().unwrap_or(partition_key));
-        let row = begin(row_key);
-        let mixed = kinds.iter().find(|(_, other_table, other_partition, other_row)| {
-            *other_table == table
-                && *other_partition == partition
-                && (other_row.starts_with(&row) || row.starts_with(other_row))
-        });
-        if let Some((other, .., other_row)) = mixed {
-            let wrong = format!(
-                "the rows of `{name}` would mix with the rows of {other} in one partition; their RowKeys start with {row:?} and \
-                 {other_row:?}"
-            );
-            let method = index.method();
-            let pieces = pieces(index).unwrap_or_else(|| "…".to_owned());
-            let own = grammar::source(&grammar::arguments(&own_key.original));
-            let also = if own_key.literal_from(0).is_empty() && other == "the entity itself" {
-                let first = own_key
-                    .parts()
-                    .next()
-                    .map_or_else(|| "id".to_owned(), |part| part.name.unraw().to_string());
-                format!(" and `#[row_key(\"{first}_\", {own})]` above the struct")
-            } else {
-                String::new()
-            };
-            let help = format!(
-                "start each RowKey with a different literal: `row_key(\"{method}_\", {pieces})` in `{name}`{also}; or give `{name}` separate \
-                 partitions, `partition_key(\"{method}_\", …)`, or a table: `table = \"…\"`",
-            );
-            ctxt.error("T066", name, wrong, help);
-        }
-        kinds.push((format!("`{name}`"), table, partition, row));
     }
 }
 

@@ -8,7 +8,7 @@ use crate::check::missing;
 use crate::codec::Codec;
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
-use crate::model::key::{Key, Piece, illegal};
+use crate::model::key::{Key, Piece, illegal, is_reserved};
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     missing::check(ctxt, entity, keys(entity));
@@ -16,6 +16,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
         empty_key(ctxt, key);
         field_twice(ctxt, key);
         illegal_literal(ctxt, entity, key);
+        reserved_literal(ctxt, key);
         empty_literal(ctxt, key);
         nested_bucket(ctxt, key);
     }
@@ -65,6 +66,14 @@ fn illegal_literal(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
             };
             ctxt.error("T024", text, wrong, help);
         }
+    }
+}
+
+/// Reports a literal that begins with U+FFFC. A key that begins with it is reserved for patterns, and a text before the literal may be empty (PAT-EC-8).
+fn reserved_literal(ctxt: &Ctxt, key: &Key) {
+    for text in literals(key).filter(|text| is_reserved(&text.value())) {
+        let wrong = "U+FFFC begins the keys of rows that are reserved for patterns (PAT-EC-8)";
+        ctxt.error("T024", text, wrong, "begin the literal with another character, such as `_`");
     }
 }
 

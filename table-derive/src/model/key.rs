@@ -169,3 +169,11 @@ pub(crate) fn illegal(text: &str) -> Option<char> {
         |c: &char| matches!(c, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}');
     text.chars().find(is_illegal)
 }
+
+/// The first character of rows that are reserved for patterns.
+const RESERVED: char = '\u{FFFC}';
+
+/// Returns `true` if a text begins with U+FFFC, the first character of rows that are reserved for patterns (PAT-EC-8).
+pub(crate) fn is_reserved(text: &str) -> bool {
+    text.starts_with(RESERVED)
+}

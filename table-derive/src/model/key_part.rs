@@ -9,7 +9,7 @@ use crate::casing;
 use crate::codec::Codec;
 use crate::ctxt::Ctxt;
 use crate::grammar;
-use crate::model::key::illegal;
+use crate::model::key::{illegal, is_reserved};
 use crate::model::shape;
 use crate::symbol::KEY_PART;
 
@@ -121,6 +121,12 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
         {
             let wrong = format!("a key cannot contain {character:?} (KEY-3)");
             ctxt.error("T024", text, wrong, "give the variant a name without it: `#[key_part(\"name\")]`");
+        }
+        if let Some(text) = &given
+            && is_reserved(&text.value())
+        {
+            let wrong = "U+FFFC begins the keys of rows that are reserved for patterns (PAT-EC-8)";
+            ctxt.error("T024", text, wrong, "begin the name with another character: `#[key_part(\"name\")]`");
         }
         if let Some((earlier, _)) = names.iter().find(|(_, earlier)| *earlier == name) {
             let wrong = format!("`{earlier}` and `{}` are both written as `{name}`", variant.ident);

@@ -23,6 +23,7 @@ use table_core::{Error, Result};
 use crate::entities::{Author, Contribution, Contributor, Entities, EntityChange};
 use crate::index::changes::{Change, ChangeKind, OwnerOf, holds_entry, owner_of, stored_changes};
 use crate::index::copy::CopyChange;
+use crate::index::copy_owner::copy_owner;
 use crate::index::fault::IndexFault;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
 use crate::index::owners::{self, Found};
@@ -101,7 +102,7 @@ impl Indexes {
         }
         let copy = CopyChange {
             index,
-            owner_of: owner_of::<E>,
+            owner_of: copy_owner::<E>,
             holds_entry: holds_entry::<E>,
             before: is_there.then(|| owner.clone()),
             after: row.map(|row| (owner, row)),

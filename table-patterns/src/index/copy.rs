@@ -53,10 +53,8 @@ impl CopyChange {
     /// transaction.
     fn assumed(&self) -> OperationKind {
         match &self.after {
-            // Only the new row of a unique index may belong to another entity.
-            Some((_, row)) if self.index.unique && self.before.is_none() => {
-                OperationKind::Insert(row.clone())
-            }
+            // A row at the new key may belong to another entity, or be an entity itself.
+            Some((_, row)) if self.before.is_none() => OperationKind::Insert(row.clone()),
             Some((_, row)) => OperationKind::InsertOrReplace(row.clone()),
             None => OperationKind::Delete(IfMatch::Any),
         }
@@ -104,14 +102,17 @@ impl CopyChange {
         let owner = (self.owner_of)(self.index, key, stored);
         let after = self.after.as_ref().map(|(owner, _)| owner);
         let is_ours = owner.is_some() && (owner == self.before || owner.as_ref() == after);
-        // A row that is not an index row has no owner. It is overwritten unless it could hide the value of another entity.
-        let is_free = owner.is_none() && !self.index.unique;
         Ok(match &self.after {
-            Some((_, row)) if is_ours || is_free => Some(OperationKind::Replace(row.clone(), if_match)),
+            Some((_, row)) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
             None if is_ours => Some(OperationKind::Delete(if_match)),
             // The entity was already a duplicate when the index became unique. It never had an index row, and does not get one.
             Some((after, _)) if self.before.as_ref() == Some(after) => None,
-            Some(_) => return Err(violation(self.index, key, owner.as_ref().unwrap_or(key))),
+            Some(_) => {
+                return Err(match owner {
+                    Some(owner) => violation(self.index, key, &owner),
+                    None => occupied(self.index, key),
+                });
+            }
             None => None,
         })
     }
@@ -168,4 +169,10 @@ impl DerivedRow for CopyChange {
 pub(crate) fn violation(index: &IndexSchema, copy: &EntityKey, owner: &EntityKey) -> Error {
     let taken = UniqueViolation { index: index.name, owner: owner.clone() };
     Error::of(IndexFault::Taken(taken)).with_key(copy.partition_key.as_str(), copy.row_key.as_str())
+}
+
+/// Returns the error for a row that is not a copy of the index, but has the key of a copy to write (PAT-HET-2).
+pub(crate) fn occupied(index: &IndexSchema, copy: &EntityKey) -> Error {
+    let occupied = IndexFault::Occupied { index: index.name, at: copy.to_string() };
+    Error::of(occupied).with_key(copy.partition_key.as_str(), copy.row_key.as_str())
 }

@@ -45,6 +45,12 @@ pub(crate) enum IndexFault {
     #[fault(InvalidInput, "PAT-HET-2")]
     Hidden { index: &'static str },
     #[error(
+        "the row {at} exists and is not an entry of index `{index}`, so the entry cannot be written; choose another value, delete the row, or give the keys \
+         of the index another literal"
+    )]
+    #[fault(EntityMismatch, "PAT-HET-2")]
+    Occupied { index: &'static str, at: String },
+    #[error(
         "the table has no stored schema, so the state of its indexes is unknown; open it first with \
          `create_if_missing`"
     )]

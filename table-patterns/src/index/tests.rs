@@ -23,6 +23,7 @@ mod list_rules;
 mod malformed;
 mod marks;
 mod model;
+mod occupied;
 mod old;
 mod owners;
 mod people;

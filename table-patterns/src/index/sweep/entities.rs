@@ -15,7 +15,9 @@ use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::{Batch, Outcome, RACE, StepRecorder, read_as};
 use crate::failure::Failure;
-use crate::index::changes::{owner_of, with_room};
+use crate::index::changes::with_room;
+use crate::index::copy::occupied;
+use crate::index::copy_owner::{copy_owner, is_entity};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
 use crate::index::mark::{has_room, is_marked, mark};
@@ -181,7 +183,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 None => wrong(FindingKind::Unreadable, entry, false),
             };
         }
-        let kind = match owner_of::<E>(self.schema(), &entry.key, &found.row) {
+        let kind = match copy_owner::<E>(self.schema(), &entry.key, &found.row) {
             Some(holder) if holder == *owner => {
                 if has_same(found.row.view(), entry.row.view())? {
                     return Ok(None);
@@ -229,7 +231,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                     None => self.delete(&table, at, found.etag).await,
                 };
             }
-            match owner_of::<E>(self.schema(), at, &found.row) {
+            match copy_owner::<E>(self.schema(), at, &found.row) {
+                None if is_entity::<E>(self.schema(), at, &found.row) => {
+                    return Err(occupied(self.schema(), at));
+                }
                 Some(holder) if holder == *owner => return Ok(()),
                 Some(holder) if self.table.has_entry(self.index, &holder, at).await? => return Ok(()),
                 // The holder is read again after the mark.

@@ -10,7 +10,9 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
 use crate::entities::{RACE, StepRecorder, read_as};
-use crate::index::changes::{owner_of, stored_entry};
+use crate::index::changes::stored_entry;
+use crate::index::copy::occupied;
+use crate::index::copy_owner::{copy_owner, is_entity};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite, Members};
 use crate::index::mark::{has_room, is_marked, mark};
@@ -25,7 +27,7 @@ struct Checked {
     marks: bool,
     /// The entries that belong to no entity or cannot be read. A repair removes them.
     wrong: Vec<Finding>,
-    /// The entries that a repair keeps, because their entities cannot be decoded.
+    /// The entries that a repair keeps, because their entities cannot be decoded, or because the row is itself an entity.
     kept: Vec<Finding>,
 }
 
@@ -115,7 +117,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             }
         } else {
             checked.marks = !is_marked(row)? && has_room(key, row, &limits)?;
-            match owner_of::<E>(schema, key, row) {
+            match copy_owner::<E>(schema, key, row) {
+                None if is_entity::<E>(schema, key, row) => {
+                    checked.kept.push(self.bad(Phase::Rows, key, &occupied(schema, key)));
+                }
                 None => checked.wrong.push(unreadable()),
                 Some(owner) => self.check_owner(&owner, key, &mut checked).await?,
             }

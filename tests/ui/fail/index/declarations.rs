@@ -161,6 +161,37 @@ mod mixed_with_index {
     }
 }
 
+mod equal_keys_with_entity {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key("emp_", department)]
+    #[row_key(id)]
+    #[index(ByName, unique, partition_key("emp", name), row_key(id))] //~ T066
+    pub struct Employee {
+        department: String,
+        id: u32,
+        name: String,
+        email: String,
+    }
+}
+
+mod equal_keys_with_index {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(ByEmail, unique, row_key("email_", email))]
+    #[index(Emails, unique, partition_key("all_", name), row_key("email_", email))] //~ T066
+    pub struct Employee {
+        department: String,
+        id: u32,
+        name: String,
+        email: String,
+    }
+}
+
 mod name_twice {
     use table_core::Entity;
 

@@ -109,6 +109,19 @@ mod hidden_design {
     }
 }
 
+mod reserved_literal {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key("\u{FFFC}empid_", id)] //~ T024
+    pub struct Employee {
+        department: String,
+        id: u32,
+        age: i32,
+    }
+}
+
 mod illegal_literal {
     use table_core::Entity;
 

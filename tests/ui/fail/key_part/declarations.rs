@@ -1,3 +1,14 @@
+mod reserved_name {
+    use table_core::KeyPart;
+
+    #[derive(KeyPart)]
+    enum Stage {
+        #[key_part("\u{FFFC}draft")] //~ T024
+        Draft,
+        Final,
+    }
+}
+
 mod illegal_name {
     use table_core::{Entity, KeyPart};
 
