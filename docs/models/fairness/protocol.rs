@@ -179,11 +179,11 @@ impl World {
         transaction: &mut Transaction,
     ) -> Result<bool, Died> {
         let has_waited = program.is_shared.get();
-        if let Some(version) = program.known.take() {
-            if self.commit(program, transaction, (0, version)).await? {
-                program.is_shared.set(has_waited);
-                return Ok(true);
-            }
+        if let Some(version) = program.known.take()
+            && self.commit(program, transaction, (0, version)).await?
+        {
+            program.is_shared.set(has_waited);
+            return Ok(true);
         }
         let read = self.request(program, transaction, row).await?;
         let is_committed = self.commit(program, transaction, read).await?;

@@ -41,10 +41,8 @@ fn is_foreign(entity: &EntitySchema, index: &IndexSchema, row: RowView<'_>) -> R
         if name == ENTITY_TYPE && !is_of_copy {
             return Ok(true);
         }
-        match name == UNCLAIMED || is_of_copy || entity.declares(name) {
-            true => known += 1,
-            false => unknown += 1,
-        }
+        let is_known = name == UNCLAIMED || is_of_copy || entity.declares(name);
+        *(if is_known { &mut known } else { &mut unknown }) += 1;
     }
     let mut lacks_required = false;
     for property in index.properties.iter().filter(|property| !property.optional) {
