@@ -1,6 +1,5 @@
 //! Checks the declarations of indexes.
 
-use proc_macro2::TokenTree;
 use syn::LitInt;
 use syn::ext::IdentExt;
 
@@ -99,7 +98,7 @@ fn is_text(entity: &Entity<'_>, field: &str) -> bool {
 
 /// Returns the pieces of an index's `RowKey` with the separator that further pieces need: `"age_", age, "_", `. A text at the end is escaped.
 fn before_more(entity: &Entity<'_>, index: &Index) -> String {
-    let written = pieces(index).unwrap_or_else(|| "…".to_owned());
+    let written = index.row_key_pieces().unwrap_or_else(|| "…".to_owned());
     let last = written.rsplit(", ").next().unwrap_or_default().to_owned();
     if written.ends_with('"') {
         format!("{written}, ")
@@ -108,16 +107,6 @@ fn before_more(entity: &Entity<'_>, index: &Index) -> String {
         format!("{before}escaped({last}), \"!\", ")
     } else {
         format!("{written}, \"_\", ")
-    }
-}
-
-/// Returns the pieces of an index's `RowKey` as they were written.
-pub(super) fn pieces(index: &Index) -> Option<String> {
-    let mut tokens = grammar::arguments(&index.attr.original).into_iter();
-    tokens.find(|token| matches!(token, TokenTree::Ident(word) if word == "row_key"))?;
-    match tokens.next()? {
-        TokenTree::Group(group) => Some(grammar::source(&group.stream())),
-        _ => None,
     }
 }
 

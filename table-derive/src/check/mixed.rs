@@ -3,7 +3,6 @@
 use syn::LitStr;
 use syn::ext::IdentExt;
 
-use crate::check::index::pieces;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::Entity;
@@ -124,7 +123,7 @@ fn report_mixed(ctxt: &Ctxt, own_key: &Key, index: &Index, mixing: Mixing<'_>) {
         }
     };
     let method = index.method();
-    let pieces = pieces(index).unwrap_or_else(|| "…".to_owned());
+    let pieces = index.row_key_pieces().unwrap_or_else(|| "…".to_owned());
     let own = grammar::source(&grammar::arguments(&own_key.original));
     let also = if own_key.literal_from(0).is_empty() && other.name == "the entity itself" {
         let first =

@@ -9,6 +9,7 @@ use crate::attr::index::IndexAttr;
 use crate::casing::snake_case;
 use crate::codec::Codec;
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::key::{Key, Part};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
@@ -30,6 +31,16 @@ impl Index {
         let partition_key = attr.partition_key.as_ref().map(read_key).map(Key::into_levels);
         let row_key = attr.row_key.as_ref().map(read_key);
         Self { attr, partition_key, row_key }
+    }
+
+    /// Returns the pieces of the `RowKey` as they were written.
+    pub(crate) fn row_key_pieces(&self) -> Option<String> {
+        let mut tokens = grammar::arguments(&self.attr.original).into_iter();
+        tokens.find(|token| matches!(token, TokenTree::Ident(word) if word == "row_key"))?;
+        match tokens.next()? {
+            TokenTree::Group(group) => Some(grammar::source(&group.stream())),
+            _ => None,
+        }
     }
 
     /// Returns the declared keys of the index rows. The `PartitionKey` may be that of the entity.
