@@ -3,10 +3,10 @@
 //!
 //! Time is simulated. A request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by up to two orders of
 //! magnitude. Processes pause and die, and their clocks may be wrong and may run too fast or too slow. A transaction reads a row and writes it if the row still
-//! has the version that was read. Some processes do not read this row: like writers of a feed, they remember the version of their last write, read the row again
-//! if a write finds another version, and repeat the write once in the same attempt. Other programs leave behind reservations and rows in a different format. Some credentials do not permit deletes.
-//! [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits the attempts of a transaction, and [`LONGEST`] limits the time for which a reservation can delay other
-//! processes.
+//! has the version that was read. Some processes, like writers of a feed, do not read this row: they remember the version of their last write. If a write finds
+//! another version, they read the row and repeat the write once in the same attempt. Other programs leave behind reservations and rows in a different format. Some
+//! credentials do not permit deletes. [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits the attempts of a transaction, and [`LONGEST`] limits the time for which a
+//! reservation can delay other processes.
 
 mod protocol;
 mod world;
