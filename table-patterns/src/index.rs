@@ -81,6 +81,9 @@
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.
 //! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it opens its table. The claims to
 //!   these keys are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the index's table is deleted.
+//! - An index never replaces a row that is not one of its entries, such as an entity of another type: the write is refused (`EntityMismatch`, PAT-HET-2). The
+//!   properties of the row decide this. A repair deletes such rows under keys of the index, except entities of the indexed type.
+//! - A value with which a declared key of an index would begin with U+FFFC is refused (`OutOfRangeInput`, PAT-EC-8).
 //! - Index rows of an earlier layout are neither found nor deleted if the current layout cannot produce their keys.
 //!
 //! # When not to
@@ -112,6 +115,7 @@ mod read;
 pub(crate) mod relay;
 mod remote;
 mod remote_removal;
+mod reserved;
 mod settle;
 mod state;
 mod sweep;

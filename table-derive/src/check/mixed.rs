@@ -77,6 +77,7 @@ impl Start {
 }
 
 /// A reason why two kinds of rows cannot be told apart.
+#[derive(Clone, Copy)]
 enum Mixing<'k> {
     /// The `RowKey`s of the rows start alike, in partitions that start with the same text.
     Rows(&'k RowKind, &'k RowKind),
@@ -147,7 +148,7 @@ mod tests {
 
     /// Returns `true` if a declaration with these keys and indexes is refused with T066.
     fn is_refused(keys: &str, indexes: &[&str]) -> bool {
-        let indexes: String = indexes.iter().map(|index| format!("#[index({index})]")).collect();
+        let indexes = indexes.iter().map(|index| format!("#[index({index})]")).collect::<Vec<_>>().join(" ");
         let fields = "struct Employee { department: String, id: u32, name: String, email: String }";
         let declaration: TokenStream = format!("{keys} {indexes} {fields}").parse().unwrap();
         let expanded = derive::entity(declaration, || syn::parse_quote!(::table_core)).to_string();
@@ -171,7 +172,7 @@ mod tests {
             is_refused(PLAIN, &[first, second])
         };
         assert!(twice(r#"B, unique, partition_key("a_b_", name), row_key(id)"#));
-        assert!(twice(r#"B, unique, partition_key(name), row_key(id)"#));
+        assert!(twice("B, unique, partition_key(name), row_key(id)"));
         assert!(!twice(r#"B, unique, partition_key("b_", name), row_key(id)"#));
     }
 
@@ -194,7 +195,7 @@ mod tests {
             // `Entities` inserts no entity into the partitions of the index.
             (PLAIN, r#"A, unique, partition_key("email_", department), row_key(email)"#),
             (
-                r#"#[partition_key(department)] #[row_key(id)]"#,
+                "#[partition_key(department)] #[row_key(id)]",
                 r#"A, unique, partition_key("email_", email), row_key(id)"#,
             ),
         ];

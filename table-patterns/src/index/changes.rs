@@ -9,6 +9,7 @@ use table_core::schema::{IndexKind, IndexSchema};
 use table_core::{ErrorCode, Result};
 
 use crate::entities::read_as;
+use crate::index::reserved::check_reserved;
 use crate::index::whole::{StoredValues, with_values};
 use crate::outbox::keys::guard_key;
 
@@ -76,7 +77,7 @@ pub enum ChangeKind {
 ///
 /// # Errors
 /// Any error from [`IndexOf::entry`]: `KeyEncoding` if an index key cannot contain a
-/// value, `PropertyValueTooLarge` if an index key is too long (KEY-8).
+/// value, `PropertyValueTooLarge` if an index key is too long (KEY-8). `OutOfRangeInput` (PAT-EC-8) if a declared index key of `new` would begin with U+FFFC.
 pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
     stored_changes((old, [None; 2]), (new, [None; 2]))
 }
@@ -99,6 +100,9 @@ pub(crate) fn stored_changes<E: Entity>(
         let after = with_room(schema, new.map(|new| index.entry(new)).transpose()?.flatten())?;
         let after = valued(after, written)?;
         if before != after {
+            if let Some(after) = &after {
+                check_reserved(schema, &after.key)?;
+            }
             push(schema, before, after, &mut changes);
         }
     }

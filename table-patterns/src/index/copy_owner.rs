@@ -14,7 +14,7 @@ use crate::index::changes::owner_of;
 /// The key alone does not decide this: the key of a copy can contain the whole key of its entity, and another type can have entities under keys of this form.
 pub(crate) fn copy_owner<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let owner = owner_of::<E>(schema, key, row)?;
-    // An unreadable property is no proof that the row belongs to another type.
+    // An unreadable property does not prove that the row belongs to another type.
     let is_foreign = is_foreign(E::SCHEMA, schema, row.view()).unwrap_or(false);
     (!is_foreign).then_some(owner)
 }
@@ -41,10 +41,8 @@ fn is_foreign(entity: &EntitySchema, index: &IndexSchema, row: RowView<'_>) -> R
         if name == ENTITY_TYPE && !is_of_copy {
             return Ok(true);
         }
-        match name == UNCLAIMED || is_of_copy || entity.declares(name) {
-            true => known += 1,
-            false => unknown += 1,
-        }
+        let is_known = name == UNCLAIMED || is_of_copy || entity.declares(name);
+        *(if is_known { &mut known } else { &mut unknown }) += 1;
     }
     let mut lacks_required = false;
     for property in index.properties.iter().filter(|property| !property.optional) {

@@ -51,6 +51,12 @@ pub(crate) enum IndexFault {
     #[fault(EntityMismatch, "PAT-HET-2")]
     Occupied { index: &'static str, at: String },
     #[error(
+        "the value of `{field}` begins with U+FFFC, and so would the key of the entry in index `{index}`; keys that begin with it are reserved for patterns; \
+         choose another value, or begin the key of the index with a literal"
+    )]
+    #[fault(OutOfRangeInput, "PAT-EC-8")]
+    Reserved { index: &'static str, field: &'static str },
+    #[error(
         "the table has no stored schema, so the state of its indexes is unknown; open it first with \
          `create_if_missing`"
     )]

@@ -30,4 +30,5 @@ mod people;
 mod relay;
 mod remote;
 mod repair;
+mod reserved;
 mod values;

@@ -25,7 +25,7 @@ pub trait KeyEnum: Sized + 'static {
 ///
 /// - Fixed width if all names have the same length. Ordered if the names are in ascending order in the declaration, because a derived `Ord` uses the
 ///   declaration order. Otherwise, range queries are not available.
-/// - Duplicate names, and names that are illegal in keys, do not compile.
+/// - Duplicate names, names that are illegal in keys, and names that begin with U+FFFC do not compile.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, KeyEnum, Variant};
@@ -62,6 +62,10 @@ const fn form_of(names: &[&str]) -> Form {
             legal_units(name).is_some(),
             "[T024] the name of a variant contains a character that keys cannot contain; rename it"
         );
+        assert!(
+            !is_reserved(name),
+            "[T024] the name of a variant begins with U+FFFC, which begins the keys of rows that are reserved for patterns; rename it"
+        );
         let units = order::units(name);
         form.min = if units < form.min { units } else { form.min };
         form.max = if units > form.max { units } else { form.max };
@@ -80,6 +84,11 @@ const fn form_of(names: &[&str]) -> Form {
         at += 1;
     }
     form
+}
+
+/// Returns `true` if a text begins with U+FFFC ([`RESERVED`](crate::key::text::RESERVED)).
+const fn is_reserved(text: &str) -> bool {
+    matches!(text.as_bytes(), [0xEF, 0xBF, 0xBC, ..])
 }
 
 struct Named<T>(T);
@@ -115,5 +124,25 @@ impl<T: KeyEnum> KeyCodec<T> for Variant {
             .position(|name| *name == text)
             .and_then(T::from_index)
             .ok_or_else(|| mismatch(text, <Self as KeyCodec<T>>::NAME))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::text::RESERVED;
+
+    #[test]
+    fn only_u_fffc_at_the_start_of_a_name_is_reserved() {
+        for character in ['a', '\u{FFFB}', RESERVED, '\u{FFFD}'] {
+            assert_eq!(is_reserved(&format!("{character}x")), character == RESERVED, "{character:?}");
+        }
+        assert!(!is_reserved("") && !is_reserved("a\u{FFFC}"));
+    }
+
+    #[test]
+    #[should_panic(expected = "[T024] the name of a variant begins with U+FFFC")]
+    fn pat_ec_8_a_variant_with_a_reserved_name_is_refused() {
+        form_of(&["draft", "\u{FFFC}final"]);
     }
 }

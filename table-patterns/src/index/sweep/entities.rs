@@ -22,6 +22,7 @@ use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
 use crate::index::mark::{has_room, is_marked, mark};
 use crate::index::remote::RemoteChange;
+use crate::index::reserved::check_reserved;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
 use crate::index::whole::{has_same, with_values};
@@ -106,7 +107,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     async fn entry(&self, key: &EntityKey, row: &Row) -> Result<Result<Option<IndexEntry>, Finding>> {
         let entry = async {
             let entity: E = read_as(key, row).map_err(|error| self.table.here(error, key))?;
-            with_room(self.schema(), self.index.entry(&entity)?)
+            let entry = with_room(self.schema(), self.index.entry(&entity)?)?;
+            entry.as_ref().map_or(Ok(()), |entry| check_reserved(self.schema(), &entry.key))?;
+            Ok(entry)
         };
         self.checked((Phase::Entities, key), entry).await
     }

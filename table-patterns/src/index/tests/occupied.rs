@@ -40,6 +40,10 @@ mod before {
 }
 
 /// An entity with copies in its partition, of which the second contains the whole key of the entity in its own key, and with copies in another table.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
+)]
 #[derive(Clone, Debug, PartialEq, Entity)]
 #[entity(table = "Desk", crate = table_core)]
 #[partition_key(tenant)]
