@@ -29,5 +29,6 @@ pub(crate) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     property::check(ctxt, entity);
     serde::check(ctxt, entity);
     index::check(ctxt, entity);
+    mixed::check(ctxt, entity);
     part_type::check(ctxt, entity);
 }

@@ -4,7 +4,6 @@ use syn::LitInt;
 use syn::ext::IdentExt;
 
 use crate::casing::pascal_case;
-use crate::check::mixed;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::index::Index;
@@ -19,7 +18,6 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     unique_list(ctxt, entity);
     unbounded_list(ctxt, entity);
     own_key_left_out(ctxt, entity);
-    mixed::check(ctxt, entity);
     reserved_method(ctxt, entity);
     type_of_a_field(ctxt, entity);
 }
