@@ -20,7 +20,7 @@ use crate::interleave::{Process, Random, step};
 
 pub(crate) const MODEL: Model = Model { name: "fairness", conditions: &CONDITIONS, run };
 
-const CONDITIONS: [&str; 17] = [
+const CONDITIONS: [&str; 18] = [
     "a commit requires the version that was read",
     "a transaction that lost three attempts reserves the partition",
     "a reservation changes the versions of the rows",
@@ -38,6 +38,7 @@ const CONDITIONS: [&str; 17] = [
     "a transaction whose credential permits no deletes gives up its reservation",
     "a process that cannot reserve waits for others nevertheless",
     "a process that finds another version than the remembered one looks for reservations in its next transaction",
+    "a process waits again for a reservation that has been renewed",
 ];
 
 const CONDITIONAL: usize = 0;
@@ -57,6 +58,7 @@ const REMOVES_ODD: usize = 13;
 const GIVES_UP: usize = 14;
 const WAITS_ANYWAY: usize = 15;
 const RECORDS: usize = 16;
+const RENEWS: usize = 17;
 
 /// Runs the process whose next step is due first. Returns `false` if all processes have ended.
 fn next(world: &World, processes: &mut [Option<Process>]) -> bool {
@@ -117,7 +119,10 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
             dies_at: Some(below(400)).filter(|_| number > 0 && one_in(4)),
             remembers: is_feed && number > 0 && one_in(3),
             // If processes encounter so many undeletable reservations that they stop waiting, the protocol guarantees nothing to other processes.
-            may_delete: is_feed || !(1..=3).contains(&number) || world.is_hostile || !one_in(8),
+            may_delete: (is_feed && count > 6)
+                || !(1..=3).contains(&number)
+                || world.is_hostile
+                || !one_in(8),
             refusals: Cell::default(),
             requests: Cell::default(),
             known: Cell::default(),

@@ -126,7 +126,8 @@ impl Checkpointer {
                     Ok(())
                 }
                 (Some(Job::RemoveObsolete), still) => {
-                    self.tell(Done::RemovesObsolete);
+                    // The committer is not woken. An idle committer on a full disk would send the next request immediately.
+                    let _ = self.done.send(Done::RemovesObsolete);
                     waiting = still;
                     Ok(())
                 }

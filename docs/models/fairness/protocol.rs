@@ -6,7 +6,7 @@ use crate::fairness::world::{
 };
 use crate::fairness::{
     CONDITIONAL, DELETES, GIVES_UP, IN_ORDER, IN_QUEUE, KNOWS, MEASURED, NO_HOLD, OWN_CLOCK, PASSES, RECORDS,
-    REMOVES_ODD, RESERVES, TIRES, TOUCHES, WAITS, WAITS_ANYWAY,
+    REMOVES_ODD, RENEWS, RESERVES, TIRES, TOUCHES, WAITS, WAITS_ANYWAY,
 };
 
 impl World {
@@ -47,6 +47,11 @@ impl World {
         self.holds(TIRES) && program.expired.get() >= MOST_EXPIRED
     }
 
+    /// Returns the form in which a process remembers a reservation for which it no longer waits. A renewed reservation has a later date.
+    fn passed_form(&self, reservation: &Reservation) -> ((u64, u64), i64) {
+        (reservation.key(), if self.holds(RENEWS) { reservation.date } else { 0 })
+    }
+
     /// Returns the reservation for which the transaction must wait, if any.
     fn ahead(&self, program: &Program, transaction: &Transaction, found: &Found) -> Option<Reservation> {
         if !self.holds(WAITS) || (!self.holds(IN_ORDER) && transaction.own.is_some()) {
@@ -56,7 +61,7 @@ impl World {
             return None;
         }
         let passed = program.passed.borrow();
-        let first = found.first.iter().find(|known| !passed.contains(&(known.key(), known.date)));
+        let first = found.first.iter().find(|known| !passed.contains(&self.passed_form(known)));
         first.filter(|first| transaction.own != Some(first.key())).copied()
     }
 
@@ -82,14 +87,14 @@ impl World {
             let age =
                 if self.holds(OWN_CLOCK) { waited } else { u64::try_from(clock - first.date).unwrap_or(0) };
             if first.is_odd() && self.holds(NO_HOLD) {
-                program.passed.borrow_mut().insert((first.key(), first.date));
+                program.passed.borrow_mut().insert(self.passed_form(&first));
                 seen = None;
                 if self.holds(REMOVES_ODD) {
                     let odd = found.first.iter().filter(|known| known.is_odd());
                     self.delete(program, transaction, odd.map(Reservation::key)).await?;
                 }
             } else if self.holds(PASSES) && age >= if first.is_odd() { LONGEST } else { first.hold } {
-                program.passed.borrow_mut().insert((first.key(), first.date));
+                program.passed.borrow_mut().insert(self.passed_form(&first));
                 program.expired.set(program.expired.get() + 1);
                 seen = None;
                 self.delete(program, transaction, [first.key()]).await?;

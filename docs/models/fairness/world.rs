@@ -68,7 +68,7 @@ pub(super) struct Program {
     pub(super) known: Cell<Option<u64>>,
     /// `true` if another process has written the row since the previous transaction of this process.
     pub(super) is_shared: Cell<bool>,
-    /// The reservations for which the process no longer waits, each with its date: a renewed reservation has a later date.
+    /// The reservations for which the process no longer waits, each with its date.
     pub(super) passed: RefCell<BTreeSet<((u64, u64), i64)>>,
     /// `true` if the credential of the process permits deletes.
     pub(super) may_delete: bool,

@@ -41,8 +41,11 @@ fn is_foreign(entity: &EntitySchema, index: &IndexSchema, row: RowView<'_>) -> R
         if name == ENTITY_TYPE && !is_of_copy {
             return Ok(true);
         }
-        let is_known = name == UNCLAIMED || is_of_copy || entity.declares(name);
-        *(if is_known { &mut known } else { &mut unknown }) += 1;
+        if name == UNCLAIMED || is_of_copy || entity.declares(name) {
+            known += 1;
+        } else {
+            unknown += 1;
+        }
     }
     let mut lacks_required = false;
     for property in index.properties.iter().filter(|property| !property.optional) {

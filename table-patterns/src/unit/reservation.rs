@@ -9,8 +9,9 @@
 //!
 //! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts by other processes to
 //! write these rows then conflict, and attempts that begin later find a version that their process does not know
-//! ([`SeenRows`](crate::entities::SeenRows)). A process that only records changes in the partition's feed finds a head that it does not know. In these cases, the other processes read the reservations, and each waits until the first reservation in
-//! the queue is its own or no reservation exists. The commit deletes the reservation.
+//! ([`SeenRows`](crate::entities::SeenRows)). A process that only records changes in the partition's feed finds a head that it does not know. In these cases,
+//! the other processes read the reservations, and each waits until the first reservation in the queue is its own or no reservation exists. The commit deletes the
+//! reservation.
 //!
 //! A waiting process measures a reservation's hold time with its own clock, from the moment when it first saw this
 //! reservation at the head of the queue. When the hold time ends, the process deletes the reservation, because its owner
