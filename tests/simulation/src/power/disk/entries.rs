@@ -1,7 +1,8 @@
 //! Directory entries of the simulated disk: those that programs see, those that survive a power loss, and the changes that separate the two.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -17,21 +18,29 @@ pub(in crate::power) enum Entry {
 /// A change to one directory entry. `Some` sets the entry, and `None` removes it.
 #[derive(Clone, Debug)]
 pub(in crate::power) struct NameChange {
-    path: PathBuf,
+    path: OsString,
     entry: Option<Entry>,
 }
 
 impl NameChange {
     pub(super) fn set(path: &Path, entry: Entry) -> Self {
-        Self { path: path.to_owned(), entry: Some(entry) }
+        Self { path: path.into(), entry: Some(entry) }
     }
 
     pub(super) fn remove(path: &Path) -> Self {
-        Self { path: path.to_owned(), entry: None }
+        Self { path: path.into(), entry: None }
     }
 }
 
-type Names = BTreeMap<PathBuf, Entry>;
+/// The entries by path. The engine spells each path in one way, so paths are compared by their bytes, which is faster than by their components.
+type Names = BTreeMap<OsString, Entry>;
+
+/// Returns the name of a path in a folder, or `None` if the path is not directly in the folder.
+fn name_in<'a>(path: &'a OsStr, folder: &Path) -> Option<&'a str> {
+    let folder = folder.to_str()?;
+    let name = path.to_str()?.strip_prefix(folder.strip_suffix('/').unwrap_or(folder))?.strip_prefix('/')?;
+    (!name.contains('/')).then_some(name)
+}
 
 /// All entries of a disk.
 #[derive(Clone, Debug, Default)]
@@ -63,24 +72,24 @@ fn apply(names: &mut Names, changes: &[NameChange]) {
 }
 
 fn folder(changes: &[NameChange]) -> Option<&Path> {
-    changes.first()?.path.parent()
+    Path::new(&changes.first()?.path).parent()
 }
 
 impl Entries {
     pub(super) fn contains(&self, path: &Path) -> bool {
-        path == Path::new("/") || self.seen.contains_key(path)
+        path == Path::new("/") || self.seen.contains_key(path.as_os_str())
     }
 
     pub(super) fn file(&self, path: &Path) -> Option<usize> {
-        match self.seen.get(path) {
+        match self.seen.get(path.as_os_str()) {
             Some(Entry::File(number)) => Some(*number),
             _ => None,
         }
     }
 
-    pub(super) fn files(&self) -> impl Iterator<Item = (&PathBuf, usize)> {
+    pub(super) fn files(&self) -> impl Iterator<Item = (&Path, usize)> {
         self.seen.iter().filter_map(|(path, entry)| match entry {
-            Entry::File(number) => Some((path, *number)),
+            Entry::File(number) => Some((Path::new(path), *number)),
             Entry::Folder => None,
         })
     }
@@ -94,8 +103,7 @@ impl Entries {
 
     /// Returns the names in a folder.
     pub(super) fn inside(&self, folder: &Path) -> Vec<String> {
-        let inside = self.seen.keys().filter(|path| path.parent() == Some(folder));
-        inside.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect()
+        self.seen.keys().filter_map(|path| name_in(path, folder).map(str::to_owned)).collect()
     }
 
     /// Applies several changes atomically.
@@ -107,26 +115,30 @@ impl Entries {
     /// Adds or replaces an entry durably.
     pub(super) fn put(&mut self, path: &Path, entry: Entry) {
         self.take_away(path);
-        self.seen.insert(path.to_owned(), entry);
-        self.durable.insert(path.to_owned(), entry);
+        self.seen.insert(path.into(), entry);
+        self.durable.insert(path.into(), entry);
     }
 
     /// Makes the entries of a folder durable.
     pub(super) fn sync(&mut self, synced: &Path) {
-        for changes in self.pending.extract_if(.., |changes| folder(changes) == Some(synced)) {
+        let is_inside = |changes: &mut Vec<NameChange>| {
+            changes.first().is_some_and(|change| name_in(&change.path, synced).is_some())
+        };
+        for changes in self.pending.extract_if(.., is_inside) {
             apply(&mut self.durable, &changes);
         }
     }
 
     /// Removes all entries of a folder durably.
     pub(super) fn clear(&mut self, folder: &Path) {
-        let is_inside = |path: &Path| path.parent() == Some(folder);
+        let is_inside = |path: &OsStr| name_in(path, folder).is_some();
         self.seen.retain(|path, _| !is_inside(path));
         self.durable.retain(|path, _| !is_inside(path));
         self.pending.retain(|changes| !changes.iter().any(|change| is_inside(&change.path)));
     }
 
     pub(super) fn take_away(&mut self, path: &Path) {
+        let path = path.as_os_str();
         self.seen.remove(path);
         self.durable.remove(path);
         self.pending.retain(|changes| changes.iter().all(|change| change.path != path));
@@ -153,9 +165,9 @@ impl Entries {
         let all = names.clone();
         let reached = |path: &Path| {
             let mut above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
-            above.all(|above| above == Path::new("/") || all.contains_key(above))
+            above.all(|above| above == Path::new("/") || all.contains_key(above.as_os_str()))
         };
-        names.retain(|path, _| reached(path));
+        names.retain(|path, _| reached(path.as_ref()));
         Self { seen: names.clone(), durable: names, pending: Vec::new() }
     }
 }

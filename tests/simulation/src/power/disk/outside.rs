@@ -10,7 +10,7 @@ impl SimulatedDisk {
     pub fn files(&self) -> Vec<(PathBuf, usize)> {
         let state = self.state();
         let file =
-            |(path, number): (&PathBuf, usize)| Some((path.clone(), state.files.get(number)?.current.len()));
+            |(path, number): (&Path, usize)| Some((path.to_owned(), state.files.get(number)?.current.len()));
         state.entries.files().filter_map(file).collect()
     }
 
