@@ -248,8 +248,10 @@ impl QueueStore for Engine {
             if !leases.is_empty() || rest == Rest::Nothing {
                 return Ok(leases);
             }
-            if rest == Rest::Traces {
+            if let Rest::Traces(examined) = rest {
                 searched = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
+                // IMPORTANT: the next decision starts after the last one. The front of the queue may stay where it is, because a part of the queue cannot be read.
+                searched.found = searched.found.max(examined);
             }
         }
     }

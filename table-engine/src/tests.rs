@@ -27,6 +27,7 @@ pub(crate) mod sim;
 mod statistics;
 mod synced;
 mod tables;
+mod threads;
 mod writes;
 
 use std::path::Path;

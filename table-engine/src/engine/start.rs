@@ -30,19 +30,21 @@ struct Writer {
     thread: Option<Thread>,
 }
 
-/// Starts the committer's thread. If the thread cannot be started, the engine is read-only.
+/// Starts the committer's thread.
+///
+/// # Errors
+/// The system's error if the thread cannot be started.
 fn start(
     options: &EngineOptions,
-    shared: &Shared,
     run: impl FnOnce() -> (Vec<oneshot::Sender<Result<()>>>, Result<()>) + Send + 'static,
-) -> Option<Thread> {
+) -> Result<Thread> {
     let run = move || {
         let (closers, outcome) = run();
         for closer in closers {
             let _ = closer.send(outcome.clone());
         }
     };
-    options.threads.spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok()
+    options.threads.spawn("tables-commit", run)
 }
 
 impl Engine {
@@ -55,7 +57,9 @@ impl Engine {
         let by_callers = !options.threads.are_scheduled() && options.hook.is_none();
         let direct = Arc::new(Direct::new(committer, by_callers));
         let own = by_callers.then(|| Arc::clone(&direct));
-        let thread = start(&options, &shared, move || direct.run(&queue, &threads));
+        // Without the thread, each write fails with its error.
+        let thread = start(&options, move || direct.run(&queue, &threads));
+        let thread = thread.inspect_err(|error| shared.poison(error)).ok();
         Self::handle(options, steady, None, shared, Writer { requests, direct: own, thread })
     }
 
@@ -99,9 +103,8 @@ impl Engine {
         let steady = SteadyClock::new(options.clock.clone(), timestamp);
         let committer = Committer::new(&options, queue, state, timestamp, steady.clone(), Some(disk));
         let shared = Arc::clone(&committer.shared);
-        let thread = start(&options, &shared, move || committer.run());
-        shared.check_writable()?;
-        let writer = Writer { requests, direct: None, thread };
+        let thread = start(&options, move || committer.run())?;
+        let writer = Writer { requests, direct: None, thread: Some(thread) };
         Ok(Self::handle(options, steady, Some(folder.to_owned()), shared, writer))
     }
 

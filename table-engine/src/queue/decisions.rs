@@ -89,8 +89,9 @@ pub(super) enum Rest {
     Nothing,
     /// The queue still contains messages, visible or expired.
     Messages,
-    /// The queue still contains tombstones of received messages, possibly followed by messages.
-    Traces,
+    /// The queue still contains tombstones of received messages, possibly followed by messages. Each message before the given position was examined, unless it
+    /// cannot be read.
+    Traces(Front),
 }
 
 /// Finds the first `count` messages after the position `from` that became visible no later than the time `until`.
@@ -107,7 +108,7 @@ fn visible(ground: &mut Ground<'_>, from: Front, count: usize, until: u64) -> Re
                     return Ok(ControlFlow::Continue(()));
                 }
                 visible.front = rows::front_of(&key.to_vec())?;
-                visible.rest = Rest::Traces;
+                visible.rest = Rest::Traces(visible.front);
                 return Ok(ControlFlow::Break(()));
             };
             let Visible { found, expired, damaged, .. } = &visible;

@@ -190,6 +190,24 @@ fn all_messages_are_received_after_the_disk_could_not_read_them_for_some_time() 
     }
 }
 
+/// Tests a receive that passes more tombstones than one decision skips, while the front of the queue cannot move beyond an unreadable part before them.
+#[test]
+fn a_receive_ends_while_the_disk_cannot_read_the_queue() {
+    for (is_missing, received) in [(false, 300), (false, 600), (true, 300), (true, 600)] {
+        let (disk, folder) = (OutageDisk::default(), tempfile::tempdir().unwrap());
+        let engine = in_base(&disk, folder.path(), 600);
+        assert_eq!(drain(&engine, received).len(), received);
+        block_on(engine.close()).unwrap();
+        if is_missing {
+            runs(folder.path()).iter().for_each(|run| std::fs::remove_file(folder.path().join(run)).unwrap());
+        } else {
+            disk.set_outage(Some(ErrorKind::Other));
+        }
+        let engine = options(&disk).open(folder.path()).unwrap();
+        assert!(block_on(engine.receive(&work(), 32, HOUR)).unwrap().is_empty());
+    }
+}
+
 /// Returns the number of reads from a run during `work`.
 fn reads(disk: &OutageDisk, name: &OsStr, work: impl FnOnce()) -> usize {
     disk.0.reads.lock().unwrap().clear();
