@@ -66,7 +66,12 @@ fn write_index(index: &StoredIndex, name: &dyn Fn(&Source) -> String, f: &mut dy
         writeln!(f, "{line} table {}", token(table))?;
     }
     if let Some(key) = &index.partition_key {
-        write_key(&format!("{line} PartitionKey"), key, name, f)?;
+        let line = format!("{line} PartitionKey");
+        // Without a line, the index would be read as one in the partition of the entity.
+        if key.is_empty() {
+            writeln!(f, "{line} \"\"")?;
+        }
+        write_key(&line, key, name, f)?;
     }
     write_key(&format!("{line} RowKey"), &index.row_key, name, f)?;
     let all = [ALL.to_owned()];

@@ -410,7 +410,7 @@ fn index() -> impl Strategy<Value = StoredIndex> {
     let keep = prop::option::of(
         prop::collection::btree_set("[A-D]", 0..3).prop_map(|names| names.into_iter().collect()),
     );
-    let place = (prop::option::of("[a-bA]b"), prop::option::of(prop::collection::vec(piece(), 1..3)));
+    let place = (prop::option::of("[a-bA]b"), prop::option::of(prop::collection::vec(piece(), 0..3)));
     let properties = prop::collection::btree_map("[A-E]", (0..8usize, any::<bool>()), 0..3);
     (any::<[bool; 3]>(), prop::option::of(text()), place, key(), keep, properties).prop_map(
         |([list, unique, sparse], when, (table, partition_key), row_key, keep, properties)| StoredIndex {
@@ -420,11 +420,7 @@ fn index() -> impl Strategy<Value = StoredIndex> {
             sparse,
             when,
             table,
-            // A key that consists only of an empty literal is not valid.
-            partition_key: partition_key.map(|mut key| {
-                key.push(StoredPiece::Literal("x".to_owned()));
-                key
-            }),
+            partition_key,
             row_key,
             include: keep,
             properties: properties.into_iter().map(property).collect(),
