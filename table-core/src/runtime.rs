@@ -63,6 +63,9 @@ impl Runtime {
     }
 
     /// Sets the function that sleeps for a duration.
+    ///
+    /// Its future should return `Pending` until the time has passed. If it blocks the thread instead, nothing else that the thread polls can proceed, and workers
+    /// do not extend their leases during a step.
     #[must_use]
     pub fn sleep_by(
         mut self,

@@ -178,7 +178,7 @@ impl Handler<Mail> for Polled {
 }
 
 #[test]
-fn pat_ec_3_a_sleep_function_that_returns_immediately_extends_no_lease() {
+fn pat_ec_3_a_sleep_function_without_pending_futures_extends_no_lease_and_delays_no_step() {
     let (plain, engine, time) = outbox();
     let table = TableName::new("Company").unwrap();
     block_on(engine.create_table(&table)).unwrap();
@@ -200,5 +200,6 @@ fn pat_ec_3_a_sleep_function_that_returns_immediately_extends_no_lease() {
     assert_eq!(worker.metrics().done, 64);
     let submits = store.calls().into_iter().filter(|call| *call == Call::Submit).count();
     assert_eq!(submits, 2 + 4, "two pages are claimed, and each transaction ends sixteen rows");
-    assert!(time.load(Ordering::SeqCst) - begun < 15 * SECOND, "less than half of the lease has passed");
+    let passed = time.load(Ordering::SeqCst) - begun;
+    assert!(passed < SECOND, "a function that blocks the thread delays the step by {passed} ticks");
 }
