@@ -49,6 +49,47 @@ mod mail_and_badges {
     }
 }
 
+/// All rows of this index have the empty PartitionKey.
+mod directory {
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Crew")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(Directory, table = "Directory", partition_key(""), row_key(email, "_", id))]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        #[without('_')]
+        pub email: String,
+    }
+}
+
+#[test]
+fn a_program_with_an_index_in_the_empty_partition_writes_and_opens_again_with_the_same_schema() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let queue = QueueName::new("work").unwrap();
+        let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
+        outbox.create_queues().await.unwrap();
+        let open = || {
+            let crew = store.entities_with_outbox::<directory::Employee, _>(outbox.clone());
+            crew.with_runtime(time.runtime()).create_if_missing()
+        };
+        let employee =
+            |id| directory::Employee { department: "Sales".into(), id, email: format!("ada{id}") };
+        let first = open().await.unwrap();
+        first.insert(&employee(1)).await.unwrap();
+        let stored = first.table().schema_record().await.unwrap();
+        time.pass(LEASE * 2);
+        first.insert(&employee(2)).await.unwrap();
+        let second = open().await.unwrap();
+        second.insert(&employee(3)).await.unwrap();
+        assert_eq!(second.table().schema_record().await.unwrap(), stored);
+    });
+}
+
 #[test]
 fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
     block_on(async {
