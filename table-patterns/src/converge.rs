@@ -240,9 +240,9 @@ async fn write_run<D: Derive>(
         match of.write(&first.place, pack).await {
             Ok(Some(rows)) => written += rows,
             Ok(None) => lost.extend(pack.iter().map(|part| part.item)),
-            // One of the parts may be too large or invalid. With separate transactions, only that part fails.
+            // The parts may be too large together, or one of them may be invalid. After more divisions, only that part fails.
             Err(error) if pack.len() > 1 && !error.is_ambiguous() && !error.is_throttled() => {
-                packs.extend(pack.chunks(1).rev());
+                packs.extend(pack.chunks(pack.len().div_ceil(2)).rev());
             }
             Err(error) => failed.push((first.item, error)),
         }

@@ -41,14 +41,14 @@
 //! | update a holder so that it refers to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
 //! | update a source, copied properties unchanged | 1 get, 1 transaction of 1 operation |
 //! | update a source, copies in the same partition | 1 get, 1 range query, 1 get per holder, 1 transaction |
-//! | update a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get per holder, and 1 get and 1 transaction per 100 holders of one partition |
+//! | update a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get per holder, and 1 get and 1 transaction per 100 holders of one partition, or per 97 if they have a feed |
 //!
 //! A reference is a row of about 200 bytes in the source's partition.
 //!
 //! # Bounds
 //! - One transaction contains the source and at most 99 holders (EGT-2), with a total size of 4 MiB. If a source has more holders in its partition, the
 //!   outbox updates all of them. It also does so if the source has more than 100 references, from any partition, and their rows fill more than one page of a
-//!   query.
+//!   query, or if participants with different names write the same row for two of the entities.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`.
 //!   A source that thousands of new holders reference at the same time is a hot spot.

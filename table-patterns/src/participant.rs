@@ -9,7 +9,7 @@
 //! # Laws
 //! - A participant is pure: for equal old and new entities, it returns equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called
 //!   once per attempt, and its result has no effect if the attempt fails.
-//! - The rows are in the entity's partition, are not the entity itself, and belong to types that declare no indexes, feeds or copies.
+//! - The rows are in the entity's table and partition, are not the entity itself, and belong to types that declare no indexes, feeds or copies.
 //! - The steps are idempotent; see [`Step`].
 //! - The result for a change from `old` to `new` takes account of the rows added earlier for `old`: it removes them, or keeps them as a record.
 //!
@@ -22,7 +22,10 @@
 //! A write takes one extra operation per row, and one for all of the entity's steps. Every write of a stored entity reads it first, as for indexes.
 //!
 //! # Bounds
-//! Rows count towards the transaction's limits of 100 operations and 4 MiB. Backfills and repairs of indexes do not change entity
+//! Rows count towards the transaction's limits of 100 operations and 4 MiB. If a participant replaces the same row for several entities of a transaction
+//! ([`Changes::insert_or_replace`]), the last of these writes remains, as after separate transactions. Two participants with different names cannot write the
+//! same row in a transaction. The stored schema of a row's type is not checked: before a newer release adds an optional property, an index, a feed or copies to
+//! the type, stop the programs whose participants write its rows. Backfills and repairs of indexes do not change entity
 //! values, and do not call participants. A participant is attached to a store: programs that do not attach it write entities without its
 //! rows. If all programs must follow a rule, declare it on the struct instead.
 //!
@@ -122,6 +125,8 @@ pub trait Participant<E>: Send + Sync {
 #[derive(Debug)]
 pub struct Changes {
     source: EntityKey,
+    /// The table that the entity's type declares.
+    table: &'static str,
     by: &'static str,
     pace: Runtime,
     context: WriteContext,
@@ -132,8 +137,13 @@ pub struct Changes {
 }
 
 impl Changes {
-    pub(crate) const fn new(source: EntityKey, pace: Runtime, context: WriteContext) -> Self {
-        Self { source, by: "", pace, context, rows: Vec::new(), steps: Vec::new(), records: Vec::new() }
+    pub(crate) fn new(
+        (table, source): (&'static str, EntityKey),
+        pace: Runtime,
+        context: WriteContext,
+    ) -> Self {
+        let (rows, steps, records) = (Vec::new(), Vec::new(), Vec::new());
+        Self { source, table, by: "", pace, context, rows, steps, records }
     }
 
     pub(crate) const fn by(&mut self, name: &'static str) -> &mut Self {
@@ -176,10 +186,11 @@ impl Changes {
     /// Adds an insert of a row. The row must not exist (INS-1).
     ///
     /// # Errors
-    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; any error from encoding the row.
+    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; `InvalidInput` (EGT-1) if its type is declared in another table than
+    /// the entity's type; any error from encoding the row.
     pub fn insert<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
         let kind = OperationKind::Insert(row.to_row()?);
-        self.write(row.key_of()?, kind)
+        self.write::<R>(row.key_of()?, kind)
     }
 
     /// Adds an insert-or-replace of a row (UPS-2).
@@ -188,7 +199,7 @@ impl Changes {
     /// Any error from [`insert`](Self::insert).
     pub fn insert_or_replace<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
         let kind = OperationKind::InsertOrReplace(row.to_row()?);
-        self.write(row.key_of()?, kind)
+        self.write::<R>(row.key_of()?, kind)
     }
 
     /// Adds an operation that deletes a row. The row must exist (DEL-2).
@@ -196,7 +207,7 @@ impl Changes {
     /// # Errors
     /// Any error from [`insert`](Self::insert).
     pub fn delete<R: PlainEntity>(&mut self, key: Selection<R, Point>) -> Result<()> {
-        self.write(key.into_key()?, OperationKind::Delete(IfMatch::Any))
+        self.write::<R>(key.into_key()?, OperationKind::Delete(IfMatch::Any))
     }
 
     /// Adds an operation on a row in the entity's partition, for patterns that encode their own rows.
@@ -215,17 +226,26 @@ impl Changes {
         self.steps.push(step);
     }
 
-    fn write(&mut self, key: EntityKey, kind: OperationKind) -> Result<()> {
-        if key.partition_key != self.source.partition_key {
+    fn write<R: PlainEntity>(&mut self, key: EntityKey, kind: OperationKind) -> Result<()> {
+        let (by, table) = (self.by, R::SCHEMA.table);
+        let error = if key.partition_key != self.source.partition_key {
             let message = format!(
-                "participant `{}` added a row in partition '{}' to the write of an entity in '{}'; add a step instead",
-                self.by, key.partition_key, self.source.partition_key
+                "participant `{by}` added a row in partition '{}' to the write of an entity in '{}'; add a step instead",
+                key.partition_key, self.source.partition_key
             );
-            return Err(Error::new(ErrorCode::CommandsInBatchActOnDifferentPartitions, message)
-                .with_rule("EGT-5")
-                .with_key(key.partition_key.as_str(), key.row_key.as_str()));
-        }
-        self.operation(Operation { row_key: key.row_key, kind });
-        Ok(())
+            Error::new(ErrorCode::CommandsInBatchActOnDifferentPartitions, message).with_rule("EGT-5")
+        } else if !table.eq_ignore_ascii_case(self.table) {
+            // The declared tables are compared, because a table of one period has neither name.
+            let message = format!(
+                "participant `{by}` added a row of table `{table}` to the write of an entity of table `{}`; declare both in one table \
+                 (`#[entity(table = \"…\")]`), or add a step instead",
+                self.table
+            );
+            Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-1")
+        } else {
+            self.operation(Operation { row_key: key.row_key, kind });
+            return Ok(());
+        };
+        Err(error.with_key(key.partition_key.as_str(), key.row_key.as_str()))
     }
 }

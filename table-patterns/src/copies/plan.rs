@@ -27,6 +27,8 @@ pub(super) struct CopyPlan {
     pub(super) new: Option<Row>,
     /// `true` if holders in the same partition may be written in the same transaction.
     pub(super) together: bool,
+    /// The context of the write, which participants of the holders may record.
+    pub(super) context: WriteContext,
     /// The other entities that the same unit of work writes.
     pub(super) siblings: Arc<Siblings>,
     /// Operations that write references, or that fail the transaction if a source has changed.
@@ -40,10 +42,18 @@ pub(super) struct CopyPlan {
 impl CopyPlan {
     /// Creates the plan for a pending write, to which the copies have not been added yet.
     pub(super) fn of(pending: &PendingWrite) -> Result<Self> {
-        let PendingWrite { together, siblings, .. } = pending;
-        let new = pending.after()?;
+        let PendingWrite { together, siblings, context, .. } = pending;
+        let (new, context) = (pending.after()?, context.clone());
         let (together, siblings) = (*together, Arc::clone(siblings));
-        Ok(Self { new, together, siblings, rows: Vec::new(), remote: Vec::new(), others: Vec::new() })
+        Ok(Self {
+            new,
+            together,
+            context,
+            siblings,
+            rows: Vec::new(),
+            remote: Vec::new(),
+            others: Vec::new(),
+        })
     }
 
     /// Returns `kind`, changed so that it writes all properties of the entity, including the copies.

@@ -20,6 +20,10 @@ use crate::entities::{Batch, Entities, EntityPlan, StepRecorder};
 use crate::failure::Failure;
 use crate::work::Delivery;
 
+/// The rows that record the changes of all holders in a transaction, if the holders have a feed: the head, and two rows of entries, because one row has space for
+/// 80 changes.
+const FEED_ROWS: [&str; 3] = ["head", "entries 1", "entries 2"];
+
 /// The update of the holders of one source.
 pub(super) struct Holders<'a, E, S, O> {
     /// The handle that writes the holders. It belongs to the source's type or to the holders' type.
@@ -58,10 +62,14 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
             let partition_key = group.holder.partition_key.clone();
             let place = Place { table: group.table.clone(), partition_key };
             let how = (&self.relations[..], self.handle.feed_recorder(), self.touches);
-            match HolderStep::of(how, &holder_context(self.handle, &self.path), source, (group, stored)) {
+            let context = holder_context(self.handle, &self.handle.context, &self.path);
+            match HolderStep::of(how, &context, source, (group, stored)) {
                 Ok(what) => {
                     let own = what.write.as_ref().map_or(0, EntityPlan::operations);
-                    wanted.parts.push(Part { item, place, own, shared: Vec::new(), what });
+                    let is_recorded = what.write.as_ref().is_some_and(|write| !write.records.is_empty());
+                    let feed: &[_] = if is_recorded { &FEED_ROWS } else { &[] };
+                    let shared = feed.iter().map(|row| (*row).to_owned()).collect();
+                    wanted.parts.push(Part { item, place, own, shared, what });
                 }
                 // A holder that cannot be written does not block the other holders.
                 Err(error) => wanted.failed.push((item, error)),

@@ -21,7 +21,7 @@ use crate::copies::reference::{self, Reference};
 use crate::copies::relation::Incoming;
 use crate::entities::{
     Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, REFERENCES, ReservedRows,
-    StepRecorder, read_as,
+    StepRecorder, WriteContext, read_as,
 };
 use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
@@ -198,17 +198,18 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     }
 }
 
-/// Returns the context for writing holders (entities that hold copies) with this handle. `path` contains the entities that have passed the change
-/// on; the last one is the holders' source.
+/// Returns the context for writing holders (entities that hold copies) with this handle. `context` belongs to the write of the source. `path` contains the
+/// entities that have passed the change on; the last one is the holders' source.
 pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
     handle: &'a Entities<E, S, O>,
+    context: &'a WriteContext,
     path: &'a [EntityKey],
 ) -> HolderContext<'a> {
     HolderContext {
         attached: handle.table.store().attached(),
         blobs: handle.list_blobs(),
         pace: handle.retry.runtime(),
-        context: &handle.context,
+        context,
         limits: &handle.table.store().capabilities().limits,
         watch: handle.table.schema_watch(),
         path,

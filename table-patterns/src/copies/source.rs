@@ -110,7 +110,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
                 let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
                 let source = source.as_ref().map(|row| EntityRef::new(partition_key, row_key, row.view()));
                 let how = (&self.given()[..], self.handle.feed_recorder(), true);
-                let context = holder_context(self.handle, std::slice::from_ref(key));
+                let context = holder_context(self.handle, &kept.context, std::slice::from_ref(key));
                 let step = HolderStep::of(how, &context, (key, source), holder)?;
                 kept.others.extend(step.write);
                 let dropped = step.drop.into_iter().filter_map(group::dropped);

@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use table_core::Result;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::row::Row;
+use table_core::{ErrorCode, Result};
 
 use crate::entities::batch::Batch;
 use crate::entities::plan::{EntityPlan, PlannedRow, RowWrite, properties_mut};
@@ -159,9 +159,11 @@ impl<'a> Draft<'a> {
             let mut rows: HashSet<_> = own.chain(added).collect();
             // Two copied entities in the draft may have the same holder, or the draft may require that a holder exists.
             if others.iter().all(|other| rows.insert(&other.key.row_key)) {
-                others.into_iter().try_for_each(|other| batch.push(other))?;
-                if batch.operations() <= most {
-                    return Ok(Cow::Owned(batch));
+                match others.into_iter().try_for_each(|other| batch.push(other)) {
+                    Ok(()) if batch.operations() <= most => return Ok(Cow::Owned(batch)),
+                    // Participants of two of the entities write the same row, which is possible in two transactions.
+                    Err(error) if error.code() != ErrorCode::InvalidDuplicateRow => return Err(error),
+                    _ => {}
                 }
             }
             *together = false;

@@ -7,13 +7,13 @@ mod slow_reads;
 use pollster::block_on;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::limits::{Limits, TransactionMeasure};
-use table_core::operation::OperationKind;
+use table_core::operation::{Operation, OperationKind};
 use table_core::row::RowWriter;
 use table_core::table::Repository;
 use table_core::{Engine, Entity, ErrorCode, IfMatch, Result, TableStoreExt, ValueRef};
 
 use crate::EntityStore;
-use crate::entities::{Batch, EntityPlan};
+use crate::entities::{Batch, Contribution, EntityPlan};
 use crate::faults::sendable;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -108,4 +108,40 @@ fn egt_3_a_refused_write_does_not_count_towards_the_size_of_its_transaction() {
         }
         assert_eq!(batch.entities().len(), 3);
     }
+}
+
+#[test]
+fn the_last_replace_of_a_participants_row_remains_and_a_refused_one_changes_nothing() {
+    let written_by = |row_key: &str, participant, length| {
+        let OperationKind::Insert(row) = insert_of(row_key, length).kind else { unreachable!() };
+        let (latest, mut out) = (RowKey::new("latest").unwrap(), Contribution::default());
+        out.write(participant, Operation { row_key: latest, kind: OperationKind::InsertOrReplace(row) });
+        let EntityPlan { key, kind, .. } = insert_of(row_key, 10);
+        out.into_plan(key, kind)
+    };
+    let mut limits = Limits::PORTABLE;
+    limits.transaction_bytes = 4_000;
+    let mut batch = Batch::new(PartitionKey::new("Sales").unwrap());
+    batch.push_within(written_by("1", "latest", 100), Some(&limits)).unwrap();
+    let latest = RowKey::new("latest").unwrap();
+    let (bytes, kind) = (batch.bytes(), batch.kind_of(&latest).cloned());
+    for (participant, length, code) in
+        [("latest", 9_000, ErrorCode::RequestBodyTooLarge), ("other", 50, ErrorCode::InvalidDuplicateRow)]
+    {
+        let refused = batch.push_within(written_by("2", participant, length), Some(&limits)).unwrap_err();
+        assert_eq!(refused.code(), code);
+        assert_eq!(batch.bytes(), bytes);
+        assert_eq!(batch.kind_of(&latest), kind.as_ref());
+    }
+    batch.push_within(written_by("3", "latest", 50), Some(&limits)).unwrap();
+    let mut alone = Batch::of(insert_of("1", 10)).unwrap();
+    alone.push(written_by("3", "latest", 50)).unwrap();
+    assert_eq!((batch.bytes(), batch.operations()), (alone.bytes(), 3));
+    assert_eq!(batch.entity_of(&latest), Some(1));
+
+    // Within the changes for one entity, a second write of a row is a mistake.
+    let mut twice = written_by("4", "other", 10);
+    twice.rows.extend(twice.rows.clone());
+    let refused = Batch::of(twice).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::InvalidDuplicateRow);
 }

@@ -166,7 +166,8 @@ impl<E: Entity> Participants<E> {
         (pace, context): (&Runtime, &WriteContext),
         out: &mut Contribution,
     ) -> Result<()> {
-        let mut changes = Changes::new(key.clone(), pace.clone(), context.clone());
+        let source = (E::SCHEMA.table, key.clone());
+        let mut changes = Changes::new(source, pace.clone(), context.clone());
         for participant in &self.0 {
             let name = participant.name();
             participant

@@ -8,7 +8,7 @@ use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
 use table_core::store::{DynTableStore, TableStore};
 use table_core::testing::LimitedStore;
-use table_core::{Entity, Result, TableStoreExt};
+use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 
 use crate::EntityStore;
 use crate::faults::FaultyStore;
@@ -142,4 +142,63 @@ fn a_participant_that_is_attached_to_a_clone_is_not_called_by_the_original_store
     let store = attach(Engine::in_memory(), "inner");
     let _outer = attach(store.clone(), "outer");
     assert_eq!(marks(&store), [("inner".to_owned(), 6)]);
+}
+
+/// A row that is declared in the table of tickets, with the name in different case.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "support")]
+#[partition_key(tenant)]
+#[row_key("note_", number)]
+struct Note {
+    tenant: String,
+    #[digits(4)]
+    number: u32,
+}
+
+/// A row that is declared in another table.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Audits")]
+#[partition_key(tenant)]
+#[row_key("audit_", number)]
+struct Audit {
+    tenant: String,
+    #[digits(4)]
+    number: u32,
+}
+
+/// A participant that writes a note for each ticket with an even number, and an audit row for each other ticket.
+struct Elsewhere;
+
+impl Participant<Ticket> for Elsewhere {
+    fn name(&self) -> &'static str {
+        "elsewhere"
+    }
+
+    fn changes(&self, _: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
+        let Some(Ticket { tenant, number, is_closed }) = new else { return Ok(()) };
+        let (tenant, number) = (tenant.clone(), *number);
+        match (number % 4, is_closed) {
+            (0, false) => out.insert(&Note { tenant, number }),
+            (0, true) => out.delete(Note::key(&tenant, number)),
+            (1, _) => out.insert(&Audit { tenant, number }),
+            (2, _) => out.insert_or_replace(&Audit { tenant, number }),
+            _ => out.delete(Audit::key(&tenant, number)),
+        }
+    }
+}
+
+#[test]
+fn egt_1_a_row_that_is_declared_in_another_table_is_refused() {
+    let store = Engine::in_memory().with_participant::<Ticket>(Elsewhere);
+    let tickets = block_on(store.entities::<Ticket>().create_if_missing()).unwrap();
+    let ticket = |number| Ticket { tenant: "t".into(), number, is_closed: false };
+    block_on(tickets.insert(&ticket(4))).unwrap();
+    block_on(tickets.update(Ticket::key("t", 4), |ticket| ticket.is_closed = true)).unwrap();
+    for number in 1..4 {
+        let refused = block_on(tickets.insert(&ticket(number))).unwrap_err();
+        assert_eq!((refused.code(), refused.rule()), (ErrorCode::InvalidInput, Some("EGT-1")), "{refused}");
+        let text = refused.to_string();
+        assert!(text.contains("`elsewhere`") && text.contains("table `Audits`"), "{text}");
+    }
+    assert_eq!(block_on(tickets.query(Ticket::rows("t")).collect()).unwrap().len(), 1);
 }

@@ -1,5 +1,6 @@
 mod recorded;
 mod reserved;
+mod same_row;
 
 use std::time::Duration;
 

@@ -83,7 +83,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes the next number in an existing unit. A unit can take numbers only once.
     ///
     /// # Errors
-    /// `InvalidInput` if an `N` cannot represent the number; `InvalidDuplicateRow` if the unit has already taken numbers; any error from the store.
+    /// - `InvalidInput` if an `N` cannot represent the number, or if the unit writes to another table than the handle of the sequence (EGT-1).
+    /// - `InvalidDuplicateRow` if the unit has already taken numbers.
+    /// - Any error from the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut UnitOfWork<S, O>) -> Result<N> {
         self.numbers_in(unit, 1, |numbers| row::convert(numbers.start)).await
     }
@@ -109,9 +111,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         count: u64,
         convert: impl FnOnce(Range<u64>) -> Result<T>,
     ) -> Result<T> {
+        // The unit's table may contain a sequence with the same name, which is another sequence.
+        let here = |unit: &UnitOfWork<S, O>, error| self.entities.in_table(unit.at_row(error, &self.row_key));
+        let own = unit.check_table::<E>(self.entities.table().name()?.as_str());
+        own.map_err(|error| here(unit, error))?;
         let found = unit.read_row(&self.row_key).await?;
-        let (numbers, operation) = row::take(found, (&self.row_key, E::SCHEMA.entity), count)
-            .map_err(|error| self.entities.in_table(unit.at_row(error, &self.row_key)))?;
+        let (numbers, operation) =
+            row::take(found, (&self.row_key, E::SCHEMA.entity), count).map_err(|error| here(unit, error))?;
         let numbers = convert(numbers)?;
         unit.add_rows("sequence", [operation])?;
         Ok(numbers)

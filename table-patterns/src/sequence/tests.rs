@@ -1,5 +1,7 @@
 //! Tests that sequences have no unexpected gaps or duplicates. Writers are random, each request can fail, and processes can crash after allocating a block.
 
+mod tables;
+
 use std::collections::BTreeSet;
 
 use pollster::block_on;

@@ -238,7 +238,7 @@ pub(crate) fn only_slots<V: Property>(slots: &[(&str, V)]) -> Result<Row> {
 /// Returns a row for an insert, which contains the entity's own properties and the given slots.
 pub(crate) fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len() + E::SCHEMA.properties.len());
-    copy(&entity.to_merge()?, &mut writer)?;
+    copy(&entity.to_row()?, &mut writer)?;
     slots.iter().try_for_each(|(name, value)| value.write_to(name, &mut writer))?;
     Ok(writer.finish())
 }

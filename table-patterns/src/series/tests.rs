@@ -1,3 +1,5 @@
+mod chunks;
+
 use std::time::Duration;
 
 use chrono::NaiveDate;

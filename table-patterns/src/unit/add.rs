@@ -110,17 +110,26 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// `CommandsInBatchActOnDifferentPartitions` if it is in another partition (EGT-5); `InvalidInput` if it is in another table (EGT-1).
     pub(crate) fn check_place<E: Entity>(&self, key: &EntityKey) -> Result<()> {
         let partition_key = self.draft.planned().partition_key();
-        let fault = if key.partition_key != *partition_key {
-            UnitFault::Partition { entity: key.partition_key.clone(), unit: partition_key.clone() }
-        } else if !self.table_of::<E>().eq_ignore_ascii_case(self.table.as_str()) {
-            let (entity, unit) = (self.table_of::<E>(), self.table.as_str());
-            let is_period = [entity, unit].iter().any(|table| is_of_period(table, E::SCHEMA.table));
-            let (entity, unit) = (entity.to_owned(), self.table.clone());
-            if is_period { UnitFault::Period { entity, unit } } else { UnitFault::Table { entity, unit } }
-        } else {
+        if key.partition_key != *partition_key {
+            let (entity, unit) = (key.partition_key.clone(), partition_key.clone());
+            return Err(self.here(Error::of(UnitFault::Partition { entity, unit }), key));
+        }
+        self.check_table::<E>(self.table_of::<E>()).map_err(|error| self.here(error, key))
+    }
+
+    /// Checks that `table`, which contains entities of type `E`, is the unit's table.
+    ///
+    /// # Errors
+    /// `InvalidInput` (EGT-1) if it is another table.
+    pub(crate) fn check_table<E: Entity>(&self, table: &str) -> Result<()> {
+        if table.eq_ignore_ascii_case(self.table.as_str()) {
             return Ok(());
-        };
-        Err(self.here(Error::of(fault), key))
+        }
+        let is_period = [table, self.table.as_str()].iter().any(|table| is_of_period(table, E::SCHEMA.table));
+        let (entity, unit) = (table.to_owned(), self.table.clone());
+        let fault =
+            if is_period { UnitFault::Period { entity, unit } } else { UnitFault::Table { entity, unit } };
+        Err(Error::of(fault))
     }
 
     /// Adds the table name to an error, and the key if the error contains none.

@@ -2,6 +2,7 @@
 
 use table_core::Result;
 use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::property::{self, Property};
 use table_core::row::{self, Row};
@@ -92,10 +93,19 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Returns the row, including the slots that the unit has already changed.
-    async fn slots_before<E: Series>(&mut self, entity: &E) -> Result<Option<Row>> {
+    /// Returns the key of the entity. It is checked before any row is looked up, because the unit's rows are known by their `RowKey`s alone.
+    ///
+    /// # Errors
+    /// Any error from [`check_place`](Self::check_place).
+    fn slots_key<E: Series>(&self, entity: &E) -> Result<EntityKey> {
         let key = entity.key_of()?;
         self.check_place::<E>(&key)?;
+        Ok(key)
+    }
+
+    /// Returns the row, including the slots that the unit has already changed.
+    async fn slots_before<E: Series>(&mut self, entity: &E) -> Result<Option<Row>> {
+        let key = self.slots_key(entity)?;
         match self.slots.get(&key.row_key) {
             Some(row) => Ok(Some(row.clone())),
             None => Ok(self.read_row(&key.row_key).await?.map(|found| found.row)),
@@ -107,7 +117,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         entity: &E,
         slots: &[(&str, V)],
     ) -> Result<()> {
-        let key = entity.key_of()?;
+        let key = self.slots_key(entity)?;
         let only = only_slots(slots)?;
         if let Some(known) = self.slots.get(&key.row_key) {
             let merged = row::merge(known.view(), only.view())?;

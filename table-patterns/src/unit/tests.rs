@@ -6,6 +6,7 @@ mod change;
 mod lists;
 mod model;
 mod processes;
+mod slots;
 mod steps;
 mod timeline;
 mod transaction;

@@ -115,23 +115,31 @@ impl Batch {
             return Err(here(Error::of(EntityFault::DuplicateOperation), &self.partition_key, &row_key));
         }
         if let Some(known) = self.rows.get(&row_key) {
-            return match &known.write {
+            let row = match &known.write {
                 // Two holders that copy the same entity may each add a condition on it, or the unit may have read a row that a pattern writes.
                 ContributedWrite::Fixed(other) if is_condition(&kind) => {
                     let contradiction = || self.contradiction(&row_key, other, &kind);
                     let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);
-                    let row = ContributedRow { by: known.by, write, of: known.of.clone() };
-                    done.extend(
-                        self.rows.insert(row_key.clone(), row).map(|row| Done::RemovedRow(row_key, row)),
-                    );
-                    Ok(())
+                    ContributedRow { by: known.by, write, of: known.of.clone() }
+                }
+                // A participant replaces the row for two entities. The later write remains, as after two transactions.
+                ContributedWrite::Fixed(OperationKind::InsertOrReplace(other))
+                    if known.by == by
+                        && !known.of.contains(&of)
+                        && matches!(kind, OperationKind::InsertOrReplace(_)) =>
+                {
+                    self.bytes -= entity_bytes(self.partition_key.as_str(), row_key.as_str(), Some(other));
+                    self.count_bytes(&row_key, kind.row());
+                    ContributedRow { by, write: ContributedWrite::Fixed(kind), of: vec![of] }
                 }
                 _ => {
                     let (first, second) = (known.by.name().to_owned(), by.name().to_owned());
                     let fault = EntityFault::SameRow { first, second };
-                    Err(here(Error::of(fault), &self.partition_key, &row_key))
+                    return Err(here(Error::of(fault), &self.partition_key, &row_key));
                 }
             };
+            done.extend(self.rows.insert(row_key.clone(), row).map(|row| Done::RemovedRow(row_key, row)));
+            return Ok(());
         }
         self.count_bytes(&row_key, kind.row());
         done.push(Done::Row(row_key.clone()));

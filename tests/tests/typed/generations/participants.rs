@@ -42,6 +42,68 @@ impl Participant<before::Employee> for AuditTrail {
     }
 }
 
+/// A row for the latest change in a department.
+#[derive(Entity, Clone, Debug)]
+#[entity(table = "Staff")]
+#[partition_key(department)]
+#[row_key("latest")]
+struct Latest {
+    department: String,
+    email: String,
+}
+
+/// The same row in a newer release, which adds an optional property.
+mod newer {
+    use table_core::Entity;
+
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Staff")]
+    #[partition_key(department)]
+    #[row_key("latest")]
+    pub(super) struct Latest {
+        pub(super) department: String,
+        pub(super) email: String,
+        pub(super) actor: Option<String>,
+    }
+}
+
+struct RecordLatest;
+
+impl Participant<before::Employee> for RecordLatest {
+    fn name(&self) -> &'static str {
+        "latest"
+    }
+
+    fn changes(
+        &self,
+        _: Option<&before::Employee>,
+        new: Option<&before::Employee>,
+        out: &mut Changes,
+    ) -> Result<()> {
+        let Some(before::Employee { department, email, .. }) = new else { return Ok(()) };
+        out.insert_or_replace(&Latest { department: department.clone(), email: email.clone() })
+    }
+}
+
+#[test]
+fn a_participant_does_not_check_the_stored_schema_of_its_rows() {
+    let time = Time::default();
+    let store = time.engine();
+    block_on(async {
+        let recorded = store.clone().with_participant::<before::Employee>(RecordLatest);
+        let old = recorded.entities::<before::Employee>().with_runtime(time.runtime());
+        let old = old.create_if_missing().await?;
+        let latest = table_at::<newer::Latest>(&time, &store).create_if_missing().await?;
+        let row = newer::Latest { department: "Sales".into(), email: "a".into(), actor: Some("ada".into()) };
+        latest.insert(&row).await?;
+        old.insert(&before::employee(1, "b")).await?;
+        let found = latest.get(newer::Latest::key("Sales")).await?.unwrap().into_value();
+        assert_eq!((found.email, found.actor), (before::employee(1, "b").email, None));
+        Ok::<_, table_core::Error>(())
+    })
+    .unwrap();
+}
+
 #[test]
 fn a_program_without_a_participant_writes_without_its_rows_and_is_not_refused() {
     let time = Time::default();
