@@ -20,12 +20,15 @@ const SAMPLE: usize = 8;
 /// The number of comparisons that together take about as long as visiting one entry.
 const COMPARISONS: u64 = 16;
 
+/// The number of bytes that a name without a value takes in JSON in addition to the name: `"":null,`.
+const NULL: usize = 8;
+
 /// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five-second limit (PAGE-1, PAGE-11).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageBounds {
     /// The maximum number of entities returned.
     pub(crate) entities: usize,
-    /// The maximum number of bytes of entities returned.
+    /// The maximum number of bytes of entities returned, with their keys and, for each entity, the names in `$select`.
     pub(crate) bytes: usize,
     /// The maximum number of entries examined, including tombstones. If the filter has many comparisons, each entry is counted as more than one.
     pub(crate) examined: u64,
@@ -127,6 +130,15 @@ pub(crate) fn empty_page(
     Some(Page { rows: Rows::default(), continuation: Some(continuation), rows_read: Some(0) })
 }
 
+/// Returns the number of bytes for the names in `$select` that a response can contain for each entity: a server returns a selected property that the entity
+/// lacks as `null` (SEL-3).
+fn select_bytes(select: &Select) -> usize {
+    match select {
+        Select::All => 0,
+        Select::Names(names) => names.iter().map(|name| name.len() + NULL).sum(),
+    }
+}
+
 fn lowest(bound: &Bound<String>) -> String {
     match bound {
         Bound::Included(text) | Bound::Excluded(text) => text.clone(),
@@ -153,6 +165,8 @@ struct Pager<'q> {
     partition_key: Option<String>,
     rows: Gather,
     bytes: usize,
+    /// The bytes by which the names in `$select` increase the size of each returned entity.
+    select_bytes: usize,
     rows_read: u64,
     /// The number by which each examined entry increases `examined`.
     weight: u64,
@@ -179,6 +193,7 @@ impl<'q> Pager<'q> {
             partition_key: None,
             rows: Gather::default(),
             bytes: 0,
+            select_bytes: select_bytes(&query.select),
             rows_read: 0,
             // Fifteen comparisons, the published maximum (FIL-7), are counted as about one additional entry, so the time of a
             // page is bounded for every filter.
@@ -209,7 +224,7 @@ impl<'q> Pager<'q> {
             }
             // Once the page is full, the scan continues to the next match, because the last page must not have a token (PAGE-5), and a token is the key of the
             // next entity (PAGE-6).
-            let bytes = row.bytes();
+            let bytes = key.len() + row.bytes() + self.select_bytes;
             let full = self.rows.len() >= self.top
                 || (!self.rows.is_empty() && self.bytes + bytes > self.bounds.bytes);
             if !full {

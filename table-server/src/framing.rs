@@ -9,11 +9,14 @@ use http::uri::Authority;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
+/// The maximum length of a host: the 253 characters of a domain name, a colon and a port. A response can contain the host once for each entity.
+const HOST_BYTES: usize = 253 + ":65535".len();
+
 /// Checks the transfer coding and the host of a request.
 ///
 /// # Errors
 /// `NotImplemented` if the transfer coding is not `chunked`, and `InvalidHeaderValue` if `chunked` occurs twice; both close the
-/// connection. `HostInformationNotPresent` if the host is missing or empty, `InvalidHeaderValue` if it is repeated or invalid.
+/// connection. `HostInformationNotPresent` if the host is missing or empty, `InvalidHeaderValue` if it is repeated, too long or invalid.
 pub(crate) fn check(exchange: &Exchange) -> Result<(), Refusal> {
     transfer_coding(exchange).map_err(|refusal| Refusal { closes: true, ..refusal })?;
     host(exchange)
@@ -53,7 +56,9 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
     // If the request line has no host, both are the same string.
     let differs = |header: &&str| *header != exchange.host();
     if header.filter(differs).is_some_and(|header| !is_host(header)) || !is_host(exchange.host()) {
-        return invalid("the host must be a name or an address, with or without a port");
+        return invalid(
+            "the host must be a name or an address of at most 253 characters, with or without a port",
+        );
     }
     // In HTTP/1.1 the request line takes precedence (RFC 9112, section 3.2.2). In HTTP/2 both must agree (RFC 9113, section 8.3.1).
     if !exchange.is_http_1 && header.is_some_and(|header| !header.eq_ignore_ascii_case(exchange.host())) {
@@ -62,9 +67,9 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns `true` if the text is a host with an optional port, and contains no user information.
+/// Returns `true` if the text is a host with an optional port, is not too long, and contains no user information.
 fn is_host(text: &str) -> bool {
-    is_plain_host(text) || is_any_host(text)
+    text.len() <= HOST_BYTES && (is_plain_host(text) || is_any_host(text))
 }
 
 /// Returns `true` for a host that consists of ASCII letters, digits, `.`, `-` and `_`, with an optional port. Nearly all hosts have this form, which can be
@@ -106,6 +111,8 @@ mod tests {
         {
             assert!(!is_host(host), "{host}");
         }
+        let long = |letters: usize| format!("{}:65535", "a".repeat(letters));
+        assert!(is_host(&long(253)) && !is_host(&long(254)));
     }
 
     /// Tests all short strings of characters that have a meaning in a host.

@@ -13,12 +13,13 @@ pub(crate) fn is_version(text: &[u8]) -> bool {
         })
     };
     let [year @ .., b'-', m1, m2, b'-', d1, d2] = text else { return false };
-    let (Some(year), Some(month), Some(day)) = (number(year), number(&[*m1, *m2]), number(&[*d1, *d2]))
+    // A longer number could overflow.
+    let Ok(year) = <[u8; 4]>::try_from(year) else { return false };
+    let (Some(year), Some(month), Some(day)) = (number(&year), number(&[*m1, *m2]), number(&[*d1, *d2]))
     else {
         return false;
     };
-    text.len() == 10
-        && i32::try_from(year).is_ok_and(|year| NaiveDate::from_ymd_opt(year, month, day).is_some())
+    i32::try_from(year).is_ok_and(|year| NaiveDate::from_ymd_opt(year, month, day).is_some())
 }
 
 #[cfg(test)]
@@ -39,6 +40,9 @@ mod tests {
             "+201-02-02",
             "2019/02/02",
             "12019-02-02",
+            "9999999999-01-01",
+            "99999999999999999999-01-01",
+            "-01-01",
             "2019-02-0\u{e9}",
         ] {
             assert!(!is_version(other.as_bytes()), "{other}");

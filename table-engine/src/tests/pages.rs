@@ -190,6 +190,27 @@ fn page_1_and_page_11_byte_and_scan_limits_end_pages_but_allow_progress() {
     });
 }
 
+/// Tests that a page ends by the size of its response, which contains the keys of each entity, and each selected name that the entity lacks (SEL-3).
+#[test]
+fn page_11_keys_and_selected_names_count_toward_the_size_of_a_page() {
+    everywhere(|engine, settle| {
+        for n in 0..8 {
+            write(engine, &format!("{n}{}", "k".repeat(400)), insert(n)).unwrap();
+        }
+        settle();
+        let state = engine.inner.state().unwrap();
+        let id = engine.table_id(&state, &employees()).unwrap();
+        let bounds = PageBounds { bytes: 2_000, ..PageBounds::DEFAULT };
+        let short = Select::names(["N"]);
+        let long = Select::names((0..4).map(|n| format!("{}{n}", "n".repeat(200))));
+        for (select, rows) in [(Select::All, 4), (short, 4), (long, 1)] {
+            let query = Query { select, ..Query::new(KeyRange::ALL) };
+            let (page, _) = read(&state, (id, &employees()), &query, None, bounds).unwrap();
+            assert_eq!((page.rows.len(), page.continuation.is_some()), (rows, true), "{:?}", query.select);
+        }
+    });
+}
+
 #[test]
 fn sel_2_a_query_returns_the_selected_properties() {
     let engine = in_memory();

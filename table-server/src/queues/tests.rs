@@ -44,6 +44,34 @@ async fn acl_4_a_policy_that_is_removed_while_a_body_arrives_no_longer_permits_i
     assert_eq!((refused.status, refused.code), (403, "AuthenticationFailed"));
 }
 
+/// Tests that a page of queues ends by its size, and that the next page begins with the queue that no longer fit.
+#[tokio::test]
+async fn a_page_of_queues_with_much_metadata_is_short() {
+    let account = Account::emulator(Engine::in_memory()).unwrap();
+    let names: Vec<_> = (0..300).map(|number| format!("queue-{number:03}")).collect();
+    // In XML, the value is four times as long.
+    let metadata = serde_json::json!({ "a": "<".repeat(8_000) }).to_string();
+    for name in &names {
+        account.engine.create_queue(&QueueName::new(name).unwrap()).await.unwrap();
+        account.settings.set(Kind::QueueMetadata, name, Some(metadata.clone())).await.unwrap();
+    }
+    let (mut found, mut marker, mut pages) = (Vec::new(), String::new(), 0);
+    loop {
+        let target = format!("?comp=list&include=metadata&marker={marker}");
+        let page = answer(&account, &Access::Key, &verified("GET", &target, &[], "")).await.unwrap().body;
+        assert!(page.len() < 5 << 20, "{}", page.len());
+        let between = |text: &str, end: &str| text.split(end).next().unwrap_or_default().to_owned();
+        found.extend(page.split("<Name>").skip(1).map(|rest| between(rest, "</Name>")));
+        pages += 1;
+        marker = between(page.split("<NextMarker>").nth(1).unwrap(), "</NextMarker>");
+        if marker.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(found, names);
+    assert_eq!(pages, 3);
+}
+
 /// Returns the exchange of a request whose signature has been verified.
 fn verified(method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Exchange {
     let mut request = Request::builder().method(method).uri(format!("/devstoreaccount1/{target}"));

@@ -17,6 +17,8 @@ use crate::settings::Kind;
 
 /// The maximum number of queues in a page.
 const PAGE: usize = 5_000;
+/// The size in bytes after which a page of queues ends. Metadata can make it far larger than its names.
+const PAGE_BYTES: usize = 4 << 20;
 /// The maximum size in bytes of a queue's metadata, including names.
 const METADATA_BYTES: usize = 8 << 10;
 const PREFIX: &str = "x-ms-meta-";
@@ -129,9 +131,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
     let page = most.unwrap_or(PAGE).min(PAGE);
     let mut queues = account.engine.list_queues(prefix.as_ref().max(&marker), page + 1)?;
     queues.retain(|queue| queue.as_str().starts_with(prefix.as_ref()));
-    let next = queues.get(page).cloned();
-    queues.truncate(page);
-
+    let mut next = queues.get(page);
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?><EnumerationResults ServiceEndpoint=\"{}/\">",
         content(&exchange.base)
@@ -146,7 +146,11 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
         element("MaxResults", &most.to_string());
     }
     xml.push_str("<Queues>");
-    for queue in &queues {
+    for queue in queues.iter().take(page) {
+        if xml.len() > PAGE_BYTES {
+            next = Some(queue);
+            break;
+        }
         let _ = write!(xml, "<Queue><Name>{queue}</Name>");
         if with_metadata {
             xml.push_str("<Metadata>");
@@ -158,7 +162,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
         xml.push_str("</Queue>");
     }
     xml.push_str("</Queues>");
-    let next = next.as_ref().map(QueueName::as_str).unwrap_or_default();
+    let next = next.map(QueueName::as_str).unwrap_or_default();
     let _ = write!(xml, "<NextMarker>{next}</NextMarker></EnumerationResults>");
     Ok(Answer::xml(200, xml))
 }

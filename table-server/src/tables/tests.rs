@@ -1,5 +1,6 @@
 //! Tests of requests to the Table service, which are handled without network connections.
 
+mod pages;
 mod writes;
 
 use std::net::Ipv4Addr;

@@ -225,11 +225,12 @@ impl EntityAnswer<'_> {
     /// Writes `null` for each requested property that is missing (SEL-3).
     fn missing<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let Select::Names(names) = self.context.select else { return Ok(()) };
-        for (index, name) in names.iter().enumerate() {
+        // A selected row has its properties in the order of the names.
+        let mut hint = 0;
+        for name in names.iter() {
             let system = matches!(name.as_ref(), "PartitionKey" | "RowKey" | "Timestamp");
-            let again = names.iter().take(index).any(|earlier| earlier == name);
-            let found = self.entity.row.find(name, &mut 0).map_err(serde::ser::Error::custom)?;
-            if !system && !again && found.is_none() {
+            let found = self.entity.row.find(name, &mut hint).map_err(serde::ser::Error::custom)?;
+            if !system && found.is_none() {
                 map.serialize_entry(name, &())?;
             }
         }

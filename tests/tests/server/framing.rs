@@ -189,9 +189,12 @@ fn a_request_has_one_valid_host() {
         assert_eq!(with(hosts), [200], "{hosts}");
     }
     let twice = format!("{line}{line}");
+    // A response can contain the host a thousand times.
+    let long = format!("host: {}\r\n", "a".repeat(60_000));
     for hosts in [
         "",
         twice.as_str(),
+        long.as_str(),
         "host:\r\n",
         "host: a b\r\n",
         "host: a, b\r\n",
