@@ -2,20 +2,19 @@
 
 mod difference;
 mod fault;
+mod listing;
 mod policy;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::clients::ContainerClient;
 use azure_data_cosmos::models::{
-    ContainerProperties, PartitionKeyDefinition, PartitionKeyKind, PartitionKeyVersion, ThroughputProperties,
+    ContainerProperties, PartitionKeyDefinition, PartitionKeyKind, PartitionKeyVersion, ResourceResponse,
+    ThroughputProperties,
 };
 use azure_data_cosmos::options::CreateContainerOptions;
-use azure_data_cosmos::{CosmosError, Query};
-use futures_util::TryStreamExt;
-use table_core::limits::PAGE_ENTITIES;
-use table_core::store::TablePage;
 use table_core::{Error, Result, TableName};
 
 use crate::client::CosmosTables;
@@ -95,6 +94,14 @@ fn differences(table: &TableName, options: &Options, found: &ContainerProperties
     let mapping = mapping_of(table, options, found);
     let unique = UniqueKeys::of(found).into_paths().into_iter().map(|paths| Difference::UniqueKey { paths });
     policy::differences(found, &mapping).into_iter().chain(expiry).chain(unique).collect()
+}
+
+/// Returns an ambiguous error if the response to the creation or deletion of a container did not come from the service.
+fn acknowledged<T>(answer: &ResourceResponse<T>, table: &TableName) -> Result<()> {
+    if answer.headers().activity_id().is_some() {
+        return Ok(());
+    }
+    Err(failure::not_from_service("list the tables").into_ambiguous().with_table(table.as_str()))
 }
 
 impl CosmosTables {
@@ -193,13 +200,15 @@ impl CosmosTables {
     /// Returns the container whose name differs from the table's name only in case (TBL-2).
     ///
     /// # Errors
-    /// `SchemaMismatch` if the names of several containers differ only in case.
+    /// `SchemaMismatch` if the names of several containers differ only in case. The error of the listing, such as `ServerBusy`, if the containers cannot be
+    /// listed: another container may have the name.
     async fn in_another_case(
         &self,
         table: &TableName,
     ) -> Result<Option<(ContainerClient, ContainerProperties)>> {
+        let names = self.permitted_names().await.map_err(|error| error.with_table(table.as_str()))?;
         // A token does not permit listing containers, so the name must then be spelled exactly.
-        let Ok(names) = self.names().await else { return Ok(None) };
+        let Some(names) = names else { return Ok(None) };
         let mut names = names.into_iter().filter(|name| name == table);
         let Some(name) = names.next() else { return Ok(None) };
         if let Some(other) = names.next() {
@@ -210,25 +219,6 @@ impl CosmosTables {
             Err(error) if failure::is_missing(&error) => Ok(None),
             Err(error) => Err(failure::error("open the container", error)),
         }
-    }
-
-    /// Returns the names of all containers whose names are valid for tables, in order.
-    async fn names(&self) -> Result<Vec<TableName>> {
-        let listed = async {
-            let containers = self.database().query_containers(Query::from("SELECT * FROM c"), None).await?;
-            containers.try_collect::<Vec<ContainerProperties>>().await
-        };
-        let containers = match Box::pin(listed).await {
-            Ok(containers) => containers,
-            Err(error) if failure::is_missing(&error) => return Err(self.no_database()),
-            Err(error) => return Err(failure::error("list the containers", error)),
-        };
-        let mut names: Vec<TableName> =
-            containers.iter().filter_map(|container| TableName::new(&container.id).ok()).collect();
-        names.sort_by(|left, right| {
-            left.folded().cmp(right.folded()).then_with(|| left.as_str().cmp(right.as_str()))
-        });
-        Ok(names)
     }
 
     /// Creates the container of a table, with the levels and the policy in the options.
@@ -246,7 +236,7 @@ impl CosmosTables {
         let options = throughput.map(|units| CreateContainerOptions::default().with_throughput(units));
         self.containers().forget(table);
         match self.database().create_container(properties(table, self.options()), options).await {
-            Ok(_) => Ok(()),
+            Ok(answer) => acknowledged(&answer, table),
             Err(error) if failure::verdict(&error) == Verdict::Doubtful => {
                 Err(failure::error("create the container", error).into_ambiguous().with_table(table.as_str()))
             }
@@ -281,7 +271,7 @@ impl CosmosTables {
         };
         self.containers().forget(table);
         match client.delete(None).await {
-            Ok(_) => Ok(()),
+            Ok(answer) => acknowledged(&answer, table),
             Err(error) if failure::verdict(&error) == Verdict::Doubtful => {
                 Err(failure::error("delete the container", error).into_ambiguous().with_table(table.as_str()))
             }
@@ -290,28 +280,5 @@ impl CosmosTables {
             }
             Err(error) => Err(failure::error("delete the container", error).with_table(table.as_str())),
         }
-    }
-
-    /// Returns one page of table names (OPT-5, PAGE-12).
-    pub(crate) async fn list(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
-        if top > PAGE_ENTITIES {
-            return Err(Error::of(ContainerFault::Page(top, PAGE_ENTITIES)));
-        }
-        let (prefix, from) = (prefix.to_ascii_lowercase(), from.map(str::to_ascii_lowercase));
-        let mut names: Vec<TableName> = self.names().await?;
-        // The next page starts at a name regardless of case, so a listing contains only one of several names that differ only in case.
-        names.dedup_by(|other, name| {
-            let is_same = other == name;
-            if is_same {
-                tracing::warn!(target: "table_cosmos", %name, %other, "the names of two containers differ only in case (TBL-2)");
-            }
-            is_same
-        });
-        names.retain(|name| {
-            name.folded().starts_with(&prefix) && from.as_deref().is_none_or(|from| name.folded() >= from)
-        });
-        let next = names.get(top).filter(|_| top > 0).map(|name| name.as_str().to_owned());
-        names.truncate(top);
-        Ok(TablePage { names, next })
     }
 }

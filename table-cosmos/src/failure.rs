@@ -45,6 +45,11 @@ pub(crate) fn is_missing(error: &CosmosError) -> bool {
     status(error).0 == 404 && is_from_service(error)
 }
 
+/// Returns `true` if the service does not permit the request with this credential.
+pub(crate) fn is_forbidden(error: &CosmosError) -> bool {
+    matches!(status(error).0, 401 | 403) && is_from_service(error)
+}
+
 /// Returns `true` if the response came from the service itself. Each response of the service has an activity ID, which the error page of a gateway lacks.
 pub(crate) fn is_from_service(error: &CosmosError) -> bool {
     error.response().is_some_and(|response| response.headers().activity_id.is_some())
@@ -158,9 +163,12 @@ pub(crate) fn repeated_by_client() -> Error {
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error for a response that acknowledges a write but did not come from the service.
-pub(crate) fn not_from_service() -> Error {
-    let message = "the response to the write did not come from the service, but from a gateway or a proxy; read the entity";
+/// Returns the error for a response that acknowledges a write but did not come from the service. `help` names the request that shows whether the write took
+/// effect.
+pub(crate) fn not_from_service(help: &str) -> Error {
+    let message = format!(
+        "the response to the write did not come from the service, but from a gateway or a proxy; {help}"
+    );
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 

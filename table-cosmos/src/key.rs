@@ -56,10 +56,11 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
 
 /// Returns the id of the item for a RowKey. Ids sort in the same order as `RowKey`s.
 ///
-/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). Therefore, a RowKey that is empty or starts with a space or
-/// `!` is prefixed with `!`. All other `RowKey`s start with a greater character.
+/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). Therefore, a RowKey that is empty or starts with a character up
+/// to `!` is prefixed with `!`. All other `RowKey`s start with a greater character. The order is also that of texts with control characters, with which a query
+/// may compare a RowKey.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
-    if row_key.is_empty() || row_key.starts_with([' ', END]) {
+    if row_key.is_empty() || row_key.starts_with(|c| c <= END) {
         Cow::Owned(format!("{END}{row_key}"))
     } else {
         Cow::Borrowed(row_key)
@@ -130,7 +131,10 @@ mod tests {
 
     #[test]
     fn ord_1_ids_have_the_order_of_row_keys() {
-        let ordered = ["", " ", "  a", " a", "!", "!!", "\"", "0", "a", "a ", "a!", "b", "é"];
+        let ordered = [
+            "", "\0", "\u{1}", "\u{1f}b", " ", "  a", " a", "!", "!!", "\"", "0", "a", "a\u{1}", "a ", "a!",
+            "b", "é",
+        ];
         assert!(ordered.windows(2).all(|pair| pair[0] < pair[1] && id(pair[0]) < id(pair[1])), "{ordered:?}");
     }
 

@@ -143,11 +143,9 @@ impl Mapping {
         if format == Format::TimeToLive {
             self.fail(MappingFault::TimeToLive);
         }
-        let Some(path) = self.path(path) else { return self };
-        if path.root() == TTL {
-            self.fail(MappingFault::TimeToLive);
+        if let Some(path) = self.path(path) {
+            self.add(name, path, format);
         }
-        self.add(name, path, format);
         self
     }
 
@@ -249,6 +247,9 @@ impl Mapping {
         if is_reserved {
             self.fail(MappingFault::Reserved(text.to_owned()));
         }
+        if path.root() == TTL {
+            self.fail(MappingFault::TimeToLive);
+        }
         Some(path)
     }
 
@@ -262,7 +263,10 @@ impl Mapping {
         let members = self.members.iter().map(|member| &member.path);
         let constants = self.constants.iter().map(|(path, _)| path);
         let own = [&self.own.properties, &self.own.types, &self.own.write];
-        let paths: Vec<&Path> = self.levels.iter().chain(members).chain(constants).chain(own).collect();
+        // An item with one of these members is not an entity of this mapping, so no path may create them.
+        let further: Vec<Path> = self.further_levels().map(Path::own).collect();
+        let paths = self.levels.iter().chain(members).chain(constants).chain(own).chain(&further);
+        let paths: Vec<&Path> = paths.collect();
         paths.iter().enumerate().find_map(|(at, path)| {
             let other = paths.iter().take(at).find(|other| path.overlaps(other))?;
             Some(MappingFault::Overlap(other.to_string(), path.to_string()))

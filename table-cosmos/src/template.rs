@@ -16,7 +16,7 @@ impl Options {
     /// Returns a Bicep template that creates the containers of tables in an existing database. They have the levels, throughput, time to live and
     /// indexing policy that [`create_table`](table_core::TableStore::create_table) would set.
     ///
-    /// A program with an Entra ID token cannot create containers (RUST-8). Save the returned text as the file for `az deployment group create --template-file`.
+    /// A program with an Entra ID token cannot create containers. Save the returned text as the file for `az deployment group create --template-file`.
     ///
     /// ```
     /// use table_core::TableName;

@@ -13,7 +13,7 @@ use crate::http::fault::HttpFault;
 
 /// The renewal of a token starts this long before it expires.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
-/// The delay after a failed renewal before the next one, while the current token is still valid.
+/// The delay after a renewal before the next one, while the current token is still valid. The provider may return a token that expires early.
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
 
 /// The cached bearer token, which is shared by all clones. At most one renewal runs at a time.
@@ -25,8 +25,8 @@ struct State {
     kept: Option<AccessToken>,
     /// The result of the last renewal. The renewal has ended if the sender has been dropped.
     renewal: Option<watch::Receiver<Option<Result<String>>>>,
-    /// The time at which the last renewal failed, or `None` if it succeeded.
-    failed: Option<DateTime<Utc>>,
+    /// The time at which the last renewal ended, whether it succeeded or failed.
+    renewed: Option<DateTime<Utc>>,
 }
 
 impl State {
@@ -49,8 +49,8 @@ pub(crate) struct Source {
 impl Tokens {
     /// Returns the cached token or a new one. `start` starts the task that renews the token.
     ///
-    /// A token is renewed five minutes before it expires. While it is still valid, no caller waits for the renewal. Without a valid token, all callers wait
-    /// for the same renewal, and receive its error if it fails. Dropping a caller does not cancel the renewal.
+    /// A token is renewed five minutes before it expires. While it is still valid, no caller waits for the renewal, and ten seconds pass between two renewals.
+    /// Without a valid token, all callers wait for the same renewal, and receive its error if it fails. Dropping a caller does not cancel the renewal.
     pub(crate) async fn token(
         &self,
         source: &Source,
@@ -63,7 +63,7 @@ impl Tokens {
             }
             let valid = state.valid(now, TimeDelta::zero());
             // If the clock is set back, the pause ends.
-            let pauses = state.failed.is_some_and(|at| (at..at + PAUSE).contains(&now));
+            let pauses = state.renewed.is_some_and(|at| (at..at + PAUSE).contains(&now));
             let running = state.renewal.clone().filter(|renewal| renewal.has_changed().is_ok());
             let renewal = match running {
                 Some(running) => running,
@@ -93,13 +93,10 @@ impl Tokens {
         let renewed = tokio::time::timeout(source.limit, source.provider.token(source.scope)).await;
         let renewed = renewed.unwrap_or_else(|_| Err(no_token()));
         let (mut state, now) = (self.state(), source.clock.instant());
+        state.renewed = Some(now);
         let renewed = match renewed {
-            Ok(token) => {
-                state.failed = None;
-                Ok(state.kept.insert(token).secret.clone())
-            }
+            Ok(token) => Ok(state.kept.insert(token).secret.clone()),
             Err(error) => {
-                state.failed = Some(now);
                 if state.valid(now, TimeDelta::zero()).is_some() {
                     tracing::warn!(target: "table_azure", %error, "the token was not renewed, it is used until it expires");
                 }
@@ -129,11 +126,13 @@ mod tests {
     use super::*;
     use crate::credential::TokenFuture;
 
-    /// A mock token provider. Each call waits for a permit, and fails if `fails` was set. Its tokens are valid for an hour.
+    /// A mock token provider. Each call waits for a permit, and fails if `fails` was set.
     #[derive(Debug)]
     struct Provider {
         state: Mutex<(usize, bool)>,
         permits: Semaphore,
+        /// The time for which its tokens are valid.
+        life: TimeDelta,
         now: Arc<Mutex<DateTime<Utc>>>,
     }
 
@@ -159,7 +158,7 @@ mod tests {
                 if fails {
                     return Err(Error::new(ErrorCode::AuthenticationFailed, "no token"));
                 }
-                let expires_on = *self.now.lock().unwrap() + TimeDelta::minutes(60);
+                let expires_on = *self.now.lock().unwrap() + self.life;
                 Ok(AccessToken { secret: format!("token{number}"), expires_on })
             })
         }
@@ -175,10 +174,14 @@ mod tests {
 
     impl World {
         fn new() -> Self {
+            Self::with_life(TimeDelta::hours(1))
+        }
+
+        fn with_life(life: TimeDelta) -> Self {
             let now = Arc::new(Mutex::new("2026-11-20T08:00:00Z".parse().unwrap()));
             let (own, permits) = (Arc::clone(&now), Semaphore::new(0));
             Self {
-                provider: Arc::new(Provider { state: Mutex::default(), permits, now }),
+                provider: Arc::new(Provider { state: Mutex::default(), permits, life, now }),
                 tokens: Tokens::default(),
                 clock: Clock::of_instants(move || *own.lock().unwrap()),
             }
@@ -232,6 +235,23 @@ mod tests {
         world.pass(TimeDelta::minutes(60));
         world.provider.permits.add_permits(1);
         assert!(world.ask().await.await.unwrap().is_err(), "an expired token is not used");
+    }
+
+    #[tokio::test]
+    async fn auth_12_a_token_that_expires_early_is_not_renewed_for_each_request() {
+        let world = World::with_life(TimeDelta::minutes(4));
+        world.provider.permits.add_permits(100);
+        for number in [1, 2] {
+            for _ in 0..20 {
+                assert!(world.ask().await.await.unwrap().is_ok());
+            }
+            assert_eq!(world.provider.requests(), number);
+            world.pass(TimeDelta::seconds(10));
+        }
+        // A rejected token is not used during the pause.
+        assert_eq!(world.ask().await.await.unwrap().unwrap(), "token2");
+        world.tokens.discard("token3");
+        assert_eq!(world.ask().await.await.unwrap().unwrap(), "token4");
     }
 
     #[tokio::test]

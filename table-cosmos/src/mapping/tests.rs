@@ -31,6 +31,13 @@ fn hpk_42_and_wire_6_a_mapping_with_a_fault_is_refused_with_the_reason() {
         (orders().constant("type", "7"), "`type` is not a path"),
         (Mapping::standard(1).property("A", "/p/A", Format::Text), "`/p/A` and `/p`"),
         (Mapping::standard(1).property("A", "/l1", Format::Text), "`/l1` and `/l1`"),
+        (Mapping::standard(1).property("A", "/l2", Format::Text), "`/l2` and `/l2`"),
+        (Mapping::standard(1).property("A", "/l3/a", Format::Text), "`/l3/a` and `/l3`"),
+        (Mapping::standard(2).property("A", "/\"l3\"", Format::Text), "`/\"l3\"` and `/l3`"),
+        (Mapping::standard(1).constant("/l2", "x"), "`/l2` and `/l2`"),
+        (orders().constant("/ttl", "60"), "Mapping::time_to_live"),
+        (orders().constant("/\"ttl\"/x", "60"), "Mapping::time_to_live"),
+        (Mapping::new(["/tenantId", "/ttl"]), "Mapping::time_to_live"),
     ];
     for (mapping, reason) in cases {
         let error = Options::new().mapping("Orders", mapping.clone()).unwrap_err();
@@ -39,6 +46,12 @@ fn hpk_42_and_wire_6_a_mapping_with_a_fault_is_refused_with_the_reason() {
     }
     let valid = orders().time_to_live("ExpiresIn").constant("/type", "order");
     assert_eq!(Options::new().mapping("Orders", valid).unwrap().level_count("orders"), 2);
+    for valid in [
+        Mapping::standard(3).property("A", "/l4", Format::Text),
+        Mapping::new(["/a"]).property("A", "/l2", Format::Text).constant("/l3", "x"),
+    ] {
+        assert!(Options::new().mapping("Orders", valid).is_ok());
+    }
 }
 
 #[derive(Entity)]

@@ -1,7 +1,8 @@
 //! Converts the bounds of a PartitionKey range to bounds of a single level.
 //!
 //! A PartitionKey consists of its levels, each followed by `!`. `PartitionKey`s sort in the same order as their levels, except if a level
-//! contains a space, which is the only character in keys that sorts below `!`: `a b!` is less than `a!`. Bounds are widened where this matters.
+//! contains a space, which is the only character in keys that sorts below `!`: `a b!` is less than `a!`. A bound may also contain control characters.
+//! Bounds are widened where this matters.
 
 use std::ops::Bound;
 
@@ -39,7 +40,7 @@ impl Sql {
             Bound::Unbounded => None,
         };
         let lower = rest(&range.lower).and_then(|rest| {
-            let level = rest.split([END, ' ']).next().unwrap_or_default();
+            let level = rest.split(|c| c <= END).next().unwrap_or_default();
             (!level.is_empty()).then(|| self.ordered(place, ">=", level)).flatten()
         });
         let upper = rest(&range.upper).and_then(|rest| {

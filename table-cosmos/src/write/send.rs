@@ -142,7 +142,7 @@ impl CosmosTables {
         let answer = answer.inspect_err(usage::charge_failed).map_err(refused)?;
         usage::charge(&answer.diagnostics());
         if answer.headers().activity_id().is_none() {
-            return Err(Refused::Acknowledged(failure::not_from_service()));
+            return Err(Refused::Acknowledged(failure::not_from_service("read the entity")));
         }
         let tag = answer.headers().etag().map(ToString::to_string);
         let committed = match planned.verb {
@@ -170,7 +170,7 @@ impl CosmosTables {
         usage::charge(&answer.diagnostics());
         let repeated = failure::was_repeated(&answer.diagnostics());
         if answer.headers().activity_id().is_none() {
-            return Err(Refused::Acknowledged(failure::not_from_service()));
+            return Err(Refused::Acknowledged(failure::not_from_service("read the entity")));
         }
         let results = answer.into_model().map_err(unreadable)?;
         let results = results.results();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use table_core::filter::{Comparison, Filter};
 use table_core::query::{KeyRange, Query, Select};
 use table_core::row::RowWriter;
 use table_core::{
@@ -89,6 +90,76 @@ fn lim_5_and_wire_5_keys_with_odd_characters_address_their_own_items() {
                 assert_eq!(rows, expected, "{key:?}");
             }
             assert!(model.len() > 100, "{}", model.len());
+        }
+    });
+}
+
+/// Tests that a key is compared with a text that contains characters below those of keys, as the embedded engine compares it.
+#[test]
+fn fil_16_a_comparison_of_a_key_with_control_characters_omits_no_row() {
+    const TEXTS: [&str; 12] = [
+        "\0",
+        "\u{1}",
+        "\u{1f}b",
+        "!\u{1}",
+        "a\u{1}",
+        "a!\u{1}",
+        "a!b\u{1}",
+        "a!b!\u{1}",
+        " \u{1}",
+        "a \u{1}",
+        "a",
+        "",
+    ];
+    runtime().block_on(async {
+        for depth in [1, 2] {
+            let store = store(4, Options::new().levels("Odd", depth)).await;
+            let table = store.create("Odd", depth);
+            let keys = ["a!b!", "a !b!", "a!!", "!!", "!b!"];
+            let rows = ["", " r", "!", "a", "a!b"];
+            for key in keys {
+                let writes = rows.map(|row| (row.to_owned(), value(1))).to_vec();
+                store.submit(&table, transaction(&store, key, writes).unwrap()).await.unwrap();
+            }
+            for (name, operator, text) in ["PartitionKey", "RowKey"].into_iter().flat_map(|name| {
+                Comparison::ALL.into_iter().flat_map(move |operator| TEXTS.map(|text| (name, operator, text)))
+            }) {
+                let compared = || Filter::compare(name, operator, text);
+                let matches = |at: &str| match operator {
+                    Comparison::Eq => at == text,
+                    Comparison::Ne => at != text,
+                    Comparison::Lt => at < text,
+                    Comparison::Le => at <= text,
+                    Comparison::Gt => at > text,
+                    Comparison::Ge => at >= text,
+                };
+                let alternative = Filter::compare("A", Comparison::Eq, 2);
+                for (filter, is_negated) in [(compared().or(alternative), false), (!compared(), true)] {
+                    let mut query = Query::new(KeyRange::ALL);
+                    query.filter = Some(filter);
+                    let (mut from, mut found) = (None, Vec::new());
+                    loop {
+                        let page = store.query(&table, &query, from.as_ref()).await.unwrap();
+                        found.extend(
+                            page.rows
+                                .iter()
+                                .map(|row| (row.partition_key.to_owned(), row.row_key.to_owned())),
+                        );
+                        from = page.continuation;
+                        if from.is_none() {
+                            break;
+                        }
+                    }
+                    let all = keys.iter().flat_map(|key| rows.map(|row| (*key, row)));
+                    let mut expected: Vec<_> = all
+                        .filter(|(key, row)| matches(if name == "RowKey" { row } else { key }) != is_negated)
+                        .map(|(key, row)| (key.to_owned(), row.to_owned()))
+                        .collect();
+                    found.sort_unstable();
+                    expected.sort_unstable();
+                    assert_eq!(found, expected, "{depth} levels: {:?}", query.filter);
+                }
+            }
         }
     });
 }

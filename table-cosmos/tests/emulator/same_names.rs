@@ -1,9 +1,12 @@
 //! Tests of containers whose names differ only in case. Other programs may create such containers (TBL-2).
 
-use table_core::query::Select;
-use table_core::{EntityKey, ErrorCode, OperationKind, TableName, TableStore};
-use table_cosmos::Options;
-use table_cosmos::emulator::Emulator;
+use std::fmt;
+use std::sync::Arc;
+
+use table_core::query::{KeyRange, Query, Select};
+use table_core::{EntityKey, Error, ErrorCode, OperationKind, TableName, TableStore};
+use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Request};
+use table_cosmos::{CosmosTables, Options};
 
 use crate::operation::{row, transaction};
 use crate::runtime;
@@ -73,6 +76,88 @@ fn opt_5_a_listing_contains_one_name_of_two_that_differ_only_in_case() {
                 }
             }
             assert_eq!(found, ["Alpha", "Events", "Omega"], "pages of {top}");
+        }
+    });
+}
+
+/// A mock network that responds to listings of the containers itself.
+struct Listing {
+    account: Emulator,
+    answer: Result<Answer, Broken>,
+}
+
+impl Network for Listing {
+    fn deliver(&self, request: Request) -> Delivery {
+        let (account, answer) = (self.account.clone(), self.answer.clone());
+        Box::pin(async move {
+            let is_listing = request.method == "POST" && request.target.ends_with("/colls");
+            if is_listing { answer } else { account.receive(&request).await }
+        })
+    }
+}
+
+impl fmt::Debug for Listing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listing")
+    }
+}
+
+/// Returns a response of the service.
+fn answer(status: u16) -> Answer {
+    let mut answer = Answer::new(status, r#"{"code": "Refused", "message": "refused"}"#);
+    answer.headers.push(("x-ms-activity-id".to_owned(), "00000000-0000-0000-0000-000000000001".to_owned()));
+    answer
+}
+
+/// Returns the errors of all verbs for a table.
+async fn errors(store: &CosmosTables, table: &TableName) -> [Error; 4] {
+    let key = EntityKey::new("p", "r").unwrap();
+    let insert = [("r".to_owned(), OperationKind::Insert(row("new")))];
+    [
+        store.get(table, &key, &Select::All).await.map(drop).unwrap_err(),
+        store.query(table, &Query::new(KeyRange::ALL), None).await.map(drop).unwrap_err(),
+        store.submit(table, transaction(store, insert)).await.map(drop).unwrap_err(),
+        store.delete_table(table).await.unwrap_err(),
+    ]
+}
+
+#[test]
+fn tbl_2_a_table_is_not_reported_as_missing_if_its_other_spellings_cannot_be_listed() {
+    let [upper, lower, _] = names();
+    runtime().block_on(async {
+        let account = Emulator::new(false).unwrap();
+        account.create(&upper, 1, 1, None).unwrap();
+        let mut page = answer(403);
+        page.headers.clear();
+        for failed in
+            [Ok(answer(429)), Ok(answer(503)), Ok(answer(500)), Err(Broken::BeforeSending), Ok(page)]
+        {
+            let network = Listing { account: account.clone(), answer: failed.clone() };
+            let store = account.open_over(Options::new(), Arc::new(network)).await.unwrap();
+            for error in errors(&store, &lower).await {
+                assert!(!error.is_not_found(), "{failed:?}: {error}");
+                assert_eq!(error.table(), Some("events"), "{failed:?}: {error}");
+            }
+        }
+    });
+}
+
+#[test]
+fn tbl_2_a_credential_that_may_not_list_containers_finds_only_the_exact_spelling() {
+    let [upper, lower, _] = names();
+    runtime().block_on(async {
+        let account = Emulator::new(false).unwrap();
+        account.create(&upper, 1, 1, None).unwrap();
+        for status in [401, 403] {
+            let network = Listing { account: account.clone(), answer: Ok(answer(status)) };
+            let store = account.open_over(Options::new(), Arc::new(network)).await.unwrap();
+            let key = EntityKey::new("p", "r").unwrap();
+            assert!(store.get(&upper, &key, &Select::All).await.unwrap().is_none());
+            let [get, query, submit, delete] = errors(&store, &lower).await;
+            for error in [get, query, submit] {
+                assert_eq!(error.code(), ErrorCode::TableNotFound, "{error}");
+            }
+            assert_eq!(delete.code(), ErrorCode::ResourceNotFound, "{delete}");
         }
     });
 }
