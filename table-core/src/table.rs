@@ -143,13 +143,13 @@ impl<E: EntitySet, S> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Deletes the table with all its entities and stored schemas. Returns `false` if the table did not exist.
+    /// Deletes the table with all its entities, its stored schemas, and the claims of indexes to its keys. Returns `false` if the table did not exist.
     ///
     /// # Errors
     /// Any error from the store.
     pub async fn delete_table(&self) -> Result<bool> {
         let table = self.name()?;
-        // The schema records are read before the table is deleted, because another program may immediately recreate the table and store its own schema.
+        // The rows about the table are read before it is deleted, because another program may immediately recreate the table and store its own schema.
         let recorded = layout::recorded(&self.store, table).await?;
         let was_there = match self.store.delete_table(table).await {
             Ok(()) => true,

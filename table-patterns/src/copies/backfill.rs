@@ -35,8 +35,8 @@ pub struct CopiesReport {
     /// The entities whose copies could not be updated, with their errors; at most 1,000. Correct the entities, then update their copies with
     /// [`settle_copies`](crate::Entities::settle_copies).
     pub failed: Vec<(EntityKey, Error)>,
-    /// The delay before the next run, if the backfill is not complete: programs built from an older release may still have requests in flight, or another pass
-    /// has begun during this run.
+    /// The delay before the next run, if the backfill is not complete: programs built from an older release may still have requests in flight, another pass has
+    /// begun during this run, or the pass with the `failed` entities ended the run before the pass of another relation.
     pub retry_after: Option<Duration>,
 }
 
@@ -143,10 +143,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         let (table, mut report) = (&self.handle.table, CopiesReport::default());
         let layout = table.update_schema_record(|_| ()).await?;
         let Some(copying) = Copying::of(self.handle) else { return Ok(report) };
-        for note in &layout.pending {
-            // A note that is not in this program's schema belongs to a newer version of the program.
-            let is_own = E::SCHEMA.keeps.iter().any(|kept| note.strip_prefix("keeps ") == Some(*kept));
-            let Some(side) = Side::of_note(note).filter(|_| is_own) else { continue };
+        // A note that is not in this program's schema belongs to a newer version of the program.
+        let is_own =
+            |note: &&String| E::SCHEMA.keeps.iter().any(|kept| note.strip_prefix("keeps ") == Some(*kept));
+        let own = layout.pending.iter().filter(is_own);
+        let mut passes = own.filter_map(|note| Some((note, Side::of_note(note)?))).peekable();
+        while let Some((note, side)) = passes.next() {
             let begun = self
                 .handle
                 .pass_fence(&layout, (note, &format_position(&Position::default())), self.has_older)
@@ -175,11 +177,26 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                         Some(next) => fence::advance(layout, note, &begun, &format_position(next)),
                         None => fence::complete(layout, note, &begun),
                     })
-                    .await?;
+                    .await;
+                let recorded = match recorded {
+                    // IMPORTANT: the pass may be recorded as complete although the write failed. The next run would then not report the failures again.
+                    Err(_) if has_failed => {
+                        report.run_again(fence::AGAIN);
+                        return Ok(report);
+                    }
+                    recorded => recorded?,
+                };
                 if fence::is_superseded(&recorded, note, &begun) {
                     report.run_again(fence::AGAIN);
                     break;
                 }
+            }
+            // IMPORTANT: an error in a later pass would drop the report, and the next run does not repeat this pass.
+            if has_failed {
+                if passes.peek().is_some() {
+                    report.run_again(Duration::ZERO);
+                }
+                return Ok(report);
             }
         }
         Ok(report)

@@ -6,6 +6,7 @@ use table_core::entity::{AnyRelations, Entity};
 
 pub use crate::copies::relation::{Incoming, Outgoing};
 pub use crate::copies::side::{Gives, Holds, Is};
+use crate::index::Derived;
 
 /// All relations that a struct declares, both as a source and as a holder.
 #[derive(Debug)]
@@ -43,6 +44,16 @@ impl<E: Entity> Declared<E> {
     pub(super) fn find() -> Option<&'static Self> {
         let relations: &'static AnyRelations = E::RELATIONS?;
         relations.downcast_ref()
+    }
+}
+
+/// Returns `true` if an entity type declares the relation, or is the source of a relation, whose copies a change affects.
+pub(crate) fn declares<E: Entity>(of: &Derived) -> bool {
+    let Some(declared) = Declared::<E>::find() else { return false };
+    match of {
+        Derived::Index(_) => false,
+        Derived::CopiesOf => !declared.gives.is_empty(),
+        Derived::CopiesIn(relation) => declared.holds.iter().any(|held| held.relation.name == *relation),
     }
 }
 

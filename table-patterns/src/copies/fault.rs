@@ -27,7 +27,8 @@ pub(super) enum CopyFault {
     #[fault(InvalidInput, "PAT-DEN-2")]
     Cleared(&'static str),
     #[error(
-        "a holder has copies by relation `{0}`, which this handle does not know; declare the relation on the source by `copied_by`"
+        "a holder has copies by relation `{0}`, which this handle does not know; open the table with `create_if_missing`, or declare the relation on the \
+         source by `copied_by`"
     )]
     #[fault(Unsupported, "PAT-DEN-2")]
     UnknownRelation(String),

@@ -32,12 +32,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
-    /// Removes references in unknown relations from the list if the stored schema is newer than this program. A newer program has declared these
-    /// relations, and its backfill will complete their copies. Otherwise, returns the list unchanged.
+    /// Removes references in unknown relations from the list if the handle has been opened. If a newer program has declared these relations, its backfill
+    /// completes their copies, also if it has stored only the schema of the holders so far. If an earlier program has declared them, nothing reads their
+    /// copies. Returns the list unchanged if the handle has not been opened, because then no schema says which relations exist.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
         let given = self.given();
         let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
-        if !found.iter().all(is_known) && self.handle.table.is_current().await? == Some(false) {
+        if !found.iter().all(is_known) && self.handle.table.is_current().await?.is_some() {
             found.retain(is_known);
         }
         Ok(found)
@@ -59,7 +60,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     ///
     /// # Errors
     /// - `InvalidInput` (PAT-DEN-2), with the holder's key, if the source is deleted while a holder refers to it in a relation with [`OnDelete::Refuse`].
-    /// - `Unsupported` if a reference contains a relation that the entity type does not declare.
+    /// - `Unsupported` if the handle has not been opened and a reference contains a relation that the entity type does not declare.
     /// - Any error from the store.
     pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {
         // A source that does not yet exist has no holders.

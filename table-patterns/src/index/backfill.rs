@@ -162,7 +162,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         if !is_stored(&layout, self.index.name) {
             return Err(Error::of(IndexFault::NotStored(self.index.name.to_owned())));
         }
-        if noted(&layout, self.index.name) != IndexState::Building && !layout.pending.contains(&note) {
+        if noted::<E>(&layout, self.index.name) != IndexState::Building && !layout.pending.contains(&note) {
             return Ok(report);
         }
         if !is_declared_by::<E>(&layout, self.index.name) {

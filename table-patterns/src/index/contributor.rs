@@ -231,7 +231,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     pub async fn states(&self) -> Result<Vec<(&'static str, IndexState)>> {
         let layout = load(&self.table, self.index_states()).await?;
         let names = E::INDEXES.iter().map(|index| index.schema().name);
-        Ok(names.map(|name| (name, noted(&layout, name))).collect())
+        Ok(names.map(|name| (name, noted::<E>(&layout, name))).collect())
     }
 }
 

@@ -74,6 +74,12 @@ pub(crate) enum IndexFault {
     )]
     #[fault(SchemaMismatch)]
     DeclaredDifferently(String),
+    #[error(
+        "the stored schema declares index `{0}` differently, so queries would miss entities or properties; store the schema of this program with \
+         `create_if_missing`, or with `accept_schema` if another schema was accepted after it, and run the backfill"
+    )]
+    #[fault(IndexNotReady)]
+    StoredDifferently(String),
     #[error("another run began a new pass over the rows of index `{0}`; run the backfill again")]
     #[fault(SchemaMismatch)]
     OtherPass(String),
@@ -101,10 +107,10 @@ pub(crate) enum IndexFault {
     #[fault(InvalidInput)]
     NotAChange { text: String, entity: &'static str },
     #[error(
-        "the change belongs to an index that this program does not know; open `{0}`, or leave the change to a program that knows it"
+        "the change belongs to an index or a relation that this program does not know; open `{0}`, or leave the change to a program that knows it"
     )]
     #[fault(SchemaMismatch)]
-    UnknownIndex(&'static str),
+    Unknown(&'static str),
     #[error(
         "stale read: the store returned a version of the entity from before the recorded change; give workers a \
          store that reads from the primary"

@@ -10,6 +10,7 @@ use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::{Entities, StepRecorder};
+use crate::index::changes::{index_of, stored_entry};
 use crate::index::fault::IndexFault;
 use crate::index::list::ListForm;
 use crate::requests::CONCURRENCY;
@@ -165,8 +166,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let reads = owners.into_iter().map(|owner| async move { self.primary(&owner).await });
         let found: Vec<_> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
         let mut entities = Vec::with_capacity(found.len());
+        let Some(index) = index_of::<E>(I::SCHEMA) else { return Ok(entities) };
         for entity in found.into_iter().flatten() {
-            if I::entry(&entity)?.is_some_and(|entry| entry.key == *key) {
+            // Another tool may have given the entity a value that no key of the index can contain.
+            if stored_entry(index, &entity)?.is_some_and(|entry| entry.key == *key) {
                 entities.push(entity);
             }
         }

@@ -16,7 +16,7 @@ use table_core::table::{EntityQuery, SchemaRecord, TableScan};
 use table_core::{Error, Result};
 
 use crate::entities::{Entities, StepRecorder};
-use crate::index::changes::index_of;
+use crate::index::changes::{index_of, stored_entry};
 use crate::index::contributor::Indexes;
 use crate::index::eventual::{Eventual, EventualQuery};
 use crate::index::fault::IndexFault;
@@ -155,7 +155,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             if let Some(states) = &states {
                 states.learn::<E>(stored);
             }
-            not_ready(stored, index.name).map_or(Ok(()), Err)
+            not_ready::<E>(stored, index.name).map_or(Ok(()), Err)
         };
         query.with_schema_check((table.clone(), E::SCHEMA.entity), Arc::new(check))
     }
@@ -173,7 +173,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     pub async fn verify<T>(&self, found: &Eventual<T>) -> Result<Option<Versioned<E>>> {
         let Some(entity) = self.primary(found.owner()).await? else { return Ok(None) };
         let Some(index) = index_of::<E>(found.index()) else { return Ok(None) };
-        let is_there = index.entry(&entity)?.is_some_and(|entry| entry.key == *found.key());
+        let is_there = stored_entry(index, &entity)?.is_some_and(|entry| entry.key == *found.key());
         Ok(is_there.then_some(entity))
     }
 
@@ -182,7 +182,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         if self.index_states().is_ready::<E>(index) {
             return Ok(());
         }
-        match not_ready(&load(&self.table, self.index_states()).await?, index.name) {
+        match not_ready::<E>(&load(&self.table, self.index_states()).await?, index.name) {
             None => Ok(()),
             Some(error) => Err(error.with_table(self.table.name()?.as_str())),
         }

@@ -126,7 +126,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Err(self.here(Error::of(IndexFault::OtherSource), &change.owner))
     }
 
-    /// Returns `true` if this program must settle a recorded change; `false` if the change's index no longer exists.
+    /// Returns `true` if this program must settle a recorded change; `false` if the change's index or relation no longer exists.
     /// If the change was recorded under a newer schema, this program must neither settle nor finish it.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             None if !recorded.starts_with("[\"") => Ok(true),
             None if self.table.is_current().await? == Some(true) => Ok(false),
             None => {
-                let unknown = Error::of(IndexFault::UnknownIndex(E::SCHEMA.entity));
+                let unknown = Error::of(IndexFault::Unknown(E::SCHEMA.entity));
                 Err(unknown.with_table(self.table.name()?.as_str()))
             }
         }

@@ -8,6 +8,7 @@ use table_core::row::{Row, RowWriter};
 use table_core::schema::{EntitySchema, IndexSchema};
 use table_core::{Error, Result, ValueRef};
 
+use crate::copies::declared::declares;
 use crate::index::fault::IndexFault;
 use crate::index::whole::canonical;
 use crate::outbox::keys::hash;
@@ -196,10 +197,14 @@ impl RemoteChange {
         serde_json::Value::Array(items).to_string()
     }
 
-    /// Returns `true` if the text was recorded by a program with the current schema of `E`; `None` if it names an index that this schema does not have.
+    /// Returns `true` if the text was recorded by a program with the current schema of `E`; `None` if it names an index or a relation that this schema does
+    /// not have.
     pub(crate) fn is_of_design<E: Entity>(text: &str) -> Option<bool> {
         let items: Vec<serde_json::Value> = serde_json::from_str(text).ok()?;
-        Derived::parse::<E>(items.first()?.as_str()?)?;
+        let of = Derived::parse::<E>(items.first()?.as_str()?)?;
+        if !matches!(of, Derived::Index(_)) && !declares::<E>(&of) {
+            return None;
+        }
         let design = items.last().and_then(|last| last.get("Design")).and_then(|design| design.as_str());
         Some(design.is_none_or(|design| design == E::SCHEMA.fingerprint().to_string()))
     }

@@ -52,14 +52,15 @@ pub(crate) fn note(index: &str) -> String {
     format!("index {index}")
 }
 
-/// Returns the state of an index according to the stored schema.
-pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
+/// Returns the state of an index according to the stored schema, for programs with the schema of `E`. An index is *building* for them if the stored schema
+/// declares it differently, so that they would miss entities or properties in it.
+pub(crate) fn noted<E: Entity>(layout: &SchemaRecord, index: &str) -> IndexState {
     let note = note(index);
     if !is_stored(layout, index) {
         IndexState::Building
     } else if layout.disabled.contains(&note) {
         IndexState::Disabled
-    } else if layout.pending.contains(&note) {
+    } else if layout.pending.contains(&note) || !is_readable_by::<E>(layout, index) {
         IndexState::Building
     } else {
         IndexState::Ready
@@ -74,17 +75,44 @@ pub(crate) fn is_stored(layout: &SchemaRecord, index: &str) -> bool {
 /// Returns `true` if programs with the stored schema and those of the entity type `E` store the same rows for an index: neither schema requires a backfill
 /// of the index after the other, and both read the same properties. Only then may a program of `E` build the index.
 pub(crate) fn is_declared_by<E: Entity>(layout: &SchemaRecord, index: &str) -> bool {
-    let (declared, note) = (StoredSchema::of(E::SCHEMA), note(index));
-    let requires = |old: &StoredSchema, new: &StoredSchema| {
-        compare_schemas(old, new).changes.iter().any(|change| change.pending.as_ref() == Some(&note))
-    };
+    let declared = StoredSchema::of(E::SCHEMA);
     let is_retyped = |stored: &StoredProperty| {
         declared.properties.iter().any(|own| own.name == stored.name && own.edm != stored.edm)
     };
     is_stored(layout, index)
-        && !requires(&layout.schema, &declared)
-        && !requires(&declared, &layout.schema)
+        && !requires(&layout.schema, &declared, index)
+        && !requires(&declared, &layout.schema, index)
         && !layout.schema.properties.iter().any(is_retyped)
+}
+
+/// Returns `true` if programs with the schema of `E` find all entities and properties in an index that is complete under the stored schema. The stored schema
+/// may declare more properties or accept more values.
+fn is_readable_by<E: Entity>(layout: &SchemaRecord, index: &str) -> bool {
+    is_readable(&layout.schema, &StoredSchema::of(E::SCHEMA), index)
+}
+
+fn is_readable(stored: &StoredSchema, declared: &StoredSchema, index: &str) -> bool {
+    if !requires(stored, declared, index) {
+        return true;
+    }
+    if requires(declared, stored, index) {
+        return false;
+    }
+    // The values that the program's keys accept have the same keys in the stored schema.
+    let mut stored = stored.clone();
+    let own = declared.indexes.iter().find(|own| own.name == index);
+    let known = stored.indexes.iter_mut().find(|known| known.name == index);
+    if let (Some(own), Some(known)) = (own, known) {
+        known.partition_key.clone_from(&own.partition_key);
+        known.row_key.clone_from(&own.row_key);
+    }
+    !requires(&stored, declared, index)
+}
+
+/// Returns `true` if an index must be built again when the schema `new` replaces `old`.
+fn requires(old: &StoredSchema, new: &StoredSchema, index: &str) -> bool {
+    let note = note(index);
+    compare_schemas(old, new).changes.iter().any(|change| change.pending.as_ref() == Some(&note))
 }
 
 /// For each index of an entity type, `true` if the handle knows that the index is ready. A value stays `true` until the states are read again. While it is
@@ -117,7 +145,7 @@ impl States {
     pub(crate) fn learn<E: Entity>(&self, layout: &SchemaRecord) {
         for index in E::INDEXES {
             if let Some(place) = self.place::<E>(index.schema()) {
-                place.store(noted(layout, index.schema().name) == IndexState::Ready, Ordering::Relaxed);
+                place.store(noted::<E>(layout, index.schema().name) == IndexState::Ready, Ordering::Relaxed);
             }
         }
     }
@@ -139,14 +167,41 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
 }
 
 /// Returns the error for a read through an index that is not ready according to the stored schema; `None` if the index is ready.
-pub(crate) fn not_ready(layout: &SchemaRecord, index: &str) -> Option<Error> {
+pub(crate) fn not_ready<E: Entity>(layout: &SchemaRecord, index: &str) -> Option<Error> {
     let name = index.to_owned();
-    let fault = match noted(layout, index) {
+    let fault = match noted::<E>(layout, index) {
         _ if !is_stored(layout, index) => IndexFault::NotStored(name),
         IndexState::Ready => return None,
         IndexState::Disabled => IndexFault::Disabled(name),
+        IndexState::Building if !is_readable_by::<E>(layout, index) => IndexFault::StoredDifferently(name),
         IndexState::Building if layout.is_announced(index) => IndexFault::Announced(name),
         IndexState::Building => IndexFault::Building(name),
     };
     Some(Error::of(fault))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_whose_keys_accept_more_values_is_readable() {
+        let schema = |literal: &str, codec: &str, keeps: &str| {
+            let text = format!(
+                "schema 1\nentity E\ntable T\nPartitionKey a text 0..512 ordered legal\nproperty A Edm.String\nproperty B Edm.String optional\n\
+                 index ByA copies\nindex ByA RowKey \"{literal}\"\nindex ByA RowKey .A {codec} 0..512 ordered legal\nindex ByA keeps {keeps}\n"
+            );
+            text.parse::<StoredSchema>().unwrap()
+        };
+        let own = schema("a_", "without(_)", "*");
+        assert!(is_readable(&own, &own, "ByA"));
+        assert!(requires(&schema("a_", "text", "*"), &own, "ByA"), "fewer values are another key");
+        assert!(is_readable(&schema("a_", "text", "*"), &own, "ByA"));
+        for (literal, codec, keeps) in
+            [("b_", "text", "*"), ("b_", "without(_)", "*"), ("a_", "text", "A"), ("a_", "without(_)", "A")]
+        {
+            let stored = schema(literal, codec, keeps);
+            assert!(!is_readable(&stored, &own, "ByA"), "{stored}");
+        }
+    }
 }

@@ -20,6 +20,7 @@ mod side_by_side;
 mod stored;
 mod types;
 mod wide;
+mod withdrawn;
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -12,6 +12,7 @@ use crate::store::TableStore;
 use crate::table::layout::next::{Next, next};
 use crate::table::layout::proposal::Proposal;
 use crate::table::layout::record::{self, LAYOUTS, SchemaRecord};
+use crate::table::layout::sighting;
 use crate::table::layout::unknown::Stored;
 use crate::table::request;
 use crate::transaction::Transaction;
@@ -99,7 +100,8 @@ fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) 
     Ok(Operation { row_key, kind })
 }
 
-/// Returns the key and the version of each schema record of a table.
+/// Returns the key and the version of each row about a table, such as a schema record or the claims to the keys of an index. Omits grants, which allow
+/// writes to a later table with the same name, too.
 pub(in crate::table) async fn recorded<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -108,12 +110,12 @@ pub(in crate::table) async fn recorded<S: TableStore>(
     let query = Query::new(KeyRange::partition(table.folded()));
     let (mut found, mut from) = (Vec::new(), None);
     loop {
-        let page = match request::page(store, &layouts, &query, from.as_ref()).await {
+        let page = match store.query(&layouts, &query, from.as_ref()).await {
             Ok(page) => page,
             Err(error) if error.is_table_not_found() => return Ok(found),
             Err(error) => return Err(error),
         };
-        for entity in page.rows.iter() {
+        for entity in page.rows.iter().filter(|entity| !sighting::is_grant(entity.row_key)) {
             found.push((record::key(table, entity.row_key)?, entity.etag()));
         }
         from = page.continuation;
@@ -123,8 +125,7 @@ pub(in crate::table) async fn recorded<S: TableStore>(
     }
 }
 
-/// Deletes the schema records of a deleted table. A record that has been rewritten since it was read is kept, because it may belong to a new table with this
-/// name.
+/// Deletes the rows about a deleted table. A row that has been rewritten since it was read is kept, because it may belong to a new table with this name.
 pub(in crate::table) async fn forget<S: TableStore>(
     store: &S,
     recorded: Vec<(EntityKey, ETag)>,
@@ -262,6 +263,34 @@ mod tests {
             assert_eq!(stored.schema, later);
             forget(&store, recorded(&store, &table).await.unwrap()).await.unwrap();
             assert_eq!(record::read(&store, &table, "E").await.unwrap(), None);
+        });
+    }
+
+    /// Tests that the rows of patterns about a table are forgotten with it, except for the permission to write to a later table.
+    #[test]
+    fn the_rows_about_a_deleted_table_are_forgotten_except_for_grants() {
+        block_on(async {
+            let (store, table) = (Engine::in_memory(), TableName::new("Company").unwrap());
+            let design = schema("property A Edm.String");
+            store.create_table(&table).await.unwrap();
+            store_one(&store, &table, (&design, None), true, None).await.unwrap();
+            let layouts = record::table().unwrap();
+            for row_key in ["\u{FFFC}owners", "\u{FFFC}granted"] {
+                let row = crate::row::RowWriter::new().finish();
+                let key = EntityKey::new(table.folded(), row_key).unwrap();
+                request::write(&store, &layouts, key, OperationKind::Insert(row)).await.unwrap();
+            }
+            sighting::leave(&store, &table, "E").await.unwrap();
+            let grants = (&store, &Retry::default());
+            sighting::grant(grants, &table, ("E", design.fingerprint()), 7).await.unwrap();
+            let keys = async || {
+                let query = Query::new(KeyRange::partition(table.folded()));
+                let page = store.query(&layouts, &query, None).await.unwrap();
+                page.rows.iter().map(|row| row.row_key.to_owned()).collect::<Vec<_>>()
+            };
+            assert_eq!(keys().await.len(), 5);
+            forget(&store, recorded(&store, &table).await.unwrap()).await.unwrap();
+            assert_eq!(keys().await, [format!("\u{FFFC}granted E {}", design.fingerprint())]);
         });
     }
 }

@@ -90,6 +90,14 @@ pub(super) async fn grant<S: TableStore>(
     }
 }
 
+/// Returns `true` if a row with the given `RowKey` records a grant.
+pub(super) fn is_grant(row_key: &str) -> bool {
+    row_key
+        .strip_prefix('\u{FFFC}')
+        .and_then(|text| text.strip_prefix(GRANTED))
+        .is_some_and(|text| text.starts_with(' '))
+}
+
 fn expiry_in(row: RowView<'_>) -> Option<u64> {
     match row.find(EXPIRY, &mut 0) {
         Ok(Some(ValueRef::Int64(expiry))) => u64::try_from(expiry).ok(),

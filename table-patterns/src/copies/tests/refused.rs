@@ -1,16 +1,21 @@
 //! Tests sources with holders in a table whose stored schema a newer program has extended, and runs of a backfill that another pass supersedes.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use pollster::block_on;
+use table_core::embedded::Engine;
 use table_core::table::SchemaRecord;
-use table_core::{Entity, ErrorCode, TableEntity, TableStoreExt};
+use table_core::{Entity, ErrorCode, QueueName, TableEntity, TableStoreExt};
 
+use super::desk::{Agent, Line, Ticket, agent, line, ticket};
 use super::kit::{Company, Employee, Project, ada, project, sales};
 use crate::EntityStore;
 use crate::copies::CopiesReport;
-use crate::faults::{Call, Fault};
+use crate::entities::Entities;
+use crate::faults::{Call, Fault, FaultyStore};
 use crate::fence;
+use crate::outbox::Outbox;
 
 /// The later release of the holders' program.
 mod newer {
@@ -127,4 +132,61 @@ fn pat_den_2_a_superseded_backfill_of_copies_asks_for_another_run() {
         superseded += u32::from(report.retry_after.is_some());
     }
     assert!(superseded > 0);
+}
+
+/// Tests that a backfill reports each failed entity, whichever of its requests fails. The entity fails only in the first of two passes.
+#[test]
+fn pat_den_2_no_failed_entity_of_a_backfill_is_lost() {
+    const NOTES: [&str; 2] = ["keeps copied_by OfTicket", "keeps copies_from Assignee"];
+    for is_lost in [false, true] {
+        for number in 0.. {
+            let engine = Engine::in_memory();
+            let store = FaultyStore::new(engine.clone());
+            let queue = QueueName::new("copies").unwrap();
+            let outbox = Outbox::new(store.clone(), engine.clone(), queue);
+            let tickets: Entities<Ticket, _, _> = Entities::from(outbox.clone());
+            let tickets = block_on(tickets.create_if_missing()).unwrap();
+            let agents: Entities<Agent, _, _> = Entities::from(outbox.clone());
+            block_on(agents.insert(&agent(1, "Ada"))).unwrap();
+            block_on(tickets.insert(&ticket(1, Some(1)))).unwrap();
+            let lines: Entities<Line, _, _> = Entities::from(outbox);
+            block_on(lines.insert(&line(1, Some(1)))).unwrap();
+            // The line cannot be decoded.
+            let bad = TableEntity::new("t", "line_1").unwrap().with("Ticket", "one");
+            block_on(engine.untyped("Desk").unwrap().insert_or_replace(&bad)).unwrap();
+            let restart = |record: &mut SchemaRecord| {
+                NOTES.iter().for_each(|note| fence::restart(record, note, "range "))
+            };
+            block_on(tickets.table().update_schema_record(restart)).unwrap();
+            store.script(move |_, at| match is_lost {
+                _ if at != number => Fault::None,
+                false => Fault::Before(ErrorCode::ServerBusy),
+                true => Fault::After(ErrorCode::ServerBusy),
+            });
+            let (mut failed, mut runs) = (BTreeSet::new(), 0);
+            loop {
+                runs += 1;
+                assert!(runs < 9, "request {number}");
+                let run = tickets.backfill_copies().page(1).assume_no_older_programs().run();
+                let Ok(report) = block_on(run) else { continue };
+                failed.extend(report.failed.into_iter().map(|(key, _)| key));
+                if report.retry_after.is_none() {
+                    break;
+                }
+            }
+            let count = store.calls().len();
+            store.heal();
+            assert_eq!(
+                Vec::from_iter(failed),
+                [ticket(1, None).key_of().unwrap()],
+                "request {number} of {count}"
+            );
+            let record = block_on(tickets.table().schema_record()).unwrap().unwrap();
+            assert_eq!(record.pending, [""; 0], "request {number} of {count}");
+            if count <= number {
+                assert!(number > 10 && runs > 1, "{number} requests in {runs} runs");
+                break;
+            }
+        }
+    }
 }

@@ -98,7 +98,8 @@ impl Lists<'_> {
             let older = |error| form.write_older(key, &marked, &self.limits, error);
             form.write(key, &marked, &self.limits).or_else(older)
         };
-        !members.is_marked() && (self.blobs.is_some() || write().is_ok())
+        let can_move = self.blobs.is_some() && members.invalid_members() == 0;
+        !members.is_marked() && (can_move || write().is_ok())
     }
 
     async fn row(
@@ -111,7 +112,9 @@ impl Lists<'_> {
         if let Some(blob) = after.blob().filter(|_| after == before) {
             return Ok((form.pointer(blob), None));
         }
-        let is_beyond = self.blobs.is_some_and(|blobs| blobs.is_beyond(after.len()));
+        // A blob would lose invalid members, so the list stays in its entity until a repair has removed them.
+        let is_beyond =
+            after.invalid_members() == 0 && self.blobs.is_some_and(|blobs| blobs.is_beyond(after.len()));
         if !is_beyond && after.blob().is_none() {
             match form.write(key, after, &self.limits) {
                 Err(error) if error.code() == ErrorCode::IndexListFull && self.blobs.is_some() => {}

@@ -1,5 +1,7 @@
 //! Tests that a release with different indexes can continue a backfill. The key ranges of the entities depend on all indexes with partitions in the table.
 
+mod reads;
+
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::index::Index;

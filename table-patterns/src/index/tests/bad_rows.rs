@@ -299,3 +299,16 @@ fn pat_intra_7_an_entity_at_which_a_codec_panics_stops_no_backfill_and_no_check(
     let checked = block_on(named.check().run()).unwrap();
     assert_eq!(found(&checked, FindingKind::BadEntity), ["e_000002"]);
 }
+
+#[test]
+fn an_entity_whose_value_no_key_can_contain_has_lost_the_looked_up_value() {
+    let (engine, members) = members();
+    block_on(members.backfill::<MemberNames>().assume_no_older_programs().run()).unwrap();
+    write(&engine, "e_000004", |row| row.property("Name", ValueRef::String("Sales / Oslo")));
+    let verified = ["Ada", "Bob"].map(|name| {
+        let found = block_on(members.query_eventual(Member::names(name)).collect()).unwrap();
+        assert_eq!(found.len(), 1, "{name}");
+        block_on(found[0].verify(&members)).unwrap().map(|member| member.id)
+    });
+    assert_eq!(verified, [Some(1), None]);
+}

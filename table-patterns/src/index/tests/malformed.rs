@@ -1,8 +1,9 @@
-//! Tests of a remote list with a malformed member, which belongs to no entity.
+//! Tests of lists with a malformed member, which belongs to no entity, or with a member whose value no key can contain.
 
 use pollster::block_on;
 use table_core::bag::TableEntity;
 use table_core::embedded::Engine;
+use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
@@ -11,7 +12,7 @@ use table_core::table::TableStoreExt;
 use table_core::{Result, ValueRef};
 
 use super::kit::Records;
-use super::people::{Employee, jones, settle_all};
+use super::people::{Employee, EmployeeByLastName, jones, scene, settle_all};
 use crate::EntityStore;
 use crate::faults::{Fault, FaultyStore};
 use crate::index::FindingKind;
@@ -71,4 +72,77 @@ fn a_repair_of_a_malformed_remote_list_removes_no_member_that_has_just_joined() 
             break;
         }
     }
+}
+
+/// Adds a member that belongs to no entity to a list, as another tool would.
+async fn garble(engine: &Engine, table: &str, key: (&str, &str)) -> Result<()> {
+    let list = EntityKey::new(key.0, key.1)?;
+    let row = engine.get(&TableName::new(table)?, &list, &Select::All).await?.unwrap().row;
+    let property = row.view().properties().next().unwrap()?;
+    let ValueRef::String(members) = property.value else { panic!("{property:?}") };
+    let members = members.replacen('[', r#"["x","#, 1);
+    let malformed = TableEntity::new(key.0, key.1)?.with(property.name, members);
+    engine.untyped(table)?.insert_or_merge(&malformed).await.map(drop)
+}
+
+/// Tests that a list whose members belong in a blob stays in its entity while it has a malformed member, and that a repair removes this member.
+#[test]
+fn a_malformed_list_is_written_and_repaired_also_if_it_belongs_in_a_blob() {
+    for is_deleted in [false, true] {
+        block_on(async {
+            let scene = scene(0).await?;
+            let engine = &scene.store.engine;
+            let without = engine.entities_with_outbox::<Employee, _>(Records::default());
+            let without = without.create_if_missing().await?;
+            for id in [1, 2] {
+                without.insert(&jones(id)).await?;
+            }
+            garble(engine, "Company", ("Sales", "lastname_Jones")).await?;
+            if is_deleted {
+                engine
+                    .untyped("Company")?
+                    .delete(&EntityKey::new("Sales", "empid_000001")?, IfMatch::Any)
+                    .await?;
+            }
+            let people = &scene.people;
+            people.insert(&jones(3)).await?;
+            let named = scene.named().await?;
+            assert_eq!(named, [""; 0], "a blob would lose the member");
+            people.rebuild::<EmployeeByLastName>().await?;
+            people.backfill::<EmployeeByLastName>().assume_no_older_programs().run().await?;
+            let report = people.check().only("ByLastName").run().await?;
+            assert!(report.is_clean(), "{report:?}");
+            let found = people.keys_of(Employee::by_last_name("Sales", "Jones")).await?;
+            assert_eq!(found.len(), if is_deleted { 2 } else { 3 });
+            people.insert(&jones(4)).await?;
+            assert_eq!(scene.named().await?.len(), 1);
+            Ok::<_, table_core::Error>(())
+        })
+        .unwrap();
+    }
+}
+
+/// Tests that a member whose value no key can contain is omitted from the result of a lookup, as an entity that has lost the value.
+#[test]
+fn a_member_whose_value_no_key_can_contain_is_omitted() {
+    block_on(async {
+        let scene = scene(usize::MAX).await?;
+        let people = &scene.people;
+        for id in [1, 2] {
+            people.insert(&jones(id)).await?;
+        }
+        settle_all(people).await?;
+        let long = TableEntity::new("Sales", "empid_000001")?.with("LastName", "x".repeat(700));
+        scene.store.engine.untyped("Company")?.insert_or_merge(&long).await?;
+        let found = [
+            people.get_by_index(Employee::by_last_name("Sales", "Jones")).await?,
+            people.get_by_index_eventual(Employee::namesakes("Jones")).await?,
+            people.get_page_by_index(Employee::namesakes("Jones"), None, 9).await?.entities,
+        ];
+        for found in found {
+            assert_eq!(found.iter().map(|one| one.id).collect::<Vec<_>>(), [2]);
+        }
+        Ok::<_, table_core::Error>(())
+    })
+    .unwrap();
 }

@@ -9,6 +9,7 @@ use table_core::{Entity, ErrorCode};
 use super::kit::Records;
 use crate::EntityStore;
 use crate::entities::Entities;
+use crate::faults::{Fault, FaultyStore};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
@@ -190,4 +191,31 @@ fn pat_inter_3_a_deleted_index_table_is_free() {
     open::<Supplier>(&engine).unwrap();
     assert!(open::<Customer>(&engine).is_err());
     assert!(block_on(engine.list_tables("Emails", None, 10)).unwrap().names.len() == 1);
+}
+
+#[test]
+fn pat_inter_3_a_deleted_index_table_is_free_whichever_request_of_its_new_owner_fails() {
+    for is_lost in [false, true] {
+        for number in 0.. {
+            let engine = Engine::in_memory();
+            open::<Customer>(&engine).unwrap();
+            let emails = table_core::table::TableStoreExt::untyped(&engine, "Emails").unwrap();
+            block_on(emails.delete_table()).unwrap();
+            let store = FaultyStore::new(engine.clone());
+            store.script(move |_, at| match is_lost {
+                _ if at != number => Fault::None,
+                false => Fault::Before(ErrorCode::ServerBusy),
+                true => Fault::After(ErrorCode::ServerBusy),
+            });
+            let supplier = store.entities_with_outbox::<Supplier, _>(Records::default());
+            let is_open = block_on(supplier.create_if_missing()).is_ok();
+            let opened = open::<Supplier>(&engine);
+            assert!(opened.is_ok(), "request {number}: {}", opened.unwrap_err());
+            assert!(open::<Customer>(&engine).is_err(), "request {number}");
+            if is_open {
+                assert!(number > 5, "only {number} requests");
+                break;
+            }
+        }
+    }
 }

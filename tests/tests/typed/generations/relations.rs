@@ -21,7 +21,7 @@ use super::{before, fed, refused};
 const AGENTS: u32 = 4;
 
 /// The third release of the desk, in which tickets also contain the name of the agent who reviews them.
-mod reviewed {
+pub(super) mod reviewed {
     use table_core::Selection;
     use table_core::selection::Point;
     use table_patterns::copies::{CopyRelation, OnDelete};
@@ -30,7 +30,7 @@ mod reviewed {
     #[entity(table = "Agents", copied_by(Assignee, Reviewer))]
     #[partition_key(tenant)]
     #[row_key("agent_", id)]
-    pub(super) struct Agent {
+    pub(crate) struct Agent {
         pub tenant: String,
         #[digits(4)]
         pub id: u32,
@@ -41,7 +41,7 @@ mod reviewed {
     #[entity(table = "Tickets", copies_from(Assignee, Reviewer))]
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
-    pub(super) struct Ticket {
+    pub(crate) struct Ticket {
         pub tenant: String,
         #[digits(6)]
         pub number: u32,
@@ -54,7 +54,7 @@ mod reviewed {
         Some(Agent::key(tenant, u32::try_from(id?).ok()?))
     }
 
-    pub(super) struct Assignee;
+    pub(crate) struct Assignee;
 
     impl CopyRelation for Assignee {
         type Source = Agent;
@@ -77,7 +77,7 @@ mod reviewed {
         }
     }
 
-    pub(super) struct Reviewer;
+    pub(crate) struct Reviewer;
 
     impl CopyRelation for Reviewer {
         type Source = Agent;
@@ -102,11 +102,11 @@ mod reviewed {
     }
 }
 
-type Work = Outbox<Engine, Engine>;
-type Agents = Entities<reviewed::Agent, Engine, Work>;
-type Tickets = Entities<reviewed::Ticket, Engine, Work>;
+pub(super) type Work = Outbox<Engine, Engine>;
+pub(super) type Agents = Entities<reviewed::Agent, Engine, Work>;
+pub(super) type Tickets = Entities<reviewed::Ticket, Engine, Work>;
 
-async fn open_reviewed(time: &Time, store: &Engine) -> (Agents, Tickets) {
+pub(super) async fn open_reviewed(time: &Time, store: &Engine) -> (Agents, Tickets) {
     let outbox = outbox(time, store);
     let agents =
         store.entities_with_outbox::<reviewed::Agent, _>(outbox.clone()).with_runtime(time.runtime());
@@ -123,7 +123,7 @@ async fn backfill((agents, tickets): &(Agents, Tickets)) -> Option<Duration> {
 }
 
 /// Completes all work with sweeps and workers. Then compares both names in each ticket with the names of the agents.
-async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets)) {
+pub(super) async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets)) {
     let worker = Worker::new(outbox(time, store)).with_index_handler(&desk.0).with_index_handler(&desk.1);
     for _ in 0..4 {
         time.pass(Duration::from_secs(800));
