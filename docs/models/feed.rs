@@ -19,7 +19,7 @@ use crate::interleave::{Process, Processes, Random, finish, give_way};
 
 pub(crate) const MODEL: Model = Model { name: "feed", conditions: &CONDITIONS, run };
 
-const CONDITIONS: [&str; 10] = [
+const CONDITIONS: [&str; 12] = [
     "a commit replaces the head that it read",
     "a partition is listed before the commit",
     "a partition is listed after the head was read",
@@ -30,6 +30,8 @@ const CONDITIONS: [&str; 10] = [
     "a trim goes no further than the slowest view",
     "a cursor names the feed that it is of",
     "a head is created before the partition is listed",
+    "a trim reads the head after the rows that it deletes",
+    "a trim deletes the version of a row that it read",
 ];
 
 const COMMIT: usize = 0;
@@ -42,11 +44,15 @@ const AFTER_CHANGES: usize = 6;
 const SLOWEST: usize = 7;
 const NAMES_FEED: usize = 8;
 const CREATED_FIRST: usize = 9;
+const TRIM_READS_HEAD: usize = 10;
+const TRIM_VERSION: usize = 11;
 
 const PARTITIONS: usize = 2;
 const VIEWS: usize = 2;
 /// The number of entries that a follower reads with one request.
 const LIMIT: u64 = 2;
+/// The number of entries that a trim deletes in one transaction.
+const PAGE: usize = 2;
 
 /// A position in a feed, which consists of the id of the feed and the number of the last change that has been read.
 type Cursor = (u64, u64);
@@ -324,14 +330,33 @@ impl World {
             }
         }
         give_way().await;
-        let old: Vec<u64> =
-            self.state.borrow().partitions[at].entries.range(..=floor).map(|(number, _)| *number).collect();
-        for number in old {
+        loop {
+            let page: Vec<(u64, usize)> = {
+                let state = self.state.borrow();
+                let rows = state.partitions[at].entries.range(..=floor).take(PAGE);
+                rows.map(|(number, change)| (*number, *change)).collect()
+            };
+            give_way().await;
+            if page.is_empty() {
+                return;
+            }
             // If the table has been recreated, its rows are those of another feed.
-            if self.state.borrow().partitions[at].head.is_some_and(|head| head.feed == read.feed) {
-                self.state.borrow_mut().partitions[at].entries.remove(&number);
+            let is_same = self.state.borrow().partitions[at].head.is_some_and(|head| head.feed == read.feed);
+            if !is_same && self.holds(TRIM_READS_HEAD) {
+                return;
             }
             give_way().await;
+            let entries = &mut self.state.borrow_mut().partitions[at].entries;
+            // Each change is stored in one entry, so it identifies the version of the entry. A transaction fails as a whole.
+            let is_current = |(number, change): &(u64, usize)| {
+                entries.get(number).is_some_and(|stored| stored == change || !self.holds(TRIM_VERSION))
+            };
+            if !page.iter().all(is_current) {
+                return;
+            }
+            for (number, _) in page {
+                entries.remove(&number);
+            }
         }
     }
 

@@ -41,7 +41,7 @@
 //! **Poll of all partitions.** A poll takes one request per 1,000 quiet partitions. A follower that has read a partition to its end marks it as quiet
 //! (two writes). The next writer removes the mark (one write) before it commits.
 //!
-//! **Trim.** A trim reads the head and the keys of the rows to delete, and sends one transaction per 100 rows.
+//! **Trim.** A trim replaces the head. For each 100 rows to delete, it reads their keys and the head, and sends one transaction.
 //!
 //! # Bounds
 //! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate,

@@ -22,7 +22,8 @@
 //!   regardless of the time of the flush. Reading an interval therefore includes one more hour (LOG-5) and misses no line.
 //!
 //! # Cost
-//! A write costs one request per block, and one listing when a writer begins an hour. A read costs one listing per hour and one request per blob. A blob's
+//! A write costs one request per block, and one listing when a writer begins an hour. If other writers have written blobs of the service since the writer's
+//! last one, a block costs one more request for one such blob, and a few more requests for several, one of them a listing of the hour. A read costs one listing per hour and one request per blob. A blob's
 //! content is skipped if the metadata shows that it contains no matching line.
 //!
 //! # Bounds

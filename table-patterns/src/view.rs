@@ -47,7 +47,7 @@
 //! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; in the first call of a process, 2 gets for each partition, 16 of them at once; for each partition with changes, some requests for the head, the entries and the cursor; then for each changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
 //! | an entity that moved to another partition of the view | 2 gets in addition to those above, and 1 get in each of the two partitions; entities that moved between the same two partitions share transactions, one in each for up to 100 |
 //! | all entities that changed together | for each partition of the view, 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
-//! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries for 1,000 partitions with a feed, and 4 gets and 1 write for each |
+//! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; for each record that is not empty, the list of its entity, adjacent lists in pages; 2 range queries for 1,000 partitions with a feed, and 4 gets and 1 write for each |
 //!
 //! # Bounds
 //! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows that the change removes and the
@@ -67,6 +67,8 @@
 //!   before its next change, and its rows remain in the view until then.
 //! - If the source is restored from a backup during a rebuild, rebuild the view again. In the first 1,000 partitions with a feed, the rebuild reports the
 //!   restore, unless as many changes have been made after it as it lost.
+//! - If a process was applying a change while the view's table was deleted and created again, it can write the change to the new table. If the new view was
+//!   rebuilt before, rebuild it again. Stop the followers before you delete the table.
 //! - While followers of an earlier release run, do not rebuild the view, or rebuild it again after they have stopped: they keep the amounts of only one
 //!   recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the view that is furthest behind.
@@ -149,6 +151,7 @@ mod state_row;
 mod table;
 #[cfg(test)]
 mod tests;
+mod unlisted;
 
 use table_core::Result;
 use table_core::entity::{Entity, PlainEntity};
@@ -174,8 +177,9 @@ pub trait View: 'static {
     type Row: PlainEntity + Send + Sync;
 
     /// The version of the projection. A program with a higher version builds its rows in another table while the old table is in use. Once the new rows are
-    /// [built](ViewTable::rebuild), followers of older versions stop. Delete the old table when no program reads it. The new table's name is the first
-    /// table's name, followed by `v` and the version. If this name would be too long, a hash replaces the end of the first table's name.
+    /// [built](ViewTable::rebuild), followers of older versions stop. Delete the old table when no program reads it. If the first version's table has been
+    /// deleted, only followers of the sixteen versions before the new one stop. The new table's name is the first table's name, followed by `v` and the version.
+    /// If this name would be too long, a hash replaces the end of the first table's name.
     const VERSION: u32 = 1;
 
     /// Returns the view's name in the store. A table contains the rows of one view only: opening a second view with the same table fails. The default is the

@@ -10,7 +10,7 @@ use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
-use table_core::{ErrorCode, Result, ValueRef};
+use table_core::{Result, ValueRef};
 
 use crate::converge;
 use crate::entities::ReservedRows;
@@ -164,7 +164,8 @@ impl<S: TableStore> Feed<S> {
     }
 
     /// Deletes the entries before a cursor, in transactions of 100 rows.
-    /// Returns the number of deleted changes. Readers that have not reached the cursor miss these changes.
+    /// Returns the number of deleted changes. Readers that have not reached the cursor miss these changes. If the table is deleted and created again meanwhile,
+    /// its new feed keeps its entries.
     ///
     /// # Errors
     /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.
@@ -172,6 +173,7 @@ impl<S: TableStore> Feed<S> {
         let Some((before, floor)) = self.raise_floor(table, partition_key, up_to).await? else {
             return Ok(0);
         };
+        let deleted = floor - before.floor;
         let range = KeyRange::rows(partition_key.as_str(), numbers(0, floor));
         let most = self.store.capabilities().limits.operations.max(1);
         let query = Query { select: Select::names(["RowKey"]), top: Some(most), ..Query::new(range) };
@@ -179,44 +181,49 @@ impl<S: TableStore> Feed<S> {
         loop {
             let page = self.store.query(table, &query, continuation.as_ref()).await?;
             let rows = page.rows.iter().filter(|row| number(row.row_key).is_some());
-            let deletions =
-                rows.map(|row| Ok((RowKey::new(row.row_key)?, OperationKind::Delete(IfMatch::Any))));
+            let deletions = rows
+                .map(|row| Ok((RowKey::new(row.row_key)?, OperationKind::Delete(IfMatch::ETag(row.etag())))));
             let deletions: Vec<_> = deletions.collect::<Result<_>>()?;
             if !deletions.is_empty() {
-                match converge::submit(&self.store, table, partition_key, deletions).await {
+                // IMPORTANT: the head is read after the rows, and the rows are deleted only in the version that was read. If the table was deleted and created
+                // again, the rows belong to a new feed, which no reader may have read: the head shows this before the deletion, and the versions during it.
+                let head = self.head(table, partition_key).await?;
+                if head.is_none_or(|(head, _)| head.id != before.id) {
+                    return Ok(deleted);
+                }
+                let submitted = converge::submit(&self.store, table, partition_key, deletions).await;
+                if !converge::is_won(submitted)? {
                     // Another process is trimming the feed at the same time. The next call deletes the remaining rows.
-                    Err(error) if error.code() == ErrorCode::ResourceNotFound => break,
-                    outcome => drop(outcome?),
+                    return Ok(deleted);
                 }
             }
             continuation = page.continuation;
             if continuation.is_none() {
-                break;
+                return Ok(deleted);
             }
         }
-        Ok(floor - before)
     }
 
     /// Records in the head that the entries before a cursor are trimmed.
-    /// Returns the number of the last trimmed change before and after this call; `None` if no change has ever been trimmed.
+    /// Returns the head before this call, and the number of the last trimmed change after it; `None` if no change has ever been trimmed.
     async fn raise_floor(
         &self,
         table: &TableName,
         partition_key: &PartitionKey,
         up_to: &Cursor,
-    ) -> Result<Option<(u64, u64)>> {
+    ) -> Result<Option<(Head, u64)>> {
         let retry = Retry::default().with_runtime(self.pace.clone());
         let mut race = retry.start("the feed of the partition");
         loop {
             let Some((head, etag)) = self.head(table, partition_key).await? else { return Ok(None) };
             let floor = head.passed(up_to).min(head.last);
             if floor == head.floor {
-                return Ok((floor > 0).then_some((floor, floor)));
+                return Ok((floor > 0).then_some((head, floor)));
             }
             let write = Head { floor, ..head }.write(Some(etag))?;
             let write = [(write.row_key, write.kind)];
             if converge::is_won(converge::submit(&self.store, table, partition_key, write).await)? {
-                return Ok(Some((head.floor, floor)));
+                return Ok(Some((head, floor)));
             }
             race.retry(None).await?;
         }

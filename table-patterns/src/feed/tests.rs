@@ -23,7 +23,7 @@ use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::{ErrorCode, ValueRef};
 
-use crate::faults::{Call, FaultyStore, sendable};
+use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::head::HEAD;
 use crate::feed::{Cursor, FEED_PREFIX, Feed, FeedChange, FeedEntry, FeedReader};
 use crate::work::Runtime;
@@ -156,6 +156,37 @@ fn pat_ec_8_a_cursor_of_a_recreated_table_reads_the_new_feed_from_the_start() {
         world.write(&feed, &[number]);
     }
     assert_eq!(numbers(&world.read(&feed, &cursor, 100)), (20..25).collect::<Vec<_>>());
+}
+
+#[test]
+fn pat_ec_8_a_trim_of_a_recreated_table_deletes_no_entry_of_its_new_feed() {
+    for (at, new) in (0..8).flat_map(|at| [3, 150].map(|new| (at, new))) {
+        let world = World::new(1_000);
+        let feed = world.feed(0);
+        (0..130).for_each(|number| world.write(&feed, &[number]));
+        let cursor = block_on(feed.end(&world.table, &world.sales)).unwrap();
+        let (engine, table, sales) = (world.store.inner().clone(), world.table.clone(), world.sales.clone());
+        let mut recreate = Some(move || {
+            block_on(engine.delete_table(&table)).unwrap();
+            block_on(engine.create_table(&table)).unwrap();
+            let feed = Feed::new(engine.clone());
+            for number in 0..new {
+                let source = RowKey::new(number.to_string()).unwrap();
+                let change = FeedChange { source: &source, kind: "set", payload: b"" };
+                let transaction = Transaction::new(sales.clone(), engine.capabilities().limits).unwrap();
+                block_on(feed.submit(&table, transaction, &[change])).unwrap();
+            }
+        });
+        world.store.script(move |_, number| match recreate.take_if(|_| number == at) {
+            Some(recreate) => Fault::Meanwhile(Box::new(recreate)),
+            None => Fault::None,
+        });
+        // The store may refuse the second page of a query if the table has been recreated since the first.
+        let _ = block_on(feed.trim(&world.table, &world.sales, &cursor));
+        assert!(world.calls().len() > at);
+        let entries = world.read(&world.feed(0), &Cursor::default(), 1_000);
+        assert_eq!(numbers(&entries), (0..new).collect::<Vec<_>>(), "request {at}");
+    }
 }
 
 #[test]

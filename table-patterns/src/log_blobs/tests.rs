@@ -221,6 +221,32 @@ fn log_2_a_counter_with_seven_digits_follows_the_counters_with_six_digits() {
 }
 
 #[test]
+fn log_2_a_block_costs_a_few_requests_however_many_blobs_other_writers_have_written() {
+    let (clock, _) = clock("2014-07-31T18:05:00Z");
+    let blobs = FaultyBlobs::default();
+    let mut writers = [writer(&blobs, &clock), writer(&blobs, &clock).flush_at(1)];
+    let mut flush = |at: usize, lines: usize| {
+        let log: &mut LogWriter = &mut writers[at];
+        for line in 0..lines {
+            log.append(LogKind::Read, [format!("{at}{line}")]).unwrap();
+        }
+        blobs.heal();
+        block_on(log.flush()).unwrap();
+        blobs.calls()
+    };
+    flush(0, 1);
+    flush(1, 200);
+    assert_eq!(flush(0, 1), 4, "two blobs exist already; a listing, and the block");
+    assert_eq!(flush(0, 1), 1);
+    assert!(flush(1, 1) <= 4);
+    // Two writers that take turns need no listing.
+    for _ in 0..3 {
+        assert_eq!((flush(0, 1), flush(1, 1)), (2, 2));
+    }
+    assert_eq!(read(&blobs, "2014-07-31T18:00:00Z", "2014-07-31T19:00:00Z").len(), 210);
+}
+
+#[test]
 fn a_service_name_must_be_plain() {
     for name in ["", "a/b", "Queue", "..", "a b"] {
         assert_eq!(LogWriter::new(Arc::new(FaultyBlobs::default()), name).unwrap_err().rule(), Some("LOG-2"));

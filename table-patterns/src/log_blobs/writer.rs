@@ -17,6 +17,10 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{blob, check_service, counter, folder, hour};
 
+/// The number of blobs that exist already after which the writer lists a folder again. The first listing follows the second such blob, because two writers
+/// mostly take turns.
+const LIST_AGAIN: u32 = 8;
+
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// Consecutive lines that are written as one blob.
@@ -186,6 +190,7 @@ impl LogWriter {
             Some((last, next)) if *last == folder => *next,
             _ => self.free(&folder).await?,
         };
+        let mut taken = 0_u32;
         loop {
             let path = blob(&folder, at);
             let attributes = if self.metadata { attributes.clone() } else { Attributes::new() };
@@ -195,7 +200,14 @@ impl LogWriter {
                     self.next = Some((folder, at + 1));
                     return Ok(());
                 }
-                Err(object_store::Error::AlreadyExists { .. }) => at += 1,
+                Err(object_store::Error::AlreadyExists { .. }) => {
+                    at += 1;
+                    // Other writers have written blobs since. A listing counts all of them at once, and contains no content.
+                    if taken % LIST_AGAIN == 1 {
+                        at = at.max(self.free(&folder).await?);
+                    }
+                    taken = taken.wrapping_add(1);
+                }
                 Err(error) if self.metadata && is_unsupported(&error) => self.metadata = false,
                 Err(error) => return Err(error).in_blob(&path),
             }

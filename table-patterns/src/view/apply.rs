@@ -85,19 +85,28 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies the current state of one entity to the view, even if the entity does not exist. Idempotent.
     ///
-    /// [`catch_up`](Self::catch_up) applies each changed entity in the same way. Call this function after another tool has written an entity.
+    /// [`catch_up`](Self::catch_up) applies each changed entity in the same way. Call this function after another tool has written an entity. If the entity was
+    /// [set aside](Self::poison), this ends.
     ///
     /// # Errors
     /// - `OutOfRangeInput` if a sum overflows.
     /// - `InvalidInput` (EGT-2) if the entity has more rows and sums in one partition of the view than fit into one transaction.
     /// - `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
-    /// - Any error from [`View::project`]. If the error's code denotes an [outage](crate::work::Handler#failures-and-outages), or work for a newer program,
+    /// - Any error from [`View::project`], or from the decoding of the entity. If the error's code denotes an [outage](crate::work::Handler#failures-and-outages), or work for a newer program,
     ///   it is replaced by `InvalidInput`.
     ///
     /// If one of these errors is returned, the writes to all other partitions of the view have been made.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
+        // IMPORTANT: the row is read before the entity. A row that is written after a later failure has another version, and remains.
+        let aside = self.aside_row(source).await?;
         let failed = self.apply_all([source.clone().into()]).await?;
-        failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
+        if let Some((_, error)) = failed.into_iter().next() {
+            return Err(error);
+        }
+        match aside {
+            Some(row) => self.take_back(row).await,
+            None => Ok(()),
+        }
     }
 
     /// Applies several entities to the view, in shared transactions. Returns the entities that could not be applied, with their errors.
@@ -111,7 +120,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Adds the writes for one entity to `wanted`. If the projection has rows or amounts in a partition whose record was not read or is empty, adds the entity
-    /// to next round instead.
+    /// to the next round instead.
     fn changes(
         &self,
         recorded: Recorded,
@@ -119,7 +128,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         wanted: &mut Wanted<Applied, Write>,
     ) -> Result<()> {
         let table = self.rows.name()?;
-        projection.places.retain(|_, contribution| !contribution.is_empty());
         let unknown = projection.places.keys().map(PartitionKey::as_str);
         let unknown = unknown.filter(|place| !recorded.known.named.contains(*place) && !recorded.has(place));
         let unknown: BTreeSet<_> = unknown.map(str::to_owned).collect();
@@ -150,7 +158,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     async fn recorded(&self, known: Known) -> Result<Recorded> {
-        // The first list of an entity is written before its first record.
+        // The first list of an entity is written before its first record. If a record exists nevertheless, because the view's table was created again, its write
+        // fails, and the next round reads it.
         let is_first = known.etag.is_none();
         let places: BTreeSet<_> = known.places.0.union(&known.named).collect();
         let mut shares = Vec::with_capacity(places.len());
@@ -163,7 +172,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Recorded { known, shares })
     }
 
-    /// Returns the projection of a row; `None` if the row is not an entity of the view's source type.
+    /// Returns the projection of a row, without partitions in which the entity has neither rows nor amounts; `None` if the row is not an entity of the view's
+    /// source type.
     pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
         caught("the projection", || {
             if Self::is_hidden(entity.partition_key) {
@@ -171,11 +181,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
             let read = match V::Source::read_own(entity) {
                 Err(_) if !Self::is_source(entity.partition_key, entity.row_key) => return Ok(None),
-                read => read.map_err(|error| error.with_table(V::Source::SCHEMA.table))?,
+                read => read.map_err(|error| of_projection(error.with_table(V::Source::SCHEMA.table)))?,
             };
             let Some(entity) = read else { return Ok(None) };
             let mut projection = Projection::new();
             V::project(&entity, &mut projection).map_err(of_projection)?;
+            projection.places.retain(|_, contribution| !contribution.is_empty());
             Ok(Some(projection))
         })
     }
@@ -217,8 +228,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Wraps a projection error whose code denotes a store outage or work for a newer program. A projection is pure, so it fails in the same way at each attempt.
-/// If the code were unchanged, the error would count as an outage and would block all other entities.
+/// Wraps an error from a projection or from the decoding of its entity if the error's code denotes a store outage or work for a newer program. Both are pure,
+/// so they fail in the same way at each attempt. If the code were unchanged, the error would count as an outage and would block all other entities.
 fn of_projection(error: Error) -> Error {
     match Failure::of(&error) {
         Failure::Lasting => error,

@@ -9,12 +9,11 @@ use table_core::query::Continuation;
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
-use crate::failure::Failure;
 use crate::feed::{self, Cursor, Listed};
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::fault::ViewFault;
-use crate::view::poison::gap_in;
+use crate::view::poison::{gap_in, is_of_partition};
 use crate::view::table::ViewTable;
 
 /// The maximum number of recorded ends. It keeps the position of a rebuild small enough to be stored. In further partitions, a follower (a process that
@@ -49,7 +48,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let Listed { partition_key, .. } = listed;
             match end {
                 // A follower sets this partition aside. Once the feed can be read again, its changes are followed from the old cursor.
-                Err(error) if Failure::of(&error) == Failure::Lasting => Ok(None),
+                Err(error) if is_of_partition(&error) => Ok(None),
                 end => Ok::<_, Error>(Some((partition_key.into_string(), end?))),
             }
         });
@@ -100,7 +99,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     let (cursor, etag) = self.stored_position(&partition_key).await?;
                     let head = match self.feed().head(table, &partition_key).await {
                         // A follower sets this partition aside.
-                        Err(error) if Failure::of(&error) == Failure::Lasting => return Ok(()),
+                        Err(error) if is_of_partition(&error) => return Ok(()),
                         head => head?,
                     };
                     if !head.is_some_and(|(head, _)| head.has(end)) {

@@ -1,7 +1,6 @@
 //! Follows the feeds and applies their changes to the view, in order.
 
 use std::collections::HashSet;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use table_core::etag::ETag;
@@ -10,14 +9,13 @@ use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::converge::upsert;
-use crate::failure::Failure;
 use crate::feed::{Cursor, FeedEntry, Listed};
 use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::fault::ViewFault;
 use crate::view::follower::Found;
 use crate::view::lease::Lease;
-use crate::view::poison::{Aside, feed_of, gap_in};
+use crate::view::poison::{Aside, feed_of, gap_in, is_of_partition};
 use crate::view::record;
 use crate::view::table::ViewTable;
 
@@ -50,15 +48,15 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// - `SchemaMismatch` if a later version of the view is ready.
     /// - `InvalidInput` if more entities are set aside than the [limit](Self::with_poison_limit).
+    /// - `TableNotFound` if the table of the source or of the view does not exist.
     /// - Any store outage, reported after the other partitions have been processed.
     ///
     /// Changes that were applied before the error remain applied.
     pub async fn catch_up(&self, most: usize) -> Result<CaughtUp> {
         self.check_version().await?;
         let mut partitions = self.feed.listed(self.source.name()?).await?;
-        let turn = self.memory.follower.turn.fetch_add(1, Ordering::Relaxed);
-        let turn = turn.checked_rem(partitions.len()).unwrap_or(0);
-        partitions.rotate_left(turn);
+        let turn = self.memory.follower.begin_call();
+        self.memory.follower.keep_listed(&partitions);
         partitions.retain(|listed| {
             let known = self.memory.follower.get(&listed.partition_key);
             known.quiet.as_ref() != Some(&listed.etag)
@@ -67,24 +65,32 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             return Ok(CaughtUp::default());
         }
         let mut lease = None;
-        let caught = self.follow_all(&partitions, most, &mut lease).await;
+        let caught = self.follow_all((&partitions, turn), most, &mut lease).await;
         let caught = self.released(lease, caught).await?;
-        if caught.changes == 0 && caught.busy > 0 {
-            // The pause prevents a caller in a loop from polling continuously while another follower works.
-            self.retry.runtime().sleep(BUSY).await;
-        }
+        self.pause_if_busy(&caught).await;
         Ok(caught)
     }
 
-    /// Applies at most `most` changes from the feeds of `partitions`. An outage is reported after all partitions have been tried.
+    /// Waits for a moment if another follower holds the lease. The pause prevents a caller in a loop from polling continuously.
+    async fn pause_if_busy(&self, caught: &CaughtUp) {
+        if caught.changes == 0 && caught.busy > 0 {
+            self.retry.runtime().sleep(BUSY).await;
+        }
+    }
+
+    /// Applies at most `most` changes from the feeds of `partitions`. An outage is reported after all partitions have been tried, except for a missing table,
+    /// which all of them need. `turn` selects the partition that is read first.
     async fn follow_all(
         &self,
-        partitions: &[Listed],
+        (partitions, turn): (&[Listed], usize),
         most: usize,
         lease: &mut Option<Lease>,
     ) -> Result<CaughtUp> {
         let (mut all, mut aside, mut outage) = (CaughtUp::default(), self.aside().await?, None);
-        let partitions = self.active(partitions, &aside).await?;
+        let mut partitions = self.active(partitions, &aside).await?;
+        // Only partitions that may have changes take turns. Otherwise, a partition would wait for the turns of the quiet partitions after a busy one.
+        let turn = turn.checked_rem(partitions.len()).unwrap_or(0);
+        partitions.rotate_left(turn);
         for (at, listed) in partitions.iter().enumerate() {
             let left = most.saturating_sub(all.changes);
             if left == 0 {
@@ -102,7 +108,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     (all.busy, all.is_behind) = (partitions.len() - at, true);
                     break;
                 }
-                Err(error) if Failure::of(&error) == Failure::Lasting => {
+                Err(error) if error.is_table_not_found() => return Err(error),
+                Err(error) if is_of_partition(&error) => {
                     // A row that another process deletes meanwhile is written again by the next call.
                     let feed = feed_of(&listed.partition_key)?;
                     if aside.remove(&feed).is_none() {
@@ -122,10 +129,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// `Corrupted` if the head of the feed cannot be read; any error from [`catch_up`](Self::catch_up).
     pub async fn catch_up_partition(&self, partition_key: &PartitionKey, most: usize) -> Result<CaughtUp> {
         self.check_version().await?;
+        self.memory.follower.begin_call();
         let (mut aside, mut lease) = (self.aside().await?, None);
         let caught = self.follow(partition_key, most, None, (&mut aside, &mut lease)).await;
         let caught = self.released(lease, caught).await?;
-        Ok(caught.unwrap_or(CaughtUp { busy: 1, is_behind: true, ..CaughtUp::default() }))
+        let caught = caught.unwrap_or(CaughtUp { busy: 1, is_behind: true, ..CaughtUp::default() });
+        self.pause_if_busy(&caught).await;
+        Ok(caught)
     }
 
     /// Releases the lease that a call has taken, if any, and returns the call's outcome.
@@ -205,18 +215,21 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         delete_poison_row(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
-        let mut found = Found { quiet: None, was_active: is_active, announced: known.announced };
-        // The next change to a feed removes its quiet mark. If two consecutive calls find changes, another change is likely to follow soon, so the feed is
-        // not marked.
-        if let Some(listed) = listed.filter(|_| !is_behind && (!is_active || !known.was_active)) {
-            if head.is_quiet() {
-                found.announce(&listed.etag);
+        // Only partitions that the registry lists are remembered, because the next listing ends the memory of the others.
+        if let Some(listed) = listed {
+            let mut found = Found { quiet: None, was_active: is_active, announced: known.announced };
+            // The next change to a feed removes its quiet mark. If two consecutive calls find changes, another change is likely to follow soon, so the feed
+            // is not marked.
+            if !is_behind && (!is_active || !known.was_active) {
+                if head.is_quiet() {
+                    found.announce(&listed.etag);
+                }
+                if !found.awaits_commit() {
+                    found.quiet = self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
+                }
             }
-            if !found.awaits_commit() {
-                found.quiet = self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
-            }
+            self.memory.follower.set(partition_key, found);
         }
-        self.memory.follower.set(partition_key, found);
         Ok(Some(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind }))
     }
 

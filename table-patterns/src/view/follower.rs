@@ -1,6 +1,6 @@
 //! The information that a follower (a process that applies changes to a view) remembers between its calls.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,8 +8,7 @@ use table_core::etag::ETag;
 use table_core::key::PartitionKey;
 use uuid::Uuid;
 
-/// The maximum number of partitions that a follower remembers.
-const REMEMBERED: usize = 100_000;
+use crate::feed::Listed;
 
 /// The number of calls after a writer's announcement of a commit during which a follower does not mark the feed as quiet. A
 /// mark makes the commit fail. Without this delay, a writer that needs longer than the interval between two calls could never commit.
@@ -21,7 +20,9 @@ pub(super) struct Seen {
     pub(super) etag: ETag,
     /// The time in ticks at which this follower first saw the lease.
     pub(super) since: u64,
-    /// The number of calls in which this follower has seen the lease.
+    /// The latest time in ticks at which this follower saw the lease.
+    pub(super) latest: u64,
+    /// The number of calls in which this follower has seen the lease since `latest`, so while its clock did not advance.
     pub(super) times: u32,
 }
 
@@ -30,8 +31,10 @@ pub(super) struct Seen {
 pub(super) struct Follower {
     /// The follower's identifier, as stored in leases.
     pub(super) id: String,
-    /// The index of the partition with which the next call begins. It rotates, so a busy partition does not starve the other partitions.
-    pub(super) turn: AtomicUsize,
+    /// A random number that is added to the number of calls. Processes that call once then begin with different partitions.
+    first_turn: usize,
+    /// The number of calls so far.
+    calls: AtomicUsize,
     /// `true` while one of the clones applies changes.
     pub(super) working: Arc<AtomicBool>,
     /// The last lease of another follower that this follower has seen.
@@ -42,10 +45,11 @@ pub(super) struct Follower {
 
 impl Default for Follower {
     fn default() -> Self {
-        let id = Uuid::new_v4().simple().to_string();
+        let id = Uuid::new_v4();
         Self {
-            id,
-            turn: AtomicUsize::default(),
+            id: id.simple().to_string(),
+            first_turn: usize::try_from(id.as_u64_pair().1 & 0xFFFF_FFFF).unwrap_or_default(),
+            calls: AtomicUsize::default(),
             working: Arc::default(),
             lease: Mutex::default(),
             found: Mutex::default(),
@@ -80,9 +84,15 @@ impl Found {
 }
 
 impl Follower {
+    /// Counts a call. Returns the index of the partition with which the call begins, modulo the number of partitions. It rotates, so a busy partition does not
+    /// starve the other partitions.
+    pub(super) fn begin_call(&self) -> usize {
+        self.first_turn.wrapping_add(self.calls.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Returns `true` if this is not the first call. Before its first call, a follower has seen no leases.
     pub(super) fn has_called(&self) -> bool {
-        self.turn.load(Ordering::Relaxed) > 1
+        self.calls.load(Ordering::Relaxed) > 1
     }
 
     /// Locks and returns the last lease of another follower that this follower has seen.
@@ -92,16 +102,24 @@ impl Follower {
 
     /// Returns the result of the last call for a partition; the default if there was none.
     pub(super) fn get(&self, partition_key: &PartitionKey) -> Found {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.get(partition_key).cloned().unwrap_or_default()
+        self.found().get(partition_key).cloned().unwrap_or_default()
     }
 
     /// Records the result of this call for a partition.
     pub(super) fn set(&self, partition_key: &PartitionKey, found: Found) {
-        let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= REMEMBERED && !all.contains_key(partition_key) {
-            all.clear();
+        self.found().insert(partition_key.clone(), found);
+    }
+
+    /// Forgets the partitions that are no longer listed. The memory is therefore never larger than the list, which each call reads.
+    pub(super) fn keep_listed(&self, listed: &[Listed]) {
+        let mut found = self.found();
+        if found.len() > listed.len() {
+            let listed: HashSet<_> = listed.iter().map(|listed| &listed.partition_key).collect();
+            found.retain(|partition_key, _| listed.contains(partition_key));
         }
-        all.insert(partition_key.clone(), found);
+    }
+
+    fn found(&self) -> MutexGuard<'_, HashMap<PartitionKey, Found>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

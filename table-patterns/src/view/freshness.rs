@@ -6,9 +6,9 @@ use table_core::Result;
 use table_core::key::PartitionKey;
 use table_core::store::TableStore;
 
-use crate::failure::Failure;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
+use crate::view::poison::is_of_partition;
 use crate::view::table::ViewTable;
 
 /// The lag of a view behind its source.
@@ -51,7 +51,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let table = self.source.name()?;
         let cursor = self.position(partition_key).await?;
         let head = match self.feed.head(table, partition_key).await {
-            Err(error) if Failure::of(&error) == Failure::Lasting => None,
+            Err(error) if is_of_partition(&error) => None,
             head => head?,
         };
         let Some((head, _)) = head else { return Ok(Freshness::default()) };

@@ -19,7 +19,8 @@ use crate::view::follower::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The number of calls without a change to a lease after which the follower that holds it counts as dead, regardless of the clock.
+/// The number of calls without a change to a lease after which the follower that holds it counts as dead, if the clock has not advanced between them. Without
+/// this number, a follower with a stopped clock would wait forever.
 const POLLS: u32 = 600;
 
 /// A lease that this follower has taken.
@@ -72,8 +73,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let now = self.retry.runtime().now();
         let mut seen = self.memory.follower.lease();
         let next = match seen.take().filter(|seen| seen.etag == etag) {
+            Some(seen) if now > seen.latest => Seen { latest: now, times: 1, ..seen },
             Some(seen) => Seen { since: seen.since.min(now), times: seen.times.saturating_add(1), ..seen },
-            None => Seen { etag, since: now, times: 1 },
+            None => Seen { etag, since: now, latest: now, times: 1 },
         };
         seen.insert(next).clone()
     }

@@ -4,6 +4,7 @@ use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
 use table_core::row::{RowView, RowWriter};
+use table_core::store::StoredRow;
 use table_core::{EdmType, Result, ValueRef};
 
 /// Returns the sum that a property of a row contains; 0 if the property does not exist.
@@ -14,14 +15,32 @@ pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
     })
 }
 
-/// Returns the operation that writes the sums in one row, conditional on the version that was read. In a new row, each other sum column is set to
-/// 0.
-pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], etag: Option<ETag>) -> OperationKind {
+/// The stored row under the key of a row of sums.
+pub(super) enum SumRow<'a> {
+    Absent,
+    Sums(&'a StoredRow),
+    /// A row that an entity has put. Its properties are not sums.
+    Other(ETag),
+}
+
+impl SumRow<'_> {
+    /// Returns the sum that a property contains; 0 if the row contains no sums.
+    pub(super) fn sum(&self, name: &str) -> Result<i64> {
+        match self {
+            Self::Sums(found) => sum_in(found.row.view(), name),
+            Self::Absent | Self::Other(_) => Ok(0),
+        }
+    }
+}
+
+/// Returns the operation that writes the sums in one row, conditional on the version that was read. In a new row, and in place of a put row, each other sum
+/// column is set to 0.
+pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], stored: &SumRow<'_>) -> OperationKind {
     let mut writer = RowWriter::with_capacity(sums.len());
     for (name, sum) in sums {
         writer.property(name, ValueRef::Int64(*sum));
     }
-    if etag.is_none() {
+    if !matches!(stored, SumRow::Sums(_)) {
         let is_new = |name: &str| sums.iter().all(|(known, _)| *known != name);
         for property in R::SCHEMA.properties {
             if property.edm == EdmType::Int64 && !property.optional && is_new(property.name) {
@@ -29,8 +48,9 @@ pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], etag: Option<ETag>) ->
             }
         }
     }
-    match etag {
-        Some(etag) => OperationKind::Merge(writer.finish(), IfMatch::ETag(etag)),
-        None => OperationKind::Insert(writer.finish()),
+    match stored {
+        SumRow::Sums(found) => OperationKind::Merge(writer.finish(), IfMatch::ETag(found.etag.clone())),
+        SumRow::Other(etag) => OperationKind::Replace(writer.finish(), IfMatch::ETag(etag.clone())),
+        SumRow::Absent => OperationKind::Insert(writer.finish()),
     }
 }

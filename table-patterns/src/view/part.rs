@@ -13,7 +13,7 @@ use crate::converge::upsert;
 use crate::requests;
 use crate::view::View;
 use crate::view::fault::ViewFault;
-use crate::view::operations::{sum_in, sums_write};
+use crate::view::operations::{SumRow, sums_write};
 use crate::view::projection::Contribution;
 use crate::view::record::{self, Amounts, Cut, Share};
 use crate::view::table::ViewTable;
@@ -30,8 +30,9 @@ pub(crate) struct Change {
     rows: BTreeMap<RowKey, Row>,
 }
 
-/// The amounts to add to sums, by row and property.
-type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i64>>;
+/// The amounts to add to sums, by row and property. The type is wider than `Int64`, because a difference may exceed the range of an `Int64` although the sum
+/// before and after it does not.
+type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i128>>;
 
 /// The stored rows that contain sums, by `RowKey`; `None` for a row that does not exist.
 type Sums<'a> = BTreeMap<&'a str, Option<StoredRow>>;
@@ -52,6 +53,18 @@ impl Change {
     /// Returns the number of operations for this entity, excluding the operations on sums.
     pub(super) fn operations(&self) -> usize {
         1 + self.rows.len() + self.gone().count()
+    }
+
+    /// Adds the amounts by which the change alters the sums to `differences`.
+    fn add_differences<'a>(&'a self, differences: &mut Differences<'a>) {
+        for row in self.sums() {
+            let of_row = differences.entry(row.as_str()).or_default();
+            for (amounts, sign) in [(self.after.sums.get(row), 1), (self.before.sums.get(row), -1)] {
+                for (name, amount) in amounts.into_iter().flatten() {
+                    *of_row.entry(name.as_str()).or_default() += sign * i128::from(*amount);
+                }
+            }
+        }
     }
 
     /// Returns the record to write. During a recount, the record also contains the amounts at the start of the recount.
@@ -109,7 +122,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     pub(super) async fn write_changes(&self, place: &PartitionKey, changes: &[&Change]) -> Result<bool> {
         let mut differences = Differences::new();
         for change in changes {
-            self.add_differences(place, change, &mut differences)?;
+            change.add_differences(&mut differences);
         }
         let cut = changes.iter().flat_map(|change| change.before.cuts.keys()).map(String::as_str);
         let rows: BTreeSet<_> = differences.keys().copied().chain(cut).collect();
@@ -129,59 +142,44 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             };
             operations.extend(change.rows.iter().map(put));
         }
-        let gone = changes.iter().flat_map(|change| change.gone()).map(|row| async move {
+        // A row is put or summed, and a changed projection may turn one into the other. Each row is written once: as a put row if one of the entities puts
+        // it, and otherwise with its sums.
+        let put: BTreeSet<_> =
+            changes.iter().flat_map(|change| change.rows.keys()).map(RowKey::as_str).collect();
+        differences.retain(|row, _| !put.contains(row));
+        let gone: BTreeSet<_> = changes.iter().flat_map(|change| change.gone()).map(String::as_str).collect();
+        let deleted = gone.iter().copied().filter(|row| !put.contains(row) && !differences.contains_key(row));
+        let deleted = deleted.map(|row| async move {
             let key = record::row_key(place, row)?;
             let found = self.stored(&key).await?;
             Ok::<_, Error>(found.map(|found| (key.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))))
         });
-        let gone: Vec<_> = requests::in_order(gone, CONCURRENCY).await?;
-        operations.extend(gone.into_iter().flatten());
+        let deleted: Vec<_> = requests::in_order(deleted, CONCURRENCY).await?;
+        operations.extend(deleted.into_iter().flatten());
         for (row, more) in differences {
-            let found = sums.get(row).and_then(Option::as_ref);
-            operations.push(self.sum((place, row), found, more)?);
+            let stored = match sums.get(row).and_then(Option::as_ref) {
+                Some(found) if gone.contains(row) => SumRow::Other(found.etag.clone()),
+                Some(found) => SumRow::Sums(found),
+                None => SumRow::Absent,
+            };
+            operations.push(self.sum((place, row), &stored, more)?);
         }
         self.submit(place, operations).await
-    }
-
-    /// Adds the amounts by which one change alters the sums to `differences`.
-    fn add_differences<'a>(
-        &self,
-        place: &PartitionKey,
-        change: &'a Change,
-        differences: &mut Differences<'a>,
-    ) -> Result<()> {
-        for row in change.sums() {
-            let of_row = differences.entry(row.as_str()).or_default();
-            let (was, is) = (change.before.sums.get(row), change.after.sums.get(row));
-            for name in [was, is].into_iter().flatten().flat_map(BTreeMap::keys) {
-                of_row.entry(name.as_str()).or_insert(0);
-            }
-            for (amounts, sign) in [(is, 1), (was, -1)] {
-                for (name, amount) in amounts.into_iter().flatten() {
-                    let sum = of_row.entry(name.as_str()).or_insert(0);
-                    let more = amount.checked_mul(sign).and_then(|amount| sum.checked_add(amount));
-                    *sum = more.ok_or_else(|| self.overflow(name, (place, row)))?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Returns the operation that adds to the sums in one row.
     fn sum(
         &self,
         (place, row): (&PartitionKey, &str),
-        found: Option<&StoredRow>,
-        more: BTreeMap<&str, i64>,
+        stored: &SumRow<'_>,
+        more: BTreeMap<&str, i128>,
     ) -> Result<(RowKey, OperationKind)> {
         let mut sums = Vec::with_capacity(more.len());
         for (name, more) in more {
-            let stored = found.map(|found| sum_in(found.row.view(), name)).transpose()?.unwrap_or(0);
-            let sum = stored.checked_add(more).ok_or_else(|| self.overflow(name, (place, row)))?;
-            sums.push((name, sum));
+            let sum = i64::try_from(i128::from(stored.sum(name)?) + more);
+            sums.push((name, sum.map_err(|_| self.overflow(name, (place, row)))?));
         }
-        let write = sums_write::<V::Row>(&sums, found.map(|found| found.etag.clone()));
-        Ok((RowKey::new(row)?, write))
+        Ok((RowKey::new(row)?, sums_write::<V::Row>(&sums, stored)))
     }
 
     fn overflow(&self, name: &str, (place, row): (&PartitionKey, &str)) -> Error {

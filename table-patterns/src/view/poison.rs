@@ -10,6 +10,7 @@ use table_core::query::{KeyRange, Query, TextRange};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
+use crate::failure::Failure;
 use crate::feed::FEED_PREFIX;
 use crate::view::View;
 use crate::view::fault::ViewFault;
@@ -24,6 +25,13 @@ pub struct ViewPoison {
     pub source: EntityKey,
     /// The error from the attempt to apply the entity.
     pub error: String,
+}
+
+impl ViewPoison {
+    /// Returns `true` for an entity, and `false` for a partition in which the view has missed changes, or whose feed cannot be read.
+    fn is_entity(&self) -> bool {
+        !self.source.row_key.is_reserved()
+    }
 }
 
 /// The JSON in the row that sets an entity aside.
@@ -53,8 +61,11 @@ struct PoisonRow {
     poison: ViewPoison,
 }
 
-/// The versions of the rows that record missed changes, by `RowKey`.
-pub(super) type Gaps = BTreeMap<String, String>;
+/// The versions of the rows that a rebuild deletes at its end if they are unchanged, by `RowKey`.
+pub(super) type Reports = BTreeMap<String, String>;
+
+/// The maximum number of entities whose rows a rebuild deletes. It keeps the position of a rebuild small enough to be stored.
+const MOST: usize = 1_000;
 
 /// The entities that were set aside when a call started, each with the row that records it.
 pub(super) type Aside = HashMap<EntityKey, AsideRow>;
@@ -79,8 +90,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     pub async fn retry_poison(&self) -> Result<usize> {
         let mut right = 0;
         for PoisonRow { row, poison } in self.poison_rows(usize::MAX).await? {
-            // This row is for a partition in which the view has missed changes, or whose feed cannot be read.
-            if poison.source.row_key.is_reserved() {
+            if !poison.is_entity() {
                 continue;
             }
             let failed = self.apply_all([poison.source.clone().into()]).await?;
@@ -94,39 +104,51 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(right)
     }
 
-    /// Reads the entities that are set aside.
+    /// Reads the entities and partitions that are set aside. Partitions do not count towards the limit: a follower that stopped because of them could not read
+    /// them again, and only this ends the report of a feed that could not be read.
     ///
     /// # Errors
     /// `InvalidInput` if more entities are set aside than the handle allows.
     pub(super) async fn aside(&self) -> Result<Aside> {
         let most = self.poison_limit;
         let rows = self.poison_rows(most).await?;
-        if rows.len() > most {
-            let fault = ViewFault::Poison { found: rows.len(), most };
+        let found = rows.iter().filter(|row| row.poison.is_entity()).count();
+        if found > most {
+            let fault = ViewFault::Poison { found, most };
             return Err(Error::of(fault).with_table(self.rows.name()?.as_str()));
         }
         Ok(rows.into_iter().map(|row| (row.poison.source, row.row)).collect())
     }
 
-    /// Returns the rows that record missed changes.
-    pub(super) async fn gaps(&self) -> Result<Gaps> {
+    /// Returns the rows that a rebuild makes obsolete: those that record missed changes, and those of at most [`MOST`] entities.
+    pub(super) async fn reports(&self) -> Result<Reports> {
         let rows = self.poison_rows(usize::MAX).await?.into_iter();
-        let gaps = rows.filter(|row| is_gap(&row.poison.source));
-        Ok(gaps.map(|PoisonRow { row, .. }| (row.row_key.into_string(), row.etag.to_string())).collect())
+        let (entities, partitions): (Vec<_>, Vec<_>) = rows.partition(|row| row.poison.is_entity());
+        let gaps = partitions.into_iter().filter(|row| is_gap(&row.poison.source));
+        let rows = gaps.chain(entities.into_iter().take(MOST));
+        Ok(rows.map(|PoisonRow { row, .. }| (row.row_key.into_string(), row.etag.to_string())).collect())
     }
 
-    /// Deletes rows that record missed changes. A row whose version has changed records a later gap, and is not deleted.
-    pub(super) async fn end_gaps(&self, gaps: &Gaps) -> Result<()> {
-        for (row_key, etag) in gaps {
+    /// Deletes rows that a rebuild has made obsolete. A row whose version has changed records a later failure or gap, and is not deleted.
+    pub(super) async fn end_reports(&self, reports: &Reports) -> Result<()> {
+        for (row_key, etag) in reports {
             self.take_back(AsideRow { row_key: RowKey::new(row_key.as_str())?, etag: ETag::parse(etag)? })
                 .await?;
         }
         Ok(())
     }
 
+    /// Returns the row that sets an entity aside; `None` if the entity is not set aside.
+    pub(super) async fn aside_row(&self, source: &EntityKey) -> Result<Option<AsideRow>> {
+        let EntityKey { row_key, .. } = record::poison_key(source)?;
+        let found = self.stored(&record::poison_key(source)?).await?;
+        Ok(found.map(|found| AsideRow { row_key, etag: found.etag }))
+    }
+
+    /// Reads the rows that set entities and partitions aside. Ends after a page with which more than `most` entities were found.
     async fn poison_rows(&self, most: usize) -> Result<Vec<PoisonRow>> {
         let range = KeyRange::rows(record::STATE_PARTITION, TextRange::prefix(record::POISON));
-        let (query, mut from, mut rows) = (Query::new(range), None, Vec::new());
+        let (query, mut from, mut rows, mut entities) = (Query::new(range), None, Vec::new(), 0);
         loop {
             let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
@@ -136,10 +158,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     continue;
                 };
                 let row = AsideRow { row_key: RowKey::new(row.row_key)?, etag: row.etag() };
+                entities += usize::from(poison.is_entity());
                 rows.push(PoisonRow { row, poison });
             }
             from = page.continuation;
-            if from.is_none() || rows.len() > most {
+            if from.is_none() || entities > most {
                 return Ok(rows);
             }
         }
@@ -180,4 +203,9 @@ pub(super) fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
 /// Returns `true` if a poison row is for a partition in which the view has missed changes.
 fn is_gap(source: &EntityKey) -> bool {
     source.row_key.as_str().strip_prefix(FEED_PREFIX) == Some("gap")
+}
+
+/// Returns `true` if an error concerns the feed of one partition, which is set aside. If the table does not exist, no partition can be read.
+pub(super) fn is_of_partition(error: &Error) -> bool {
+    Failure::of(error) == Failure::Lasting && !error.is_table_not_found()
 }

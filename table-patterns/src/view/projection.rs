@@ -55,7 +55,7 @@ impl<R: PlainEntity> Projection<R> {
     /// added. Its other `i64` columns start at 0. It has no other properties.
     ///
     /// # Errors
-    /// `InvalidInput` if the row has also been put; `OutOfRangeInput` if the total of the entity's amounts for one sum is outside the range of an `i64`.
+    /// `InvalidInput` if the row has also been put; `OutOfRangeInput` if the total of the entity's amounts for one sum so far is outside the range of an `i64`.
     pub fn add(&mut self, row: Selection<R, Point>, column: Column<R, i64>, amount: i64) -> Result<()> {
         let key = row.into_key()?;
         // The strings are copied only for the first sum in a row, because an entity often adds to several sums in the same row.

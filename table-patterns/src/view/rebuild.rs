@@ -19,7 +19,7 @@ use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::ends::Ends;
 use crate::view::fault::ViewFault;
-use crate::view::poison::Gaps;
+use crate::view::poison::Reports;
 use crate::view::record::{BY, OF, Places};
 use crate::view::state_row::StateRow;
 use crate::view::table::ViewTable;
@@ -72,9 +72,9 @@ pub struct RebuildPosition {
     /// The registry's page of feeds whose ends are read next; `None` if all ends were read.
     #[serde(default)]
     listed: Option<Continuation>,
-    /// The gaps (partitions with missed changes) that were reported before the rebuild, which repairs them.
-    #[serde(default)]
-    gaps: Gaps,
+    /// The gaps (partitions with missed changes) and the entities set aside that were reported before the rebuild, which repairs them.
+    #[serde(default, rename = "gaps")]
+    reports: Reports,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,9 +84,10 @@ enum Phase {
     Sources,
     /// Removes from the view the entities that no longer exist in the source.
     Gone,
-    /// Recounts the sums from the records.
+    /// Applies the entities with a record that their list of partitions does not name, and recounts the sums from the records.
     Sums,
-    /// Moves the view's cursors to the ends of the feeds when the rebuild started, and deletes the reports of earlier gaps.
+    /// Moves the view's cursors to the ends of the feeds when the rebuild started, and deletes the earlier reports of gaps and of
+    /// entities set aside.
     Feeds,
     Done,
 }
@@ -210,8 +211,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (page.continuation, Phase::Sums)
             }
             Phase::Sums => {
-                let keys = Select::names(["PartitionKey", "RowKey"]);
-                let page = self.read(self.view.rows.name()?, everywhere(BY), keys).await?;
+                let page = self.read(self.view.rows.name()?, everywhere(BY), Select::All).await?;
+                position.progress.failed += self.apply(self.view.unlisted(&page).await?).await?;
                 let places = page.rows.iter().map(|row| PartitionKey::new(row.partition_key));
                 let mut places = places.collect::<Result<Vec<_>>>()?;
                 places.dedup();
@@ -227,7 +228,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             }
             Phase::Feeds => {
                 self.view.follow_from(&position.ends).await?;
-                self.view.end_gaps(&position.gaps).await?;
+                self.view.end_reports(&position.reports).await?;
                 (None, Phase::Done)
             }
             Phase::Done => {
@@ -249,7 +250,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 
     /// Reads the view's state, and checks that the position belongs to this view. Called at the start and at the end of a rebuild. If the view is replaced in
-    /// between, the rows that this rebuild has written are also correct in the new view.
+    /// between, the rows that this rebuild has written are also correct in the new view, or [found](ViewTable::unlisted) by a later rebuild.
     async fn check_state(&self, position: &mut RebuildPosition) -> Result<(StateRow, Option<ETag>)> {
         let (state, etag) = self.view.read_state().await?;
         let id = state.id.simple().to_string();
@@ -262,14 +263,14 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok((state, etag))
     }
 
-    /// Reads the ends of the next page of feeds and, after the last page, the gaps.
+    /// Reads the ends of the next page of feeds and, after the last page, the reports.
     ///
     /// IMPORTANT: both are read before the first row, so they precede every change that the rebuild could miss.
     async fn read_ends(&self, position: &mut RebuildPosition) -> Result<()> {
         let (from, most) = (position.listed.take(), self.page.clamp(1, 1_000));
         position.listed = self.view.read_ends(&mut position.ends, from.as_ref(), most).await?;
         if position.listed.is_none() {
-            position.gaps = self.view.gaps().await?;
+            position.reports = self.view.reports().await?;
         }
         Ok(())
     }

@@ -168,10 +168,22 @@ impl Share {
         Ok(writer.finish())
     }
 
+    /// Returns the entity to which a record belongs.
+    pub(super) fn source(row: RowView<'_>) -> Result<EntityKey> {
+        let [partition_key, row_key]: [String; 2] = parse(row, "Source")?;
+        EntityKey::new(partition_key, row_key)
+    }
+
     pub(super) fn read(row: RowView<'_>) -> Result<Self> {
         let cut = row.find("Cut", &mut 0)?.map(|_| parse::<CutText>(row, "Cut")).transpose()?;
         let cuts = cut.map(CutText::cuts).unwrap_or_default();
-        Ok(Self { rows: parse(row, "Rows")?, sums: parse(row, "Sums")?, cuts })
+        let (rows, sums): (BTreeSet<String>, BTreeMap<String, Amounts>) =
+            (parse(row, "Rows")?, parse(row, "Sums")?);
+        // A key that is refused later would stop the other entities of the partition, and a rebuild.
+        check_keys("Rows", &rows, RowKey::new)?;
+        check_keys("Sums", sums.keys(), RowKey::new)?;
+        check_keys("Cut", cuts.keys(), RowKey::new)?;
+        Ok(Self { rows, sums, cuts })
     }
 }
 
@@ -181,7 +193,9 @@ impl Places {
     }
 
     pub(super) fn read(row: RowView<'_>) -> Result<Self> {
-        parse(row, "Places")
+        let places: Self = parse(row, "Places")?;
+        check_keys("Places", &places.0, PartitionKey::new)?;
+        Ok(places)
     }
 }
 
@@ -220,6 +234,16 @@ pub(super) fn holder(row: RowView<'_>) -> Option<String> {
         Ok(Some(ValueRef::String(holder))) => Some(holder.to_owned()),
         _ => None,
     }
+}
+
+/// Checks the keys that a property of a bookkeeping row contains.
+fn check_keys<'a, K>(
+    property: &'static str,
+    keys: impl IntoIterator<Item = &'a String>,
+    new: fn(&'a str) -> Result<K>,
+) -> Result<()> {
+    let is_valid = keys.into_iter().all(|key| new(key).is_ok());
+    if is_valid { Ok(()) } else { Err(Error::of(ViewFault::Record(None)).with_property(property)) }
 }
 
 pub(super) fn json<T: Serialize>(value: &T) -> Result<String> {

@@ -9,7 +9,7 @@ use uuid::Uuid;
 pub(super) struct StateRow {
     /// The name of the view to which the rows belong; empty if an earlier release created the view.
     pub(super) name: String,
-    /// The latest version of the view that is ready. It is recorded in the table of version 1.
+    /// The latest version of the view that is ready, as recorded in the table of this version; 0 if none was recorded.
     pub(super) latest: u32,
     pub(super) ready: bool,
     /// A random identifier that distinguishes the view from an earlier view in a table with the same name.

@@ -31,6 +31,8 @@ const KNOWN_TICKS: u64 = 100_000_000;
 const LEASE: Duration = Duration::from_secs(30);
 /// The maximum length of a table name (TBL-1).
 const NAME: usize = 63;
+/// The number of versions before this one in whose tables this version is recorded, in addition to the first.
+const EARLIER: u32 = 16;
 /// The default number of entities that may be set aside before the view stops.
 const POISON_LIMIT: usize = 1_000;
 
@@ -38,7 +40,7 @@ const POISON_LIMIT: usize = 1_000;
 pub struct ViewTable<V: View, S> {
     pub(super) source: Table<V::Source, S>,
     pub(super) rows: Table<V::Row, S>,
-    /// The table of the view's first version. Its state row contains the latest version.
+    /// The table of the view's first version. The state rows of this table and of later versions contain the latest version.
     first: Table<V::Row, S>,
     pub(super) feed: Feed<S>,
     pub(super) retry: Retry,
@@ -145,7 +147,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { lease, ..self }
     }
 
-    /// Sets the number of entities that may be [set aside](Self::poison) before the view stops; 1,000 by default.
+    /// Sets the number of entities that may be [set aside](Self::poison) before the view stops; 1,000 by default. Partitions that are set aside do not count.
     #[must_use]
     pub fn with_poison_limit(self, poison_limit: usize) -> Self {
         Self { poison_limit, ..self }
@@ -188,11 +190,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     /// Reads the view's state row, with its version.
     pub(super) async fn read_state(&self) -> Result<(StateRow, Option<ETag>)> {
-        self.read_state_in(&self.rows).await
+        self.read_state_in(self.rows.name()?).await
     }
 
-    async fn read_state_in(&self, rows: &Table<V::Row, S>) -> Result<(StateRow, Option<ETag>)> {
-        match rows.store().get(rows.name()?, &record::state_key()?, &Select::All).await? {
+    async fn read_state_in(&self, table: &TableName) -> Result<(StateRow, Option<ETag>)> {
+        match self.rows.store().get(table, &record::state_key()?, &Select::All).await? {
             Some(found) => Ok((StateRow::read(found.row.view())?, Some(found.etag))),
             None => Ok((StateRow { id: Uuid::nil(), ..StateRow::new(V::name()) }, None)),
         }
@@ -204,13 +206,24 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await
     }
 
-    /// Records that this version is ready, in the table of the view's first version, if that table exists. Idempotent.
+    /// Records that this version is ready, in the tables of earlier versions that exist, and then in the table of this version. Idempotent.
     pub(super) async fn supersede(&self) -> Result<()> {
         if V::VERSION <= 1 {
             return Ok(());
         }
+        let first = self.first.name()?;
+        for version in V::VERSION.saturating_sub(EARLIER).max(2)..V::VERSION {
+            self.record_latest(&later(first, version)?).await?;
+        }
+        self.record_latest(first).await?;
+        // IMPORTANT: the table of this version is written last. It shows that the tables of earlier versions have been written.
+        self.record_latest(self.rows.name()?).await
+    }
+
+    /// Records that this version is ready, in the table of one version, if that table exists.
+    async fn record_latest(&self, table: &TableName) -> Result<()> {
         loop {
-            let (state, etag) = match self.read_state_in(&self.first).await {
+            let (state, etag) = match self.read_state_in(table).await {
                 Err(error) if error.is_table_not_found() => return Ok(()),
                 found => found?,
             };
@@ -218,32 +231,34 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 return Ok(());
             }
             let key = record::state_key()?;
-            let write = upsert(StateRow { latest: V::VERSION, ..state }.row(), etag);
-            let (store, name) = (self.first.store(), self.first.name()?);
-            let submitted = converge::submit(store, name, &key.partition_key, [(key.row_key, write)]).await;
+            let write = [(key.row_key, upsert(StateRow { latest: V::VERSION, ..state }.row(), etag))];
+            let submitted = converge::submit(self.rows.store(), table, &key.partition_key, write).await;
             if converge::is_won(submitted)? {
                 return Ok(());
             }
         }
     }
 
-    /// Returns an error if a later version of the view is ready. Reads the state at most about once every ten seconds.
+    /// Returns an error if a later version of the view is ready. Reads the states at most about once every ten seconds. Programs of an earlier release record
+    /// a later version only in the table of the first version, which may have been deleted.
     pub(super) async fn check_version(&self) -> Result<()> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.current.load(Ordering::Relaxed);
         if known > 0 && now.abs_diff(known) <= KNOWN_TICKS {
             return Ok(());
         }
-        let state = match self.read_state_in(&self.first).await {
-            Err(error) if error.is_table_not_found() => return Ok(()),
-            found => found?.0,
+        let first = match self.read_state_in(self.first.name()?).await {
+            Err(error) if error.is_table_not_found() => None,
+            found => Some(found?.0),
         };
-        if state.latest > V::VERSION {
-            let fault = ViewFault::Superseded { version: V::VERSION, latest: state.latest };
+        let own = if V::VERSION > 1 { Some(self.read_state().await?.0) } else { None };
+        let latest = [&first, &own].into_iter().flatten().map(|state| state.latest).max().unwrap_or(0);
+        if latest > V::VERSION {
+            let fault = ViewFault::Superseded { version: V::VERSION, latest };
             return Err(Error::of(fault).with_table(self.first.name()?.as_str()));
         }
         // The process that built this version may have died before it recorded that the version is ready.
-        if state.latest < V::VERSION && V::VERSION > 1 && self.state().await? == ViewState::Ready {
+        if own.is_some_and(|own| own.ready && own.latest < V::VERSION) {
             self.supersede().await?;
         }
         self.memory.current.store(now, Ordering::Relaxed);

@@ -3,6 +3,7 @@
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
+use table_core::etag::IfMatch;
 use table_core::{Entity, Result, TableStoreExt};
 
 use crate::EntityStore;
@@ -43,7 +44,33 @@ impl View for Balances {
 
 /// Generates arbitrary, large and small amounts.
 fn amount() -> impl Strategy<Value = i64> {
-    prop_oneof![any::<i64>(), Just(i64::MAX), Just(-i64::MAX), Just(6 << 60), Just(-(6 << 60)), -3_i64..3]
+    prop_oneof![any::<i64>(), Just(i64::MAX), Just(i64::MIN), Just(6 << 60), Just(-(6 << 60)), -3_i64..3]
+}
+
+/// Applies changes of one posting's amount one after the other; `None` deletes the posting. Each amount is a possible sum.
+async fn apply_each(amounts: &[Option<i64>]) {
+    let store = Engine::in_memory();
+    let postings = store.entities::<Posting>().create_if_missing().await.unwrap();
+    let view = ViewTable::<Balances, _>::new(store.clone()).create_if_missing().await.unwrap();
+    view.rebuild().run().await.unwrap();
+    for amount in amounts {
+        if let Some(amount) = *amount {
+            let posting = Posting { book: "a".to_owned(), number: 1, amount };
+            postings.insert_or_replace(&posting).await.unwrap();
+        } else {
+            postings.delete(Posting::key("a", 1), IfMatch::Any).await.unwrap();
+        }
+        assert_eq!(view.catch_up(10).await.unwrap().failed, 0, "{amount:?} of {amounts:?}");
+        let shown = view.table().await.unwrap().get(Balance::key("a")).await.unwrap().unwrap();
+        let expected = (i64::from(amount.is_some()), amount.unwrap_or(0));
+        assert_eq!((shown.postings, shown.amount), expected, "{amount:?} of {amounts:?}");
+    }
+}
+
+#[test]
+fn imp_6_an_amount_changes_to_any_other_amount() {
+    block_on(apply_each(&[Some(i64::MIN), None]));
+    block_on(apply_each(&[Some(-(6 << 60)), Some(6 << 60), Some(i64::MIN), Some(i64::MAX), None]));
 }
 
 proptest! {

@@ -5,12 +5,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pollster::block_on;
 use table_core::embedded::{Clock, EngineOptions};
+use table_core::etag::ETag;
+use table_core::key::PartitionKey;
+use table_core::name::TableName;
+use table_core::retry::Retry;
+use table_core::store::TableStore;
 use table_core::{ErrorCode, Result};
 
 use super::{ByDepartment, Member, World, Years, members};
 use crate::EntityStore;
 use crate::faults::{Call, Fault, FaultyStore};
+use crate::feed::FEEDS;
+use crate::view::follower::{Follower, Found};
 use crate::view::{CaughtUp, Projection, View};
+use crate::work::Runtime;
 
 #[test]
 fn imp_6_a_crashed_follower_is_replaced_with_any_clock() {
@@ -196,4 +204,105 @@ fn imp_6_an_idle_poll_of_three_thousand_quiet_partitions_is_a_few_requests() {
     store.heal();
     assert_eq!(block_on(view.catch_up(100)).unwrap().changes, 1);
     assert!(store.calls().len() <= 30, "{} requests", store.calls().len());
+}
+
+/// Creates 30 departments with quiet feeds. Returns the two departments whose feeds are adjacent in the registry.
+fn neighbours(world: &World) -> (String, String) {
+    let (view, _) = world.follower::<ByDepartment>();
+    block_on(view.rebuild().run()).unwrap();
+    (0..30).for_each(|number| world.hire(&format!("d{number}"), 0, 1));
+    while block_on(view.catch_up(1_000)).unwrap().is_behind {}
+    let partitions = block_on(view.feed().partitions(&TableName::new("Staff").unwrap())).unwrap();
+    (partitions[10].as_str().to_owned(), partitions[11].as_str().to_owned())
+}
+
+/// Returns the number of calls until a change is applied. In the partition before it, each call finds as many changes as it applies.
+fn calls_next_to_a_busy_partition(are_processes: bool) -> usize {
+    let world = World::new();
+    let (busy, other) = neighbours(&world);
+    let (view, _) = world.follower::<ByDepartment>();
+    block_on(view.catch_up(1_000)).unwrap();
+    world.hire(&other, 1, 1);
+    (1..1_000)
+        .find(|call: &u32| {
+            (0..10).for_each(|id| world.hire(&busy, call * 10 + id, 1));
+            let view = if are_processes { world.follower::<ByDepartment>().0 } else { view.clone() };
+            block_on(view.catch_up(10)).unwrap();
+            members(&view, &other).0 == 2
+        })
+        .map_or(usize::MAX, |call| call as usize)
+}
+
+#[test]
+fn imp_6_a_busy_partition_delays_its_neighbour_by_one_call_despite_quiet_partitions() {
+    assert!(calls_next_to_a_busy_partition(false) <= 2);
+    // Each process begins with a random partition.
+    assert!(calls_next_to_a_busy_partition(true) <= 60);
+}
+
+#[test]
+fn imp_6_a_follower_remembers_each_listed_partition_and_no_other() {
+    let key = |number: u32| PartitionKey::new(format!("d{number}")).unwrap();
+    let follower = Follower::default();
+    for number in 0..=100_000 {
+        follower.set(&key(number), Found { quiet: Some(ETag::from_ticks(1)), ..Found::default() });
+    }
+    assert!(follower.get(&key(0)).quiet.is_some());
+
+    let world = World::new();
+    let (view, _) = world.follower::<ByDepartment>();
+    block_on(view.rebuild().run()).unwrap();
+    (0..20).for_each(|number| world.hire(&format!("d{number}"), 0, 1));
+    block_on(view.catch_up(1_000)).unwrap();
+    let is_remembered = |number| view.memory.follower.get(&key(number)).quiet.is_some();
+    assert!(is_remembered(1));
+    block_on(world.engine.delete_table(&TableName::new(FEEDS).unwrap())).unwrap();
+    world.again().hire("d0", 1, 1);
+    assert_eq!(block_on(view.catch_up(1_000)).unwrap().changes, 1);
+    assert!(!is_remembered(1));
+}
+
+/// Creates a view with 50 changes that have not been applied, whose lease a dead follower holds.
+fn with_dead_follower() -> World {
+    let world = World::new();
+    let (dead, store) = world.follower::<ByDepartment>();
+    block_on(dead.rebuild().run()).unwrap();
+    (0..50).for_each(|id| world.hire("A", id, 30));
+    let mut writes = 0;
+    store.script(move |call, _| {
+        writes += usize::from(call == Call::Submit);
+        if writes < 2 { Fault::None } else { Fault::Before(ErrorCode::EngineClosed) }
+    });
+    block_on(dead.catch_up(100)).unwrap_err();
+    world
+}
+
+#[test]
+fn imp_6_a_follower_that_polls_often_waits_for_the_period_of_a_lease() {
+    let world = with_dead_follower();
+    let (next, _) = world.follower::<ByDepartment>();
+    for poll in 0..2_900 {
+        world.time.fetch_add(100_000, Ordering::SeqCst);
+        assert_eq!(block_on(next.catch_up(100)).unwrap().busy, 1, "poll {poll}");
+    }
+    world.time.fetch_add(20_000_000, Ordering::SeqCst);
+    assert_eq!(block_on(next.catch_up(100)).unwrap().changes, 50);
+}
+
+#[test]
+fn imp_6_a_call_for_one_partition_pauses_while_another_follower_works() {
+    let world = with_dead_follower();
+    let (next, _) = world.follower::<ByDepartment>();
+    let (pauses, time) = (Arc::new(AtomicU64::new(0)), Arc::clone(&world.time));
+    let counted = Arc::clone(&pauses);
+    let pace = Runtime::new().clock(Clock::new(move || time.load(Ordering::SeqCst))).sleep_by(move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async {})
+    });
+    let next = next.with_retry(Retry::default().with_runtime(pace));
+    let partition = PartitionKey::new("A").unwrap();
+    for call in 1..4 {
+        let caught = block_on(next.catch_up_partition(&partition, 100)).unwrap();
+        assert_eq!((caught.busy, pauses.load(Ordering::SeqCst)), (1, call));
+    }
 }

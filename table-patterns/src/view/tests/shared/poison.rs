@@ -1,6 +1,7 @@
 //! Tests entities that are corrected, retried and damaged again while a follower works.
 
 use pollster::block_on;
+use table_core::etag::IfMatch;
 
 use super::{ByDepartment, Member, World};
 use crate::faults::Fault;
@@ -74,4 +75,67 @@ fn imp_6_a_retry_does_not_hide_a_failure_that_a_follower_reports_meanwhile() {
         while block_on(view.catch_up(100)).unwrap().is_behind {}
     };
     assert!((0..10_000).find(|number| !is_interrupted(*number, correct, spoiled, true)).unwrap() > 5);
+}
+
+#[test]
+fn imp_6_an_entity_that_was_applied_is_no_longer_set_aside() {
+    let gone = |world: &World| block_on(world.members.delete(Member::key("B", 1), IfMatch::Any)).unwrap();
+    for repair in [correct as fn(&World), gone] {
+        for rebuilds in [true, false] {
+            let world = world();
+            let (view, _) = world.follower::<ByDepartment>();
+            world.hire("B", 2, 30);
+            world.garble("B", 2);
+            block_on(view.catch_up(100)).unwrap();
+            repair(&world);
+            if rebuilds {
+                assert_eq!(block_on(view.rebuild().run()).unwrap().failed, 1);
+            } else {
+                block_on(view.apply(&Member::key("B", 1).into_key().unwrap())).unwrap();
+            }
+            let poison = block_on(view.poison()).unwrap();
+            let keys: Vec<_> = poison.iter().map(|one| one.source.row_key.as_str()).collect();
+            assert_eq!(keys, ["e_000002"], "by a rebuild: {rebuilds}");
+        }
+    }
+}
+
+#[test]
+fn imp_6_an_entity_that_fails_again_while_it_is_applied_remains_set_aside() {
+    let spoiled = |world: &World| {
+        let (view, _) = world.follower::<ByDepartment>();
+        world.garble("B", 1);
+        while block_on(view.catch_up(100)).unwrap().is_behind {}
+    };
+    for rebuilds in [true, false] {
+        let mut interrupted = 0;
+        for number in 0.. {
+            let world = world();
+            correct(&world);
+            let (view, store) = world.follower::<ByDepartment>();
+            let (others, mut act) = (world.again(), Some(spoiled));
+            store.script(move |_, call| match act.take_if(|_| call == number) {
+                Some(act) => {
+                    let others = others.again();
+                    Fault::Meanwhile(Box::new(move || act(&others)))
+                }
+                None => Fault::None,
+            });
+            let _ = if rebuilds {
+                block_on(view.rebuild().run()).map(drop)
+            } else {
+                block_on(view.apply(&Member::key("B", 1).into_key().unwrap()))
+            };
+            if store.calls().len() <= number {
+                break;
+            }
+            interrupted += 1;
+            assert_eq!(
+                block_on(view.poison()).unwrap().len(),
+                1,
+                "request {number}, by a rebuild: {rebuilds}"
+            );
+        }
+        assert!(interrupted > 3, "{interrupted}");
+    }
 }

@@ -73,3 +73,33 @@ fn imp_6_each_version_of_a_view_has_its_own_table_with_any_length_of_its_name() 
     assert_eq!(sum(block_on(second.table()).unwrap()), Some(20));
     assert_eq!(sum(block_on(eleventh.table()).unwrap()), Some(110));
 }
+
+#[test]
+fn imp_6_a_later_version_stops_followers_although_the_table_of_the_first_version_was_deleted() {
+    let mut ready = 0;
+    for number in 0..40 {
+        let world = World::new();
+        (0..10).for_each(|id| world.hire("A", id, 30));
+        let (first, _) = world.follower::<Long<1>>();
+        let (second, _) = world.follower::<Long<2>>();
+        block_on(second.rebuild().run()).unwrap();
+        block_on(world.engine.delete_table(first.rows.name().unwrap())).unwrap();
+        world.hire("A", 10, 30);
+        assert_eq!(block_on(second.catch_up(100)).unwrap().changes, 1);
+        let (fourth, store) = world.follower::<Long<4>>();
+        store.fail_at(number);
+        let is_failed = block_on(fourth.rebuild().run()).is_err();
+        let (another, _) = world.follower::<Long<4>>();
+        if block_on(another.state()).unwrap() == ViewState::Building {
+            continue;
+        }
+        ready += u32::from(is_failed);
+        block_on(another.catch_up(100)).unwrap();
+        world.hire("A", 11, 30);
+        world.time.fetch_add(110_000_000, Ordering::SeqCst);
+        let error = block_on(second.catch_up(100)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::SchemaMismatch, "request {number}: {error}");
+        assert_eq!(block_on(another.catch_up(100)).unwrap().changes, 1, "request {number}");
+    }
+    assert!(ready > 0, "no request fails after the view is ready");
+}

@@ -1,0 +1,77 @@
+//! Finds the records that the lists of their entities do not name. A process that was suspended while the view's table was deleted and created again writes such
+//! a record, because its list was in the deleted table.
+
+use std::collections::BTreeMap;
+
+use table_core::Result;
+use table_core::key::{EntityKey, order};
+use table_core::query::{EntityRef, Page, Select};
+use table_core::store::TableStore;
+
+use crate::read_many;
+use crate::view::View;
+use crate::view::applied::Applied;
+use crate::view::record::{self, Places, Share};
+use crate::view::table::ViewTable;
+
+/// A record that is not empty.
+struct Found<'a> {
+    source: EntityKey,
+    /// The key of the list of the view's partitions that contain the entity.
+    list: EntityKey,
+    place: &'a str,
+}
+
+impl<'a> Found<'a> {
+    /// Returns the record in a row; `None` if it is empty, or belongs to no entity.
+    fn of(row: EntityRef<'a>) -> Option<Self> {
+        // A record that cannot be read is reported when its entity is applied.
+        if Share::read(row.row).is_ok_and(|share| share.is_empty()) {
+            return None;
+        }
+        let source = Share::source(row.row).ok()?;
+        let place = EntityKey::new(row.partition_key, row.row_key).ok()?;
+        if record::share_key(&place.partition_key, &source).ok()? != place {
+            return None;
+        }
+        Some(Self { list: record::places_key(&source).ok()?, source, place: row.partition_key })
+    }
+}
+
+impl<V: View, S: TableStore> ViewTable<V, S> {
+    /// Returns the entities whose records are in a page, are not empty, and are in a partition that the entity's list does not name. Neither the source nor the
+    /// lists lead to such a record if its entity does not exist.
+    pub(super) async fn unlisted(&self, page: &Page) -> Result<Vec<Applied>> {
+        let mut found: Vec<_> = page.rows.iter().filter_map(Found::of).collect();
+        in_order(&mut found);
+        // An entity with records in several partitions of the page has one list.
+        let mut keys: Vec<_> = found.iter().map(|found| found.list.clone()).collect();
+        keys.dedup();
+        // IMPORTANT: the lists are read after the records. A list is written before its record, so it names the partition unless the record has been emptied.
+        let read = |row: EntityRef<'_>| Ok(Places::read(row.row).ok());
+        let lists =
+            read_many::rows((self.rows.store(), self.rows.name()?), &keys, &Select::All, read).await?;
+        let lists: BTreeMap<_, _> = keys.iter().zip(&lists).collect();
+        let mut unlisted = BTreeMap::<EntityKey, Applied>::new();
+        for Found { source, list, place } in found {
+            let list = lists.get(&list).copied().and_then(Option::as_ref);
+            // An entity whose list cannot be read has been set aside.
+            let is_listed =
+                list.is_some_and(|list| list.as_ref().is_none_or(|list: &Places| list.0.contains(place)));
+            if !is_listed {
+                let applied = unlisted.entry(source.clone()).or_insert_with(|| source.into());
+                applied.places.insert(place.to_owned());
+            }
+        }
+        Ok(unlisted.into_values().collect())
+    }
+}
+
+/// Sorts records by the keys of their lists, so that adjacent lists are read in pages. Not generic: sorts are slow to compile, and every program would compile
+/// its own copy of a generic function.
+fn in_order(found: &mut [Found<'_>]) {
+    found.sort_by(|one, next| {
+        let partitions = order::compare(one.list.partition_key.as_str(), next.list.partition_key.as_str());
+        partitions.then_with(|| order::compare(one.list.row_key.as_str(), next.list.row_key.as_str()))
+    });
+}
