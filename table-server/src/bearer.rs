@@ -42,7 +42,7 @@ impl Bearer {
     }
 
     /// Accepts tokens that an issuer has signed (RS256) with one of its keys. `keys` is a JSON Web Key Set as the issuer publishes it. The audience
-    /// must be the storage service, the account's endpoint, or `audience`.
+    /// must be the storage service, the account's endpoint, or `audience`. If the set has several keys with an ID, a token must name its key (`kid`).
     ///
     /// # Errors
     /// `InvalidInput` if `keys` is not a key set, or contains no RSA key.

@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::header::{CONTENT_LENGTH, EXPECT};
 use http::{Request, Response};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use table_wire::sas::Caller;
 use tokio::sync::OwnedSemaphorePermit;
@@ -14,6 +14,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::account::Account;
 use crate::answer::Answer;
 use crate::authorize::Access;
+use crate::body;
 use crate::exchange::Exchange;
 use crate::observe;
 use crate::refusal::Refusal;
@@ -33,7 +34,7 @@ const DRAINING: Duration = Duration::from_secs(5);
 /// A request whose head (request line and headers) has been examined.
 struct Examined {
     exchange: Exchange,
-    /// The account and the credential of a verified request, or the response to a rejected one.
+    /// The account and the credential of an admitted request, or the response to a rejected one.
     admitted: Result<(Arc<Account>, Access), Answer>,
 }
 
@@ -49,20 +50,26 @@ pub(crate) fn handle(
     caller: Caller,
     guest: Arc<Guest>,
 ) -> impl Future<Output = Result<Response<ResponseBody>, Infallible>> {
+    let begun = Instant::now();
     let (parts, body) = request.into_parts();
     let mut exchange = Exchange::new(service, parts, caller);
     let admitted = match route::admit(&shared.accounts, shared.bearer.as_ref(), &mut exchange) {
-        Admitted::Answered(answer) => {
-            turn::refused(&guest);
-            Err(answer)
-        }
-        Admitted::Verified(account, access) => {
-            guest.verified();
-            Ok((Arc::clone(account), access))
-        }
+        Admitted::Verified(account, access) if guest.verified() => Ok((Arc::clone(account), access)),
+        // The connection may be closed at any time, so no operation may begin: its response could be lost.
+        Admitted::Verified(account, _) => Err(route::finish(account, &exchange, Err(no_room()))),
+        Admitted::Answered(answer) => Err(answer),
     };
+    if admitted.is_err() {
+        turn::refused(&guest, begun.elapsed());
+    }
     let examined = Examined { exchange, admitted };
     async move { Ok(respond(&shared, examined, body, &guest).await) }
+}
+
+/// Rejects the first verified request of a connection because too many connections are open.
+fn no_room() -> Refusal {
+    let help = "too many connections are open; retry, and use one connection for many requests";
+    Refusal { closes: true, ..Refusal::new(503, "ServerBusy", help) }
 }
 
 /// Returns the response to a request. The body of a verified request is read, and its operation is run.
@@ -141,30 +148,22 @@ async fn read(
     shared: &Shared,
     account: &str,
     exchange: &mut Exchange,
-    body: &mut Incoming,
+    incoming: &mut Incoming,
 ) -> Result<OwnedSemaphorePermit, Refusal> {
     let busy = || Refusal::new(503, "ServerBusy", "too many requests are in progress; retry");
-    if !body.is_end_stream() {
+    if !incoming.is_end_stream() {
         let most = shared.limits.body_bytes;
         let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
         if declared.is_some_and(|length: u64| length > most as u64) {
-            return Err(too_large(most));
+            return Err(body::too_large(most));
         }
         let _upload = shared.uploads.permit(account).ok_or_else(busy)?;
-        let read = tokio::time::timeout(shared.limits.read_timeout, Limited::new(body, most).collect()).await;
+        let read = tokio::time::timeout(shared.limits.read_timeout, body::read(incoming, most)).await;
         let read =
             read.map_err(|_| Refusal::new(408, "RequestTimeout", "The body took too long to arrive."))?;
-        exchange.body = match read {
-            Ok(body) => body.to_bytes(),
-            Err(error) if error.is::<LengthLimitError>() => return Err(too_large(most)),
-            Err(_) => return Err(Refusal::input("the connection broke before the end of the body")),
-        };
+        exchange.body = read?.into();
     }
     Arc::clone(&shared.requests).try_acquire_owned().map_err(|_| busy())
-}
-
-fn too_large(most: usize) -> Refusal {
-    Refusal::new(413, "RequestBodyTooLarge", format!("a body has at most {most} bytes"))
 }
 
 /// Reads and discards the rest of a body whose request has already been answered.

@@ -23,6 +23,7 @@ mod account;
 mod answer;
 mod authorize;
 mod bearer;
+mod body;
 mod config;
 mod cors;
 mod cost;

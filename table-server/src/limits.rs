@@ -20,7 +20,8 @@ const TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub struct ServerLimits {
     /// The maximum size of a request body, in bytes (REQ-7).
     pub body_bytes: usize,
-    /// The maximum number of open connections that have sent a verified request: a request with a valid signature or token.
+    /// The maximum number of open connections that have sent a verified request: a request with a valid signature or token. The first such request of a further
+    /// connection is rejected with 503 `ServerBusy`, and a connection of HTTP/1.1 is then closed.
     pub connections: usize,
     /// The maximum number of open connections that have not sent a verified request. If it is exceeded, the oldest connection of the IPv4 address or
     /// IPv6 /64 network with the most such connections is closed.

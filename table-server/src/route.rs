@@ -16,6 +16,10 @@ use crate::{framing, preflight, queues, service_properties, tables, version};
 
 const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
+/// The maximum number of query parameters of a request. The query is parsed several times before its signature is verified, and many short parameters take far
+/// longer than a single long one. No operation has half as many parameters, including a signature.
+const PARAMETERS: usize = 64;
+
 /// The result of examining the head of a request.
 #[derive(Debug)]
 pub(crate) enum Admitted<'a, A> {
@@ -55,6 +59,10 @@ fn located<'a, A: Borrow<Account>>(accounts: &'a [A], exchange: &mut Exchange) -
     if exchange.headers.get(VERSION).is_some_and(|version| !version::is_version(version.as_bytes())) {
         let help = "`x-ms-version` must be a date such as 2019-02-02";
         return Err(Refusal::new(400, "InvalidHeaderValue", help));
+    }
+    if exchange.raw_query.split('&').nth(PARAMETERS).is_some() {
+        let help = format!("the query of the URL has more than {PARAMETERS} parameters");
+        return Err(Refusal::new(400, "InvalidUri", help));
     }
     exchange.locate(accounts)
 }

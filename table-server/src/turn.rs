@@ -1,7 +1,8 @@
 //! Limits the work that unverified connections cause. Each of them can read only a few bytes per turn, and the rate of all turns together is limited.
 //!
 //! An unverified client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits the rate
-//! of reads instead of counting each kind of message. Examining a request counts as work, too, because it costs more than reading the bytes of the request.
+//! of reads instead of counting each kind of message. Examining a request counts as work, too, by the time that it takes: reading the bytes of the request can
+//! take far less, because HTTP/2 compresses heads.
 //! After its first verified request, a connection no longer takes turns.
 
 use std::io::{self, IoSlice};
@@ -18,15 +19,21 @@ use crate::unverified::Guest;
 const BYTES: usize = 512;
 /// The units of work that one read costs.
 const READ: u32 = 1;
-/// The units of work that one request without a valid signature costs.
+/// The units of work that one rejected request costs in addition to the time for which it is examined.
 const REQUEST: u32 = 2;
+/// The time that counts as one unit of work. At 10,000 units per second, rejected requests are examined for at most a fifth of the time of one thread.
+const UNIT: Duration = Duration::from_micros(20);
+/// The maximum number of units for the examination of one request. A longer time was not spent on the request: the thread or the machine was suspended.
+const EXAMINED: u32 = 1_000;
 /// The units of work that each connection can use without waiting. They suffice for a handshake and the head of a request, so a client
 /// does not have to wait for other clients that share its address.
 const FREE: u32 = 12;
 
-/// Counts a request without a valid signature.
-pub(crate) fn refused(guest: &Guest) {
-    guest.work(REQUEST);
+/// Counts a rejected request, and the time for which it was examined. The time is measured because no fixed cost is right for all requests: it depends on the
+/// length of the head, the number of parameters, and the kind of credential.
+pub(crate) fn refused(guest: &Guest, took: Duration) {
+    let units = u32::try_from(took.as_micros() / UNIT.as_micros()).unwrap_or(EXAMINED);
+    guest.work(REQUEST + units.min(EXAMINED));
 }
 
 /// Runs a connection, in turns until its first verified request. Drops `admission` after the first turn.
@@ -167,18 +174,34 @@ mod tests {
         assert!(first > FREE && second > 40, "{first} and {second}");
     }
 
+    #[test]
+    fn a_refused_request_costs_the_time_for_which_it_was_examined() {
+        let guest = Guests::new(8, 8).enter([10, 0, 0, 1].into());
+        for (took, units) in [
+            (Duration::ZERO, 0),
+            (Duration::from_nanos(19_999), 0),
+            (Duration::from_micros(20), 1),
+            (Duration::from_millis(5), 250),
+            (Duration::from_secs(3_600), EXAMINED),
+            (Duration::MAX, EXAMINED),
+        ] {
+            refused(&guest, took);
+            assert_eq!(guest.take_work(), REQUEST + units, "{took:?}");
+        }
+    }
+
     #[tokio::test]
     async fn a_verified_connection_has_no_turns() {
         let guest = Guests::new(8, 8).enter([10, 0, 0, 1].into());
         let mut polls = 0;
         let connection = std::future::poll_fn(|context: &mut Context<'_>| {
-            guest.verified();
+            assert!(guest.verified());
             guest.work(u32::MAX);
             polls += 1;
             context.waker().wake_by_ref();
             if polls < 1_000 { Poll::Pending } else { Poll::Ready(()) }
         });
-        // With turns, the connection would pause for a second after each poll.
+        // With turns, the connection would pause for a minute after each poll.
         tokio::time::timeout(WATCHED, in_turns(&guest, (), connection)).await.unwrap();
     }
 
@@ -215,7 +238,7 @@ mod tests {
         assert!(waits.await, "the next bytes are read in the next turn");
         guest.begin_turn();
         assert_eq!(next.await.unwrap(), BYTES);
-        guest.verified();
+        assert!(guest.verified());
         assert_eq!(stream.read(&mut bytes).await.unwrap(), 3 * BYTES);
     }
 }

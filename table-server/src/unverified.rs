@@ -7,7 +7,7 @@ mod pace;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,14 +21,15 @@ pub(crate) struct Guests {
     /// The maximum number of guests. If it would be exceeded, the oldest guest in the network with the most guests is closed.
     most: usize,
     /// The maximum number of connections that are no longer guests.
-    most_known: usize,
-    known: AtomicUsize,
+    most_verified: usize,
     open: Mutex<Open>,
 }
 
 #[derive(Debug, Default)]
 struct Open {
     count: usize,
+    /// The number of connections that are no longer guests.
+    verified: usize,
     next: u64,
     /// The guests from each client network.
     networks: HashMap<IpAddr, Network>,
@@ -42,8 +43,8 @@ struct Network {
 }
 
 impl Guests {
-    pub(crate) fn new(most: usize, most_known: usize) -> Arc<Self> {
-        Arc::new(Self { most, most_known, known: AtomicUsize::new(0), open: Mutex::default() })
+    pub(crate) fn new(most: usize, most_verified: usize) -> Arc<Self> {
+        Arc::new(Self { most, most_verified, open: Mutex::default() })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -67,7 +68,6 @@ impl Guests {
             network,
             number,
             is_verified: AtomicBool::new(false),
-            is_known: AtomicBool::new(false),
             work: AtomicU32::new(0),
             may_read: AtomicBool::new(true),
             evicted,
@@ -124,10 +124,8 @@ pub(crate) struct Guest {
     guests: Arc<Guests>,
     network: IpAddr,
     number: u64,
-    /// `true` if the connection has sent a verified request.
+    /// `true` if the connection is no longer a guest.
     is_verified: AtomicBool,
-    /// `true` if the connection is no longer counted as a guest.
-    is_known: AtomicBool,
     /// The units of work that have not yet been charged to the network.
     work: AtomicU32,
     /// `true` if the connection may still read in the current turn.
@@ -136,23 +134,18 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Records that a request on the connection was verified. The connection is then no longer a guest, unless the limit on other connections has been reached.
-    pub(crate) fn verified(&self) {
-        self.is_verified.store(true, Ordering::Relaxed);
-        if self.is_known.load(Ordering::Relaxed) {
-            return;
+    /// Records that a request on the connection was verified. The connection is then no longer a guest. Returns `false` if it remains a guest, because the limit
+    /// on other connections has been reached or because it was evicted; the request must then be rejected.
+    pub(crate) fn verified(&self) -> bool {
+        if self.is_verified() {
+            return true;
         }
-        let room = |known: usize| (known < self.guests.most_known).then_some(known + 1);
-        let taken = self.guests.known.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).is_ok();
-        if !taken {
-            return;
+        let mut open = self.guests.open();
+        if open.verified < self.guests.most_verified && open.remove(self.network, self.number).is_some() {
+            open.verified += 1;
+            self.is_verified.store(true, Ordering::Relaxed);
         }
-        if self.guests.open().remove(self.network, self.number).is_none()
-            || self.is_known.swap(true, Ordering::Relaxed)
-        {
-            // Meanwhile, the connection was evicted, or another of its requests was verified.
-            self.guests.known.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.is_verified()
     }
 
     /// Completes when the connection must be closed, because it was evicted or is still a guest after `first_request`.
@@ -161,19 +154,21 @@ impl Guest {
             () = self.evicted.notified() => return,
             () = tokio::time::sleep(first_request) => {}
         }
-        if self.is_known.load(Ordering::Relaxed) {
+        if self.is_verified() {
             self.evicted.notified().await;
         }
     }
 
-    /// Returns `true` if the connection has sent a verified request.
+    /// Returns `true` if the connection is no longer a guest.
     pub(crate) fn is_verified(&self) -> bool {
         self.is_verified.load(Ordering::Relaxed)
     }
 
     /// Adds units of work done by the connection.
     pub(crate) fn work(&self, units: u32) {
-        self.work.fetch_add(units, Ordering::Relaxed);
+        let sum = |work: u32| Some(work.saturating_add(units));
+        // The closure always returns a value, so this never fails.
+        let _ = self.work.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
     }
 
     /// Returns the units of work added since the last call.
@@ -211,10 +206,11 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        if self.is_known.load(Ordering::Relaxed) {
-            self.guests.known.fetch_sub(1, Ordering::Relaxed);
+        let mut open = self.guests.open();
+        if self.is_verified() {
+            open.verified -= 1;
         } else {
-            self.guests.open().remove(self.network, self.number);
+            open.remove(self.network, self.number);
         }
     }
 }
@@ -257,24 +253,28 @@ mod tests {
     async fn a_verified_connection_is_never_closed_for_another() {
         let guests = Guests::new(2, 8);
         let known = guests.enter(address(1));
-        known.verified();
-        known.verified();
+        assert!(known.verified() && known.verified());
         let strangers: Vec<_> = (0..10).map(|_| guests.enter(address(1))).collect();
         assert!(!is_evicted(&known).await);
         drop((known, strangers));
-        assert_eq!((guests.known.load(Ordering::Relaxed), guests.open().count), (0, 0));
-        assert!(guests.open().networks.is_empty());
+        let open = guests.open();
+        assert_eq!((open.verified, open.count), (0, 0));
+        assert!(open.networks.is_empty());
     }
 
     #[tokio::test]
-    async fn beyond_the_connection_limit_a_verified_connection_stays_a_guest() {
+    async fn beyond_the_connection_limit_a_connection_stays_a_guest() {
         let guests = Guests::new(1, 1);
         let first = guests.enter(address(1));
-        first.verified();
+        assert!(first.verified());
         let second = guests.enter(address(1));
-        second.verified();
+        assert!(!second.verified() && !second.is_verified());
         let third = guests.enter(address(1));
         assert!(!is_evicted(&first).await && is_evicted(&second).await && !is_evicted(&third).await);
+        assert!(!third.verified());
+        drop(first);
+        // An evicted connection is being closed, even if another one could take its place.
+        assert!(!second.verified() && third.verified());
     }
 
     #[tokio::test(start_paused = true)]
@@ -283,7 +283,7 @@ mod tests {
         let silent = guests.enter(address(1));
         silent.expired(Duration::from_secs(10)).await;
         let known = guests.enter(address(1));
-        known.verified();
+        assert!(known.verified());
         let ended = tokio::time::timeout(LONG, known.expired(Duration::from_secs(10))).await;
         assert!(ended.is_err());
     }

@@ -151,4 +151,7 @@ fn auth_12_an_issuer_may_change_its_key() {
         let token = signed(&json!({"alg": "RS256", "kid": id}), &own, key, &RSA_PKCS1_SHA256);
         assert_eq!(refusal(&bearer, &token).is_empty(), accepted, "{id}");
     }
+    // The set has several keys, so a token names its key.
+    let token = signed(&json!({"alg": "RS256"}), &own, &old, &RSA_PKCS1_SHA256);
+    assert!(refusal(&bearer, &token).contains("not signed"));
 }

@@ -27,6 +27,28 @@ enum Credential {
     Sas(String),
 }
 
+/// Tests that the number of parameters is limited before the signature is verified, because the time of the verification depends on it.
+#[tokio::test]
+async fn the_number_of_query_parameters_is_limited() {
+    let accounts = [Account::emulator(Engine::in_memory()).unwrap()];
+    for service in [Service::Tables, Service::Queues] {
+        for (parameters, code) in [
+            (1, (403, "AuthenticationFailed")),
+            (PARAMETERS, (403, "AuthenticationFailed")),
+            (PARAMETERS + 1, (400, "InvalidUri")),
+            (10_000, (400, "InvalidUri")),
+        ] {
+            let target = format!("/{NAME}/q?{}", vec!["a=b"; parameters].join("&"));
+            let request = Request::get(&target).header("authorization", "SharedKey x:YQ==");
+            let (parts, ()) = request.header("host", "x").body(()).unwrap().into_parts();
+            let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };
+            let answer = run(&accounts, None, &mut Exchange::new(service, parts, caller)).await;
+            let found = answer.headers.iter().find(|(name, _)| *name == "x-ms-error-code").unwrap();
+            assert_eq!((answer.status, &*found.1), code, "{parameters}");
+        }
+    }
+}
+
 /// Returns a bearer token that is accepted without a check of its signature.
 fn bearer_token() -> String {
     let now = Utc::now().timestamp();

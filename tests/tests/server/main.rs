@@ -9,6 +9,7 @@ mod behaviour;
 mod bodies;
 mod bounds;
 mod conditions;
+mod connections;
 mod continuations;
 mod differential;
 mod framing;

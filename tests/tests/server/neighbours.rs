@@ -55,7 +55,8 @@ struct Client {
     kept: http1::SendRequest<Full<Bytes>>,
 }
 
-async fn connect(host: &str) -> http1::SendRequest<Full<Bytes>> {
+/// Opens a connection.
+pub(crate) async fn connect(host: &str) -> http1::SendRequest<Full<Bytes>> {
     let stream = TcpStream::connect(host).await.unwrap();
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     // The connection ends when the sender is dropped.
@@ -64,13 +65,14 @@ async fn connect(host: &str) -> http1::SendRequest<Full<Bytes>> {
 }
 
 /// Returns a request whose target is a path and not a URL, as HTTP/1.1 requires.
-fn relative(host: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
+pub(crate) fn relative(host: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
     let mut request = request("", method, path, body);
     request.headers_mut().insert("host", host.parse().unwrap());
     request
 }
 
-async fn text(answer: Response<Incoming>) -> (u16, String) {
+/// Returns the status and the body of a response.
+pub(crate) async fn text(answer: Response<Incoming>) -> (u16, String) {
     let status = answer.status().as_u16();
     (status, String::from_utf8(answer.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap())
 }
