@@ -19,7 +19,7 @@ use crate::failure;
 use crate::foreign::{Skipped, SkippedItems};
 use crate::options::Options;
 use crate::runtime::Runtime;
-use crate::usage::{self, Charges, Usage, Usages, Verb};
+use crate::usage::{self, Charges, Form, Usage, Usages, Verb};
 
 /// The fixed size of an operation in a batch, in bytes. It covers the member names in the item and the operation, the write identifier, and an `ETag`.
 const OPERATION_BYTES: usize = 220;
@@ -148,13 +148,13 @@ impl CosmosTables {
         self.0.usages.of(table)
     }
 
-    /// Adds the request units of the current operation to the recorded charges of queries with the SQL text `form`.
-    pub(crate) fn add_page(&self, table: &TableName, form: &str) {
+    /// Adds the request units of the current operation to the recorded charges of queries with the same SQL text.
+    pub(crate) fn add_page(&self, table: &TableName, form: Form) {
         self.0.usages.add_page(table, form, usage::units());
     }
 
-    /// Returns the recorded charges for pages of queries with the SQL text `form`.
-    pub(crate) fn measured(&self, table: &TableName, form: &str) -> Option<Charges> {
+    /// Returns the recorded charges for pages of queries with the same SQL text.
+    pub(crate) fn measured(&self, table: &TableName, form: Form) -> Option<Charges> {
         self.0.usages.of_form(table, form)
     }
 

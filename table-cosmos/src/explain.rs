@@ -8,13 +8,13 @@ use table_hierarchy::{
     Component, Epk, EpkRange, Fixed, PartitionMap, Route, RouteClass, query_units, read_units,
 };
 
-use crate::client::CosmosTables;
+use crate::client::{CosmosTables, TRANSACTION_BYTES};
 use crate::failure;
 use crate::mapping::Mapping;
 use crate::options::FAN_OUT;
 use crate::scope::Scope;
 use crate::sql::Sql;
-use crate::usage::Charges;
+use crate::usage::{Charges, Form};
 
 /// The plan of a query.
 #[derive(Clone, Debug)]
@@ -124,7 +124,7 @@ impl CosmosTables {
         let named = table.clone();
         let mapping = self.run(|store| async move { Ok(store.container(&named).await?.mapping) }).await?;
         let plan = Explain::with_fan_out(query, &mapping, &map, self.options().fan_out)?;
-        let measured = self.measured(table, &plan.text);
+        let measured = self.measured(table, Form::of(&plan.text));
         let price = self.options().read_price();
         let units = (plan.units.0 * price, plan.units.1 * price);
         Ok(Explain { units, measured, ..plan })
@@ -162,7 +162,7 @@ impl Explain {
             fixed = vec![Fixed::To(Vec::new()); depth];
         }
         let route = Route::new(&fixed, map)?;
-        let sql = Sql::of(query, &scope, mapping, None);
+        let sql = Sql::of(query, &scope, mapping);
         let is_point = matches!(scope, Scope::Key(_)) && query.keys.row_key.single().is_some();
         let reads = if is_point { Reads::Item } else { Reads::of(&scope, &sql) };
         let mut warnings = Vec::new();
@@ -183,8 +183,11 @@ impl Explain {
         if query.filter.is_some() && !sql.filtered && !is_point {
             warnings.push("the filter is not sent: all items of the key range are read".to_owned());
         }
-        let units =
-            if is_point { (read_units(1), read_units(usize::MAX)) } else { query_units(route.touched.len()) };
+        let units = if is_point {
+            (read_units(1), read_units(TRANSACTION_BYTES))
+        } else {
+            query_units(route.touched.len())
+        };
         let text = if is_point { String::new() } else { sql.text };
         Ok(Self { class: route.class, route, text, reads, units, measured: None, warnings })
     }
@@ -227,5 +230,13 @@ mod tests {
         assert_eq!(units(TextRange::ALL, 1), (2.0, 3.0));
         assert_eq!(units(TextRange::ALL, 64), (128.0, 192.0));
         assert_eq!(units(TextRange::exactly("contoso!"), 64), (0.0, 0.0), "no whole key: nothing is sent");
+    }
+
+    #[test]
+    fn lim_9_a_point_read_costs_at_most_as_much_as_the_largest_item() {
+        let query = Query::new(KeyRange::point("a!b!", "r"));
+        let (least, most) = Explain::new(&query, 2, &PartitionMap::even(4)).unwrap().units;
+        assert_eq!((least, most), (1.0, read_units(2 << 20)));
+        assert!(most < 400.0, "{most}");
     }
 }

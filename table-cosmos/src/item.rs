@@ -21,7 +21,7 @@ use crate::key;
 use crate::mapping::Mapping;
 pub(crate) use document::{ItemKey, read, write};
 use fault::{Foreign, ForeignItem};
-pub(crate) use raw::{RawItem, incarnation, parse_raw, raw_id};
+pub(crate) use raw::{RawItem, incarnation, incarnation_of, parse_raw, raw_id};
 pub(crate) use value::{DATE_TIME, GUID, INT64, SPECIAL, write_value};
 
 /// An item that contains an entity.

@@ -1,5 +1,6 @@
 //! Reads single items and pages of queries, and checks that each item has the requested values of the hierarchical partition key.
 
+mod token;
 mod wanted;
 
 use std::collections::HashMap;
@@ -8,10 +9,7 @@ use std::num::NonZeroU32;
 use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::feed::ContinuationToken;
 use azure_data_cosmos::options::{FeedOptions, ItemReadOptions, MaxItemCountHint, QueryOptions};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::StreamExt;
-use serde_json::Value as Json;
 use table_core::limits::PAGE_ENTITIES;
 use table_core::query::{Continuation, Page, Position, Query, Select};
 use table_core::store::StoredRow;
@@ -23,11 +21,19 @@ use crate::item::{self, Found, Item, ItemKey, RawItem};
 use crate::mapping::Mapping;
 use crate::scope::Scope;
 use crate::sql::Sql;
-use crate::{failure, key, usage};
+use crate::usage::{self, Form};
+use crate::{failure, key};
+use token::Token;
 use wanted::Wanted;
 
-/// The prefix of the Azure SDK's continuation tokens. The rest of a token is base64.
-const TOKEN: &str = "c1.";
+/// The items of one page.
+struct Read {
+    items: Vec<RawItem>,
+    /// The number that identifies the container from which the page was read, or `None` if it cannot be determined.
+    incarnation: Option<u32>,
+    /// The position of the next page.
+    next: Option<Position>,
+}
 
 impl CosmosTables {
     /// Returns the document with the given key, or `None` if it does not exist.
@@ -169,23 +175,25 @@ impl CosmosTables {
                 Ok(()) => self.read_item(table, &container, levels, row_key).await?,
                 Err(_) => None,
             };
-            self.add_page(table, "");
+            self.add_page(table, Form::of(""));
             return Ok(Page {
                 rows: wanted.rows(found.into_iter().collect())?,
                 continuation: None,
                 rows_read: None,
             });
         }
-        let (items, next) = self.items(table, &container, query, &scope, position).await?;
-        let incarnation = items.iter().find_map(|item| item::incarnation(item));
+        let sql = Sql::of(query, &scope, &container.mapping);
+        // The SQL text of a later page within one partition key has an additional condition, but the page counts toward the text of the first page.
+        let form = Form::of(&sql.text);
+        let Read { items, incarnation, next } =
+            self.items(table, &container, (query, sql), &scope, position).await?;
         if let (Some(from), Some(incarnation)) = (from, incarnation)
             && let Err(error) = from.check_incarnation(table, incarnation)
         {
             self.containers().forget(table);
             return Err(error);
         }
-        // The SQL text of a later page within one partition key has an additional condition, but the page counts toward the text of the first page.
-        self.add_page(table, &Sql::of(query, &scope, &container.mapping, None).text);
+        self.add_page(table, form);
         let read = items.len();
         let rows = wanted.rows(self.entities(table, &items, &container.mapping)?)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
@@ -222,17 +230,18 @@ impl CosmosTables {
         Ok(entities)
     }
 
-    /// Reads one page with the Azure SDK. Returns its items and the position of the next page.
+    /// Reads one page of a query, whose SQL is that of the first page.
     async fn items(
         &self,
         table: &TableName,
         container: &Container,
-        query: &Query,
+        (query, sql): (&Query, Sql),
         scope: &Scope,
         from: Option<&Position>,
-    ) -> Result<(Vec<RawItem>, Option<Position>)> {
+    ) -> Result<Read> {
         let after = from.and_then(|from| from.row_key.as_deref());
-        let sql = Sql::of(query, scope, &container.mapping, after).into_query()?;
+        let sql = if let Some(last) = after { sql.after(last) } else { sql };
+        let sql = sql.into_query()?;
         let feed = scope.feed()?;
         let most = query.top.unwrap_or(PAGE_ENTITIES).min(PAGE_ENTITIES);
         let most = u32::try_from(most).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
@@ -263,9 +272,14 @@ impl CosmosTables {
         };
         match self.options().while_moving(page).await {
             Ok((items, token)) => {
-                let token = token.filter(|token| !is_end(token));
+                let state = token.as_deref().and_then(Token::parse);
+                // A page without items, and the last page, also have a token that identifies the container.
+                let incarnation = items.iter().find_map(|item| item::incarnation(item));
+                let incarnation = incarnation.or_else(|| state.as_ref().and_then(Token::incarnation));
+                // If the token cannot be parsed, the service ends the query.
+                let token = token.filter(|_| !state.is_some_and(|state| state.is_end()));
                 let next = token.map(|token| next(scope, &items, (after, token)));
-                Ok((items, next))
+                Ok(Read { items, incarnation, next })
             }
             Err(error) if failure::is_owner_gone(&error) => Err(self.gone(table, error).await),
             Err(error) if from.is_some() && failure::is_container_new(&error) => {
@@ -286,27 +300,5 @@ fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)
     match (scope, last) {
         (Scope::Key(_), Some(last)) => Position { partition_key: String::new(), row_key: Some(last) },
         _ => Position { partition_key: token, row_key: after.map(str::to_owned) },
-    }
-}
-
-/// Returns `true` if a token of the Azure SDK marks the end of a query. Returns `false` if the token cannot be parsed; the service then ends the query.
-fn is_end(token: &str) -> bool {
-    let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
-    let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());
-    state.is_some_and(|state| state["root"]["kind"] == "drained")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn page_5_the_end_of_a_query_is_read_from_the_clients_token() {
-        let token = |json: &str| format!("{TOKEN}{}", URL_SAFE_NO_PAD.encode(json));
-        assert!(is_end(&token(r#"{"op":"Query","rid":"x","root":{"kind":"drained"}}"#)));
-        assert!(!is_end(&token(
-            r#"{"op":"Query","rid":"x","root":{"kind":"request","server_continuation":"7"}}"#
-        )));
-        assert!(!is_end("anything") && !is_end("c1.%%") && !is_end("c1."));
     }
 }

@@ -8,6 +8,7 @@ mod condition;
 mod levels;
 mod mapped;
 
+use std::collections::HashMap;
 use std::ops::Bound;
 
 use azure_data_cosmos::Query as SqlQuery;
@@ -21,11 +22,18 @@ use crate::mapping::Mapping;
 use crate::scope::Scope;
 use condition::Condition;
 
+/// The start of every query.
+const SELECT: &str = "SELECT * FROM c";
+/// The end of a query within one partition key.
+const ORDER: &str = " ORDER BY c.id";
+
 /// An SQL query and its parameters.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Sql {
     pub(crate) text: String,
     pub(crate) parameters: Vec<Json>,
+    /// The index of each parameter by its value.
+    indexes: HashMap<Json, usize>,
     /// `true` if the SQL includes a condition for the query's filter.
     pub(crate) filtered: bool,
     /// `true` if the SQL includes any condition other than those for the fixed levels.
@@ -35,9 +43,8 @@ pub(crate) struct Sql {
 impl Sql {
     /// Returns the SQL for a query within a scope. It selects a superset of the results.
     ///
-    /// The SQL contains conditions for the levels, because the service would otherwise read entire physical partitions (RT-13). A page within one partition key
-    /// starts after the last id of the previous page, so concurrent writes do not shift pages.
-    pub(crate) fn of(query: &Query, scope: &Scope, mapping: &Mapping, after: Option<&str>) -> Self {
+    /// The SQL contains conditions for the levels, because the service would otherwise read entire physical partitions (RT-13).
+    pub(crate) fn of(query: &Query, scope: &Scope, mapping: &Mapping) -> Self {
         let mut sql = Self::default();
         let mut conditions: Vec<String> = sql.levels(mapping, scope.levels());
         // Only items with the constants of the mapping are selected.
@@ -48,22 +55,34 @@ impl Sql {
         if !matches!(scope, Scope::Key(_)) {
             conditions.extend(sql.next_level(mapping, &query.keys.partition_key, scope.levels()));
         }
-        conditions.extend(after.map(|last| format!("c.id > {}", sql.bind(last.into()))));
         conditions.extend(sql.ids(&query.keys.row_key));
         let filter = query.filter.as_ref().and_then(|filter| sql.filter(filter, mapping).text());
         sql.filtered = filter.is_some();
         conditions.extend(filter);
         sql.narrowed = conditions.len() > fixed;
-        sql.text.push_str("SELECT * FROM c");
+        sql.text.push_str(SELECT);
         if !conditions.is_empty() {
             sql.text.push_str(" WHERE ");
             sql.text.push_str(&conditions.join(" AND "));
         }
         // All items with one partition key are in one physical partition and their ids are indexed, so the order costs nothing extra.
         if matches!(scope, Scope::Key(_)) {
-            sql.text.push_str(" ORDER BY c.id");
+            sql.text.push_str(ORDER);
         }
         sql
+    }
+
+    /// Adds the condition that an id follows `last`. A page within one partition key starts after the last id of the previous page, so concurrent writes do not
+    /// shift pages.
+    pub(crate) fn after(mut self, last: &str) -> Self {
+        let bound = self.bind(last.into());
+        let order = if self.text.ends_with(ORDER) { ORDER } else { "" };
+        self.text.truncate(self.text.len() - order.len());
+        self.text.push_str(if self.text == SELECT { " WHERE " } else { " AND " });
+        self.text.push_str("c.id > ");
+        self.text.push_str(&bound);
+        self.text.push_str(order);
+        self
     }
 
     /// Returns the SQL for the given rows with one partition key.
@@ -72,7 +91,7 @@ impl Sql {
         let mut conditions = sql.levels(mapping, levels);
         let ids: Vec<String> = rows.iter().map(|row| sql.bind(key::id(row).into())).collect();
         conditions.push(format!("c.id IN ({})", ids.join(", ")));
-        sql.text = format!("SELECT * FROM c WHERE {}", conditions.join(" AND "));
+        sql.text = format!("{SELECT} WHERE {}", conditions.join(" AND "));
         sql
     }
 
@@ -89,9 +108,8 @@ impl Sql {
 
     /// Binds a value as a parameter, and returns the name of the parameter.
     fn bind(&mut self, value: Json) -> String {
-        let at = self.parameters.iter().position(|parameter| *parameter == value);
-        let at = at.unwrap_or_else(|| {
-            self.parameters.push(value);
+        let at = *self.indexes.entry(value).or_insert_with_key(|value| {
+            self.parameters.push(value.clone());
             self.parameters.len() - 1
         });
         format!("@p{at}")
@@ -136,30 +154,44 @@ impl Sql {
 
     /// Returns a condition that is true whenever the filter is true.
     fn filter(&mut self, filter: &Filter, mapping: &Mapping) -> Condition {
-        // The stack contains pairs of a condition and its negation. `not` swaps the two.
-        let mut stack: Vec<(Condition, Condition)> = Vec::new();
-        let pop = |stack: &mut Vec<_>| stack.pop().unwrap_or((Condition::True, Condition::True));
-        for term in filter.terms() {
+        let mut stack: Vec<Condition> = Vec::new();
+        let pop = |stack: &mut Vec<_>| stack.pop().unwrap_or(Condition::True);
+        for (term, is_negated) in filter.terms().iter().zip(negated(filter.terms())) {
             let made = match term {
-                Term::Compare { name, operator, value } => self.compare(mapping, name, *operator, value),
-                Term::Bool(name) => self.compare(mapping, name, Comparison::Eq, &Value::Boolean(true)),
-                Term::Not => {
-                    let (positive, negative) = pop(&mut stack);
-                    (negative, positive)
+                Term::Compare { name, operator, value } => {
+                    self.compare(mapping, name, *operator, value, is_negated)
                 }
+                Term::Bool(name) => {
+                    self.compare(mapping, name, Comparison::Eq, &Value::Boolean(true), is_negated)
+                }
+                // The condition was already converted to its negation.
+                Term::Not => continue,
                 Term::And | Term::Or => {
                     let (right, left) = (pop(&mut stack), pop(&mut stack));
-                    if *term == Term::And {
-                        (left.0.and(right.0), left.1.or(right.1))
-                    } else {
-                        (left.0.or(right.0), left.1.and(right.1))
-                    }
+                    if (*term == Term::And) == is_negated { left.or(right) } else { left.and(right) }
                 }
             };
             stack.push(made);
         }
-        pop(&mut stack).0
+        pop(&mut stack)
     }
+}
+
+/// Returns, for each term of a filter, `true` if an odd number of `not` applies to it.
+fn negated(terms: &[Term]) -> Vec<bool> {
+    let mut negated = vec![false; terms.len()];
+    // Operands precede their operator, so in reverse, each term follows the operators that apply to it.
+    let mut stack = vec![false];
+    for (term, own) in terms.iter().zip(&mut negated).rev() {
+        let is_negated = stack.pop().unwrap_or_default();
+        *own = is_negated;
+        match term {
+            Term::Not => stack.push(!is_negated),
+            Term::And | Term::Or => stack.extend([is_negated; 2]),
+            Term::Compare { .. } | Term::Bool(_) => {}
+        }
+    }
+    negated
 }
 
 /// Joins two optional conditions.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
 use azure_data_cosmos::CosmosError;
@@ -137,8 +138,21 @@ const FORMS: usize = 1_000;
 #[derive(Debug, Default)]
 struct Counted {
     usage: Usage,
-    /// The charges for pages, by the SQL text of their query. An empty text represents point reads.
-    forms: HashMap<String, Charges>,
+    /// The charges for pages, by the SQL text of their query.
+    forms: HashMap<Form, Charges>,
+}
+
+/// The hash of the SQL text of a query. The text of a query with many constants is long, and its charges are kept as long as the store is open. An empty text
+/// represents point reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Form(u64);
+
+impl Form {
+    pub(crate) fn of(text: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        Self(hasher.finish())
+    }
 }
 
 /// The usage of each table, by lower-case table name.
@@ -156,14 +170,12 @@ impl Usages {
         }
     }
 
-    /// Adds the charge for a page of a query, whose SQL text is `form`.
-    pub(crate) fn add_page(&self, table: &TableName, form: &str, units: f64) {
+    /// Adds the charge for a page of a query.
+    pub(crate) fn add_page(&self, table: &TableName, form: Form, units: f64) {
         let mut usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let forms = &mut usages.entry(table.folded().to_owned()).or_default().forms;
-        if let Some(charges) = forms.get_mut(form) {
-            charges.add(units);
-        } else if forms.len() < FORMS {
-            forms.entry(form.to_owned()).or_default().add(units);
+        if forms.len() < FORMS || forms.contains_key(&form) {
+            forms.entry(form).or_default().add(units);
         }
     }
 
@@ -172,9 +184,9 @@ impl Usages {
         usages.get(table.folded()).map(|counted| counted.usage).unwrap_or_default()
     }
 
-    /// Returns the charges for pages of queries with the SQL text `form`.
-    pub(crate) fn of_form(&self, table: &TableName, form: &str) -> Option<Charges> {
+    /// Returns the charges for pages of queries with the same SQL text.
+    pub(crate) fn of_form(&self, table: &TableName, form: Form) -> Option<Charges> {
         let usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        usages.get(table.folded())?.forms.get(form).copied()
+        usages.get(table.folded())?.forms.get(&form).copied()
     }
 }

@@ -37,7 +37,11 @@ pub(crate) fn raw_id(item: &RawValue) -> Option<String> {
 /// Returns a number that identifies the container from which an item was read, or `None` if the item has no valid resource id. The number is greater than
 /// 0, and differs if the container has been deleted and created again.
 pub(crate) fn incarnation(item: &RawValue) -> Option<u32> {
-    let rid = serde_json::from_str::<Place<'_>>(item.get()).ok()?.rid?;
+    incarnation_of(&serde_json::from_str::<Place<'_>>(item.get()).ok()?.rid?)
+}
+
+/// Returns the number that identifies a container, from the resource id of the container or of one of its items. Returns `None` if the id is not valid.
+pub(crate) fn incarnation_of(rid: &str) -> Option<u32> {
     // The service writes `-` instead of the `/` of base64.
     let bytes = BASE64_STANDARD.decode(rid.replace('-', "/")).ok()?;
     // The resource id starts with the id of the database, followed by the ids of the container and of the item.
@@ -89,6 +93,7 @@ mod tests {
         assert!(of(first).is_some_and(|number| number > 0));
         assert_eq!(of(first), of(second));
         assert_ne!(of(first), of(other));
+        assert_eq!(of(first), incarnation_of("kuV+AP-3aHw="), "the id of the container");
         assert_eq!((of(""), of("kuV+AA=="), of("~")), (None, None, None));
         assert_eq!(of("AAAAAAAAAAABAAAAAAAAAA=="), Some(1));
     }

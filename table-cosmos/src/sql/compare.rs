@@ -15,40 +15,40 @@ use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_ordered};
 
 impl Sql {
-    /// Returns a condition that is true whenever the comparison is true, and a condition that is true whenever it is false.
+    /// Returns a condition that is true whenever the comparison is true or, if it is negated, whenever the comparison is false.
     pub(super) fn compare(
         &mut self,
         mapping: &Mapping,
         name: &str,
         operator: Comparison,
         value: &Value,
-    ) -> (Condition, Condition) {
-        let opposite = opposite(operator);
+        is_negated: bool,
+    ) -> Condition {
+        let operator = if is_negated { opposite(operator) } else { operator };
         match name {
-            "PartitionKey" => (
-                self.by_partition_key(mapping, operator, value),
-                self.by_partition_key(mapping, opposite, value),
-            ),
-            "RowKey" => (self.by_row_key(operator, value), self.by_row_key(opposite, value)),
-            "Timestamp" => (self.by_timestamp(operator, value), self.by_timestamp(opposite, value)),
+            "PartitionKey" => self.by_partition_key(mapping, operator, value),
+            "RowKey" => self.by_row_key(operator, value),
+            "Timestamp" => self.by_timestamp(operator, value),
             _ => {
+                let property = Property::new(mapping, name);
                 if let Some(member) = mapping.member(name) {
+                    let mapped = if is_negated {
+                        self.by_member_or_none(member, operator, value)
+                    } else {
+                        self.by_member(member, operator, value)
+                    };
                     // A release whose mapping had no path for the property may have stored the item.
                     let unmapped =
                         |property: Property| Condition::One(format!("IS_DEFINED({})", property.value));
-                    let unmapped = || Property::new(mapping, name).map_or(Condition::True, unmapped);
-                    return (
-                        self.by_member(member, operator, value).or(unmapped()),
-                        self.by_member_or_none(member, opposite, value).or(unmapped()),
-                    );
+                    return mapped.or(property.map_or(Condition::True, unmapped));
                 }
-                let Some(property) = Property::new(mapping, name) else {
-                    return (Condition::True, Condition::True);
-                };
-                let positive = self.by_property(&property, operator, value);
-                let negative = self.by_property(&property, opposite, value);
-                let missing = Condition::One(format!("NOT IS_DEFINED({})", property.value));
-                (positive, negative.or(missing))
+                let Some(property) = property else { return Condition::True };
+                let present = self.by_property(&property, operator, value);
+                if is_negated {
+                    present.or(Condition::One(format!("NOT IS_DEFINED({})", property.value)))
+                } else {
+                    present
+                }
             }
         }
     }

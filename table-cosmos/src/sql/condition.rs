@@ -1,5 +1,8 @@
 //! Conditions of an SQL query. They are kept flat, because the service limits the nesting of parentheses.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
 /// An SQL condition, or a constant.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
@@ -8,9 +11,12 @@ pub(super) enum Condition {
     /// A condition that is always false.
     False,
     One(String),
-    All(Vec<String>),
-    Any(Vec<String>),
+    All(Pieces),
+    Any(Pieces),
 }
+
+/// The texts that form a condition in sequence, without its parentheses.
+type Pieces = VecDeque<Cow<'static, str>>;
 
 impl Condition {
     pub(super) fn of(text: Option<String>) -> Self {
@@ -21,10 +27,7 @@ impl Condition {
     pub(super) fn text(self) -> Option<String> {
         match self {
             Self::True => None,
-            Self::False => Some("false".to_owned()),
-            Self::One(text) => Some(text),
-            Self::All(texts) => Some(format!("({})", texts.join(" AND "))),
-            Self::Any(texts) => Some(format!("({})", texts.join(" OR "))),
+            other => Some(other.enclosed().into_iter().collect()),
         }
     }
 
@@ -32,7 +35,7 @@ impl Condition {
         match (self, other) {
             (Self::False, _) | (_, Self::False) => Self::False,
             (Self::True, one) | (one, Self::True) => one,
-            (left, right) => Self::All([left.conjuncts(), right.conjuncts()].concat()),
+            (left, right) => Self::All(join(left.conjuncts(), " AND ", right.conjuncts())),
         }
     }
 
@@ -40,21 +43,48 @@ impl Condition {
         match (self, other) {
             (Self::True, _) | (_, Self::True) => Self::True,
             (Self::False, one) | (one, Self::False) => one,
-            (left, right) => Self::Any([left.disjuncts(), right.disjuncts()].concat()),
+            (left, right) => Self::Any(join(left.disjuncts(), " OR ", right.disjuncts())),
         }
     }
 
-    fn conjuncts(self) -> Vec<String> {
+    fn conjuncts(self) -> Pieces {
         match self {
-            Self::All(texts) => texts,
-            other => other.text().into_iter().collect(),
+            Self::All(pieces) => pieces,
+            other => other.enclosed(),
         }
     }
 
-    fn disjuncts(self) -> Vec<String> {
+    fn disjuncts(self) -> Pieces {
         match self {
-            Self::Any(texts) => texts,
-            other => other.text().into_iter().collect(),
+            Self::Any(pieces) => pieces,
+            other => other.enclosed(),
         }
+    }
+
+    /// Returns the texts of the condition. Parentheses enclose a condition with an operator.
+    fn enclosed(self) -> Pieces {
+        match self {
+            Self::True => Pieces::from(["true".into()]),
+            Self::False => Pieces::from(["false".into()]),
+            Self::One(text) => Pieces::from([text.into()]),
+            Self::All(mut pieces) | Self::Any(mut pieces) => {
+                pieces.push_front("(".into());
+                pieces.push_back(")".into());
+                pieces
+            }
+        }
+    }
+}
+
+/// Joins two conditions with an operator. The shorter one is moved into the longer one, so a filter of any shape is converted in almost linear time.
+fn join(mut left: Pieces, operator: &'static str, mut right: Pieces) -> Pieces {
+    if left.len() < right.len() {
+        right.push_front(operator.into());
+        left.into_iter().rev().for_each(|piece| right.push_front(piece));
+        right
+    } else {
+        left.push_back(operator.into());
+        left.append(&mut right);
+        left
     }
 }
