@@ -88,8 +88,8 @@ fn a_long_filter_of_any_shape_is_converted() {
     let one = |at: usize| Filter::compare("A", Comparison::Eq, format!("{at}"));
     let left = (0..COUNT).map(one).reduce(Filter::or).unwrap();
     let chain = |text: &dyn Fn(usize) -> &'static str, end: &str| {
-        let filters: String = (0..COUNT).map(|at| format!("A eq '{at}' {}(", text(at))).collect();
-        Filter::parse(&format!("{filters}{end}{}", ")".repeat(COUNT))).unwrap().unwrap()
+        let filters: Vec<_> = (0..COUNT).map(|at| format!("A eq '{at}' {}(", text(at))).collect();
+        Filter::parse(&format!("{}{end}{}", filters.concat(), ")".repeat(COUNT))).unwrap().unwrap()
     };
     let right = chain(&|_| "or ", "B");
     let mixed = chain(&|at| if at % 2 == 0 { "or " } else { "and " }, "B");
