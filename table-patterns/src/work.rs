@@ -52,6 +52,7 @@ mod outcome;
 mod poison;
 mod renewal;
 mod steps;
+mod submitted;
 mod sweep;
 #[cfg(test)]
 mod tests;

@@ -32,6 +32,7 @@ pub mod parquet;
 mod program;
 pub mod rate;
 pub mod rows;
+mod schemas;
 pub mod store;
 pub mod tail;
 pub mod terminal;

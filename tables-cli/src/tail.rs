@@ -1,15 +1,17 @@
-//! Follows a partition. Returns its newest rows first, and then further rows as they are added.
+//! Follows a partition. Returns its newest rows first, and then further rows as they are added. Index rows in the partition of their
+//! entities are left out.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
 
 use table_core::query::TextRange;
 use table_core::schema::StoredSchema;
-use table_core::{DynTableStore, FromEntity, TableEntity, TableName};
+use table_core::{DynTableStore, FromEntity, Page, TableEntity, TableName};
 
 use crate::failure::Result;
 use crate::rows::{Pages, Selected};
 use table_inspect::keys;
+use table_inspect::kind::{Kind, Kinds, RESERVED};
 
 /// The `RowKey` prefix of a feed's entries. The prefix is followed by 20 digits.
 const FEED: &str = "\u{FFFC}feed_";
@@ -21,13 +23,22 @@ pub fn feed_range() -> TextRange {
     TextRange { lower: Bound::Included(bound('0')), upper: Bound::Excluded(bound(':')) }
 }
 
+/// Returns the range of the row keys of entities and index rows. It does not contain the internal rows of the library.
+#[must_use]
+pub fn entity_range() -> TextRange {
+    TextRange { lower: Bound::Unbounded, upper: Bound::Excluded(RESERVED.to_string()) }
+}
+
 /// A reader that follows the rows of one partition in a range of row keys.
 #[derive(Debug)]
 pub struct Tail {
     store: DynTableStore,
     table: TableName,
     selected: Selected,
+    /// The schemas of the entity types in the range.
     schemas: Vec<StoredSchema>,
+    /// The same schemas, each with the name of the table.
+    named: Vec<(String, StoredSchema)>,
     /// `true` if newer rows sort before older rows, and `None` until the order is known, which usually requires two rows.
     is_descending: Option<bool>,
     /// The RowKey of the newest row that was returned.
@@ -49,15 +60,15 @@ impl Tail {
         lines: usize,
         schemas: &[StoredSchema],
     ) -> Result<(Self, Vec<TableEntity>)> {
+        let named = |schema: &StoredSchema| (table.folded().to_owned(), schema.clone());
+        let named = schemas.iter().map(named).collect();
         let (selected, schemas) = (selected.into(), schemas.to_vec());
-        let mut tail = Self { store, table, selected, schemas, is_descending: None, last: None };
+        let mut tail = Self { store, table, selected, schemas, named, is_descending: None, last: None };
         let mut newest: VecDeque<TableEntity> = VecDeque::new();
         let mut pages = Pages::new(&tail.store, &tail.table, tail.selected.clone());
         let mut last = None;
         while let Some(page) = pages.next().await? {
-            let entities: table_core::Result<Vec<_>> =
-                page.rows.iter().map(TableEntity::from_entity).collect();
-            let entities = entities?;
+            let entities = tail.entities(&page)?;
             let range = &tail.selected.query.keys.row_key;
             if last.is_none() && keys::is_newest_first(&tail.schemas, &entities, range) {
                 tail.is_descending = Some(true);
@@ -82,6 +93,20 @@ impl Tail {
         Ok((tail, newest.into()))
     }
 
+    /// Returns the rows of a page, without index rows in the partition of their entities. Such rows sort before or after all entities, so the first or the last row
+    /// of the partition would not be the newest entity.
+    fn entities(&self, page: &Page) -> Result<Vec<TableEntity>> {
+        let kinds = Kinds::new(self.table.as_str(), &self.named);
+        let mut entities: Vec<TableEntity> =
+            page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<_>>()?;
+        let is_beside = |entity: &TableEntity| match kinds.of(entity) {
+            Kind::Index(_, index) => index.partition_key.is_none(),
+            _ => false,
+        };
+        entities.retain(|entity| !is_beside(entity));
+        Ok(entities)
+    }
+
     /// Returns the rows that were added since the last call, oldest first.
     ///
     /// # Errors
@@ -100,9 +125,7 @@ impl Tail {
         let mut pages = Pages::new(&self.store, &self.table, newer_rows);
         let mut rows = Vec::new();
         while let Some(page) = pages.next().await? {
-            for entity in page.rows.iter() {
-                rows.push(TableEntity::from_entity(entity)?);
-            }
+            rows.extend(self.entities(&page)?);
         }
         if self.is_descending.is_none() && !rows.is_empty() {
             let is_descending =
@@ -157,6 +180,36 @@ mod tests {
     async fn rows_are_followed_whether_the_newest_sort_first_or_last() {
         follow(|n| format!("{n:06}")).await;
         follow(|n| format!("{:019}", ticks::MAX - (638_000_000_000_000_000 + n))).await;
+    }
+
+    /// The schema of events with an index in their partition, whose rows sort after the events.
+    const INDEXED: &str = "schema 1\nentity Event\ntable Log\nPartitionKey site text 0..512 ordered legal\n\
+        RowKey \"e_\"\nRowKey number digits(6) 6 ordered [0-9]\nproperty N Edm.Int64\n\
+        index ByName copies\nindex ByName RowKey \"n_\"\nindex ByName RowKey Name text 0..512 ordered legal\n";
+
+    #[tokio::test]
+    async fn rows_that_sort_after_the_entities_hide_no_entity() {
+        let store = DynTableStore::new(Engine::in_memory());
+        let table = store.untyped("Log").unwrap().create_if_missing().await.unwrap();
+        let row = |key: &str, n: i64| TableEntity::new("p", key).unwrap().with("N", n);
+        for n in 0..5 {
+            table.insert(&row(&format!("e_{n:06}"), n)).await.unwrap();
+            table.insert(&row(&format!("n_{}", 9 - n), n)).await.unwrap();
+        }
+        let schema: StoredSchema = INDEXED.parse().unwrap();
+        let name = TableName::new("Log").unwrap();
+        let begin = async |range: KeyRange| {
+            let (store, name) = (store.clone(), name.clone());
+            Tail::begin(store, name, Query::new(range), 2, std::slice::from_ref(&schema)).await.unwrap()
+        };
+        let (mut tail, rows) = begin(KeyRange::rows("p", entity_range())).await;
+        let keys = |rows: &[TableEntity]| rows.iter().map(row_key).collect::<Vec<_>>();
+        assert_eq!(keys(&rows), ["e_000003", "e_000004"]);
+        assert_eq!(tail.poll().await.unwrap(), []);
+        table.insert(&row("n_1", 5)).await.unwrap();
+        table.insert(&row("e_000005", 5)).await.unwrap();
+        assert_eq!(keys(&tail.poll().await.unwrap()), ["e_000005"]);
+        assert_eq!(tail.poll().await.unwrap(), []);
     }
 
     #[tokio::test]

@@ -6,6 +6,8 @@ mod common;
 
 use common::{Account, refused, shown, tables};
 use tables_cli::Exit;
+use tables_cli::backup::Repository;
+use tables_cli::backup::generation::{Contents, Generation};
 
 /// Writes three rows in two partitions.
 fn fill(at: &std::path::Path) {
@@ -124,6 +126,34 @@ fn generations_are_kept_by_age() {
     assert!(text.ends_with("removed 2 generations\n"), "{text}");
     assert_eq!(shown(at, "backup ls DIR/backups -o csv").lines().count(), 3);
     shown(at, "restore DIR/backups DIR/restored");
+}
+
+#[test]
+fn a_generation_from_a_clock_that_was_ahead_deletes_no_later_generation() {
+    for form in ["rows", "files"] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        fill(at);
+        let backup = format!("backup DIR/backups --store DB --format {form}");
+        shown(at, &backup);
+        let backups = at.join("backups");
+        let source = Repository::open(&backups).unwrap().source().to_owned();
+        let ahead = chrono::Utc::now() + chrono::Duration::days(400);
+        let contents = Contents::Rows { tables: Vec::new() };
+        let generation = Generation { id: Generation::name(ahead), began: ahead, ended: ahead, contents };
+        Repository::create(&backups, &source).unwrap().commit(&generation).unwrap();
+        shown(at, &backup);
+        // Two days have generations: the day that the clock showed, and today.
+        let text = shown(at, &format!("{backup} --keep 2d"));
+        assert!(text.ends_with("removed 2 generations\n"), "{form}: {text}");
+        let repository = Repository::open(&backups).unwrap();
+        let ids = repository.ids().unwrap();
+        assert!(ids.len() == 2 && ids[0] == generation.id, "{form}: {ids:?}");
+        let newest = repository.read(&ids[1]).unwrap();
+        assert!(newest.id > generation.id && newest.began < ahead, "{form}: {newest:?}");
+        shown(at, "restore DIR/backups DIR/restored");
+        assert_eq!(shown(at, &format!("{CHECKSUM} DIR/restored")), shown(at, &format!("{CHECKSUM} DB")));
+    }
 }
 
 #[test]

@@ -381,3 +381,24 @@ fn an_interrupted_import_continues_from_its_state() {
     shown(at, import);
     assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n2000\n");
 }
+
+#[test]
+fn a_copy_of_rows_that_are_selected_by_their_timestamps_is_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for row in 1..4 {
+        shown(at, &format!("put Company Sales {row} Age=3{row} --store DB"));
+    }
+    // The rows of the copy have later Timestamps.
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let now = chrono::Utc::now().format("%Y-%m-%dT%H:%M:%S%.6fZ");
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let filter = format!("--filter \"Timestamp lt datetime'{now}'\"");
+    for state in ["", "--state DIR/state"] {
+        let text = shown(at, &format!("copy Company {filter} --store DB --to DIR/copy {state}"));
+        assert!(text.contains("3 rows, verified"), "{text}");
+    }
+    shown(at, "put Company Sales 2 Age=99 --store DIR/copy");
+    let (_, text) = refused(at, &format!("copy Company {filter} --store DB --to DIR/copy --state DIR/state"));
+    assert!(text.contains("first at ('Sales', '2')"), "{text}");
+}

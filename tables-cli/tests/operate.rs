@@ -79,6 +79,25 @@ fn the_newest_rows_are_queried_and_followed() {
 }
 
 #[test]
+fn internal_rows_are_not_the_newest_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for row in ["001", "002", "\u{FFFC}feed_00000000000000000001", "\u{FFFC}feed_head", "\u{FFFC}outbox_1"] {
+        shown(at, &format!("put Orders p '{row}' Line=1 --store DB"));
+    }
+    let tail = |options: &str| {
+        let text = shown(at, &format!("tail Orders --partition p {options} --store DB -o json"));
+        let row_key =
+            |line: &str| serde_json::from_str::<TableEntity>(line).unwrap().key().row_key.as_str().to_owned();
+        text.lines().map(row_key).collect::<Vec<_>>()
+    };
+    assert_eq!(tail("--lines 2"), ["001", "002"]);
+    assert_eq!(tail("--rows 00*"), ["001", "002"]);
+    assert_eq!(tail("--rows '\u{FFFC}outbox*'"), ["\u{FFFC}outbox_1"]);
+    assert_eq!(tail("--feed"), ["\u{FFFC}feed_00000000000000000001"]);
+}
+
+#[test]
 fn the_stamps_of_a_log_tail_are_instants() {
     let folder = log();
     let at = folder.path();

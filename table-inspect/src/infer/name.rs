@@ -38,9 +38,10 @@ impl Names {
     pub(super) fn take_type(&mut self, text: &str) -> String {
         let name = pascal(&snake(text));
         match name.as_str() {
-            "" => self.take("Row"),
             name if TYPES.contains(&name) => self.take(&format!("{name}Row")),
-            name => self.take(name),
+            name if name.starts_with(|first: char| first.is_ascii_alphabetic()) => self.take(name),
+            // The name of a type cannot be empty or begin with a digit.
+            name => self.take(&format!("Row{name}")),
         }
     }
 }

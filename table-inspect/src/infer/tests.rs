@@ -35,8 +35,15 @@ fn every_property_and_type_has_a_name_that_rust_accepts() {
     {
         assert!(text.contains(&format!("pub {name}: i32")), "{name}: {text}");
     }
-    for (kind, name) in [("self", "SelfRow"), ("option", "OptionRow"), ("string_", "StringRow"), ("", "Row")]
-    {
+    let kinds = [
+        ("self", "SelfRow"),
+        ("option", "OptionRow"),
+        ("string_", "StringRow"),
+        ("", "Row"),
+        ("0", "Row0"),
+        ("_2nd_item", "Row2ndItem"),
+    ];
+    for (kind, name) in kinds {
         assert_eq!(name::Names::default().take_type(kind), name);
     }
 }

@@ -16,16 +16,22 @@ impl<const N: usize> Default for Ring<N> {
 
 impl<const N: usize> Ring<N> {
     /// Adds one to the count of a period. A period before the most recent one is possible if the clock was set back. The most recent period is then used
-    /// instead.
+    /// instead, or all counts are cleared if it is `N` or more periods later: a clock that was ahead has been corrected.
     pub(super) fn add(&mut self, period: u64) {
+        if self.is_ahead_of(period) {
+            *self = Self::default();
+        }
         self.forget_before(period);
         if let Some(count) = self.counts.get_mut(slot::<N>(self.newest)) {
             *count = count.saturating_add(1);
         }
     }
 
-    /// Returns the counts of the `N` periods that end with `period`, oldest first.
+    /// Returns the counts of the `N` periods that end with `period`, oldest first. If the clock was set back by fewer periods, returns the most recent counts.
     pub(super) fn up_to(&self, period: u64) -> [u32; N] {
+        if self.is_ahead_of(period) {
+            return [0; N];
+        }
         let period = period.max(self.newest);
         let oldest = period.saturating_sub(N as u64 - 1);
         std::array::from_fn(|at| {
@@ -33,6 +39,11 @@ impl<const N: usize> Ring<N> {
             let is_kept = asked <= self.newest && self.newest - asked < N as u64;
             self.counts.get(slot::<N>(asked)).copied().filter(|_| is_kept).unwrap_or_default()
         })
+    }
+
+    /// Returns `true` if the counts are from a clock that was ahead by `N` or more periods.
+    const fn is_ahead_of(&self, period: u64) -> bool {
+        self.newest.saturating_sub(period) >= N as u64
     }
 
     /// Makes a later period the most recent one, and clears the counts of the periods in between.
@@ -75,9 +86,21 @@ mod tests {
         assert_eq!((ring.up_to(16), ring.up_to(u64::MAX)), ([0; 4], [0; 4]));
         ring.add(14);
         assert_eq!(ring.up_to(14), [0, 1, 0, 1]);
-        ring.add(3);
-        assert_eq!(ring.up_to(3), [0, 1, 0, 2], "a clock that was set back loses no request");
+        ring.add(11);
+        assert_eq!(ring.up_to(11), [0, 1, 0, 2], "a clock that was set back loses no request");
         ring.add(14 + 9);
         assert_eq!(ring.up_to(14 + 9), [0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn counts_begin_again_after_a_clock_that_was_ahead_is_corrected() {
+        let mut ring = Ring::<4>::default();
+        [1_000, 1_001].into_iter().for_each(|period| ring.add(period));
+        assert_eq!(ring.up_to(10), [0; 4]);
+        [10, 10, 12].into_iter().for_each(|period| ring.add(period));
+        assert_eq!(ring.up_to(12), [0, 2, 0, 1]);
+        assert_eq!(ring.up_to(16), [0; 4]);
+        ring.add(9);
+        assert_eq!(ring.up_to(9), [0, 2, 0, 2]);
     }
 }

@@ -178,6 +178,10 @@ impl Sketch {
 
     /// Halves the weights once for each period since the last halving.
     fn halve(&mut self, period: u64) {
+        // A clock that was ahead has been corrected. At the end of a period, requests of several threads may arrive with the previous period.
+        if self.halved > period.saturating_add(1) {
+            self.halved = period;
+        }
         let passed = u32::try_from(period.saturating_sub(self.halved)).unwrap_or(u32::MAX);
         if passed > 0 {
             self.weights.iter_mut().for_each(|weight| *weight = weight.checked_shr(passed).unwrap_or(0));

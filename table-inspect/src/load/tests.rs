@@ -46,6 +46,31 @@ fn requests_leave_the_minute_and_the_hour() {
 }
 
 #[test]
+fn counts_follow_a_clock_that_was_ahead_and_is_corrected() {
+    let (load, time) = load();
+    time.fetch_add(86_400 * SECOND, Ordering::Relaxed);
+    for _ in 0..1_000 {
+        load.record("employee", "old");
+    }
+    time.fetch_sub(86_400 * SECOND, Ordering::Relaxed);
+    assert_eq!((load.last_minute(), load.busiest()), (0, vec![]));
+    for _ in 0..20 {
+        load.record("employee", "Sales");
+        time.fetch_add(30 * SECOND, Ordering::Relaxed);
+    }
+    let sales = load.of("employee", "Sales").unwrap();
+    assert_eq!((sales.last_minute(), sales.last_hour(), load.last_minute()), (1, 20, 1));
+    let old = load.of("employee", "old").unwrap();
+    assert_eq!((old.last_minute(), old.last_hour()), (0, 0));
+    // The weights are halved again, so the other partitions get the slot.
+    time.fetch_add(4 * 3_600 * SECOND, Ordering::Relaxed);
+    for number in 0..2 * COUNTED {
+        load.record("employee", &number.to_string());
+    }
+    assert_eq!(load.of("employee", "old"), None);
+}
+
+#[test]
 fn a_partition_that_was_busy_long_ago_gives_its_slot_away() {
     let (load, time) = load();
     for _ in 0..10_000 {

@@ -16,6 +16,7 @@ use crate::work::claim::Claims;
 use crate::work::fault::{WorkFault, kept};
 use crate::work::handler::Keep;
 use crate::work::outcome::End;
+use crate::work::submitted::Submitted;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
@@ -125,16 +126,27 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
             if *claimed == until {
                 return Ok(());
             }
-            let claims = rows.iter().map(|row| self.claims.claimed(row, until)).collect::<Result<_>>()?;
-            if let Some(etags) = self.claims.submit(claims).await? {
-                for (row, etag) in rows.iter_mut().zip(etags) {
-                    row.versioned(etag);
+            let claim = |row: &Pending| self.claims.claimed(row, row.attempts, until);
+            let claims = rows.iter().map(claim).collect::<Result<_>>()?;
+            let is_too_large = match self.claims.submit(claims).await? {
+                Submitted::Committed(etags) => {
+                    for (row, etag) in rows.iter_mut().zip(etags) {
+                        row.versioned(etag);
+                    }
+                    *claimed = until;
+                    return Ok(());
                 }
-                *claimed = until;
-                return Ok(());
-            }
+                Submitted::Lost => false,
+                Submitted::TooLarge => true,
+            };
             // If every row contains the extended claim, only the response to an earlier try was lost. A row with the earlier claim was changed by another worker.
             for row in rows.iter_mut() {
+                if is_too_large
+                    && let Submitted::Committed(etags) = self.claims.submit(vec![claim(row)?]).await?
+                {
+                    row.versioned(etags.into_iter().next().flatten());
+                    continue;
+                }
                 let own = self.claims.own(row).await?.filter(|own| own.not_before == until);
                 *row = own.ok_or_else(|| Error::of(WorkFault::Claimed))?;
             }

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use table_core::Result;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
@@ -15,7 +16,6 @@ use table_core::queue::QueueStore;
 use table_core::retry::Retry;
 use table_core::runtime::ticks_of;
 use table_core::store::{Committed, TableStore};
-use table_core::{ErrorCode, Result};
 use uuid::Uuid;
 
 use crate::outbox::notes::Note;
@@ -24,6 +24,7 @@ use crate::outbox::work::Work;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
 use crate::work::outcome::End;
+use crate::work::submitted::Submitted;
 use crate::work::worker::{Outcome, Worker};
 
 /// The maximum number of rows that a worker reads, claims and holds in memory at a time.
@@ -52,6 +53,18 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) until: u64,
     /// The earliest time at which one of the uncompleted rows is due again.
     pub(super) later: Option<u64>,
+    /// The maximum number of rows per claim. It is halved if the claims of as many rows are too large for one transaction.
+    pub(super) most: usize,
+}
+
+/// The result of claiming the rows of one page.
+struct Claimed {
+    /// The rows whose attempts have been started.
+    begun: Vec<Pending>,
+    /// The other claimed rows.
+    portion: VecDeque<Pending>,
+    /// `true` if free rows in the page were not claimed, because the claims would be too large for one transaction.
+    is_partial: bool,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
@@ -60,8 +73,19 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
         let (attempts, later) = (BTreeMap::new(), work.progress().later);
-        let mut claims =
-            Claims { worker: self, held, table, partition_key, id, attempts, is_repeated, until: 0, later };
+        let (until, most) = (0, PORTION);
+        let mut claims = Claims {
+            worker: self,
+            held,
+            table,
+            partition_key,
+            id,
+            attempts,
+            is_repeated,
+            until,
+            later,
+            most,
+        };
         let after = claims.work(work).await?;
         let delay = match (&after, claims.later) {
             (Some(_), _) => 0,
@@ -75,17 +99,20 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Returns the operation that claims a row until the given time.
-    pub(super) fn claimed(&self, pending: &Pending, until: u64) -> Result<Operation> {
+    /// Returns the operation that claims a row until the given time, with the number of its started attempts.
+    pub(super) fn claimed(&self, pending: &Pending, attempts: u32, until: u64) -> Result<Operation> {
         // IMPORTANT: the wait is not calculated from two clock readings, because the clock may have been set in between.
         let wait = ticks_of(self.held.hidden);
-        pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
+        pending.note(Note::Claimed { by: &self.id, attempts, until, wait })
     }
 
-    /// Submits operations on outbox rows. Returns `None` if another worker has changed one of the rows, or if the rows are too large for one transaction.
-    pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
+    /// Submits operations on outbox rows.
+    ///
+    /// # Errors
+    /// Any error from [`Submitted::of`].
+    pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Submitted> {
         if operations.is_empty() {
-            return Ok(Some(Committed::default()));
+            return Ok(Submitted::Committed(Committed::default()));
         }
         let (store, is_divisible) = (self.worker.outbox.store(), operations.len() > 1);
         let committed = match together(self.partition_key, operations, store.capabilities().limits) {
@@ -94,11 +121,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             Err(error) => Err(error),
         };
-        match committed {
-            Err(error) if error.is_conflict() || error.is_table_not_found() => Ok(None),
-            Err(error) if is_divisible && error.code() == ErrorCode::RequestBodyTooLarge => Ok(None),
-            committed => committed.map(Some),
-        }
+        Submitted::of(committed, is_divisible)
     }
 
     /// Processes the rows. Returns the key of the last row if the delivery ends before the last page.
@@ -108,11 +131,11 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         loop {
             self.attempts.clear();
             let mut race = retry.start("the rows of the outbox");
-            let (mut begun, mut portion, next) = loop {
+            let (Claimed { mut begun, mut portion, is_partial }, next) = loop {
                 let (page, next) = self.page(work, from.as_ref()).await?;
                 after = page.last().map(|row| row.place.row_key.to_row_key()).or(after);
                 match self.claim(page).await? {
-                    Some((begun, portion)) => break (begun, portion, next),
+                    Some(claimed) => break (claimed, next),
                     None => race.retry(None).await?,
                 }
             };
@@ -125,12 +148,18 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 }
                 begun = self.next(ended, &mut portion).await?;
             }
-            from = next;
-            if from.is_none() {
-                return Ok(None);
+            // The rows of a page that were not claimed are read again.
+            if !is_partial {
+                from = next;
+                if from.is_none() {
+                    return Ok(None);
+                }
             }
             // Neither a long backlog nor rows that are inserted meanwhile delay other messages for long.
             if made >= MOST && after.is_some() {
+                if is_partial {
+                    self.wait_until(self.held.now());
+                }
                 return Ok(after);
             }
         }
@@ -159,9 +188,9 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok((rows, page.continuation))
     }
 
-    /// Claims the free rows in a page, and starts attempts for the first of them. Rows are ordered by the time of their change. Returns `None` if another
-    /// worker committed first.
-    async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
+    /// Claims the free rows in a page, or as many of them as one transaction can claim, and starts attempts for the first of them. Rows are ordered by the time
+    /// of their change. Returns `None` if another worker committed first.
+    async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<Claimed>> {
         // If a clock is ahead, rows with claims are only taken too early, which repeats work.
         let now = self.held.now().max(self.worker.outbox.runtime().now());
         let (mut free, mut taken) = (Vec::new(), Vec::new());
@@ -190,16 +219,29 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         free.sort_by_key(|pending| pending.version);
         let mut free = VecDeque::from(free);
         self.held.keep().await?;
-        let begins = self.begins(&free);
+        let all = free.len();
+        let (begins, etags) = loop {
+            free.truncate(self.most);
+            let begins = self.begins(&free);
+            self.until = self.held.until();
+            let claim = |(at, pending): (usize, &Pending)| {
+                let attempts = if at < begins { started(pending) } else { pending.attempts };
+                self.claimed(pending, attempts, self.until)
+            };
+            match self.submit(free.iter().enumerate().map(claim).collect::<Result<_>>()?).await? {
+                Submitted::Committed(etags) => break (begins, etags),
+                Submitted::Lost => return Ok(None),
+                // Some stores measure the whole row that a claim changes, so the size is only known to the store.
+                Submitted::TooLarge => self.most = free.len().div_ceil(2),
+            }
+        };
+        let is_partial = free.len() < all;
         free.iter_mut().take(begins).for_each(begin);
-        self.until = self.held.until();
-        let claims = free.iter().map(|pending| self.claimed(pending, self.until)).collect::<Result<_>>()?;
-        let Some(etags) = self.submit(claims).await? else { return Ok(None) };
         for (pending, etag) in free.iter_mut().zip(etags) {
             pending.versioned(etag);
         }
         let begun = free.drain(..begins).collect();
-        Ok(Some((begun, free)))
+        Ok(Some(Claimed { begun, portion: free, is_partial }))
     }
 
     /// Records the outcomes of the completed attempts, and starts the next rows of the batch. Skips rows that another worker has claimed in the meantime.
@@ -223,9 +265,9 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let ends = operations.len();
         self.until = self.held.until();
         for next in &begun {
-            operations.push(self.claimed(next, self.until)?);
+            operations.push(self.claimed(next, next.attempts, self.until)?);
         }
-        if let Some(etags) = self.submit(operations).await? {
+        if let Submitted::Committed(etags) = self.submit(operations).await? {
             for (pending, end) in &ended {
                 self.count(pending, end);
             }
@@ -237,13 +279,14 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         // Another worker has claimed one of the rows, or the rows are too large for one transaction, so the operations for each row are submitted separately.
         for (pending, end) in &ended {
             match self.submit(end.operations(pending, now)?).await? {
-                Some(_) => self.count(pending, end),
-                None => self.worker.count(|metrics| metrics.lost += 1),
+                Submitted::Committed(_) => self.count(pending, end),
+                Submitted::Lost | Submitted::TooLarge => self.worker.count(|metrics| metrics.lost += 1),
             }
         }
         let mut free = Vec::with_capacity(begun.len());
         for mut next in begun {
-            if let Some(etags) = self.submit(vec![self.claimed(&next, self.until)?]).await? {
+            let claim = self.claimed(&next, next.attempts, self.until)?;
+            if let Submitted::Committed(etags) = self.submit(vec![claim]).await? {
                 next.versioned(etags.into_iter().next().flatten());
                 free.push(next);
             } else if let Some(own) = self.own(&next).await? {
@@ -297,7 +340,12 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
 
 /// Counts the attempt that starts for a row.
 fn begin(pending: &mut Pending) {
-    pending.attempts = pending.attempts.saturating_add(1);
+    pending.attempts = started(pending);
+}
+
+/// Returns the number of a row's attempts, including the attempt that starts.
+const fn started(pending: &Pending) -> u32 {
+    pending.attempts.saturating_add(1)
 }
 
 /// Converts the error for a deleted table to `None`, because a deleted table has no rows.

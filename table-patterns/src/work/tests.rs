@@ -24,6 +24,7 @@ mod handler_errors;
 mod kept;
 mod keys;
 mod large;
+mod large_rows;
 mod leases;
 mod left;
 mod lost_claims;

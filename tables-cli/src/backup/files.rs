@@ -41,7 +41,8 @@ pub struct CapturedFiles {
 /// # Errors
 /// `Store`, with the cause, if `Engine::backup_image` fails, for example with `Corrupted` if an engine file is damaged. Any error from the folder.
 pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<CapturedFiles> {
-    let began = repository.next_time(Utc::now())?;
+    let began = Utc::now();
+    let id = repository.next_id(began)?;
     let image = engine.backup_image().await?;
     let earlier = repository.newest_base()?.map(|base| decode(&base)).transpose()?;
     let (storage, place) = (&**repository.storage(), repository.storage().to_string());
@@ -64,8 +65,7 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
         base: STANDARD.encode(image.base()),
         files,
     };
-    let generation =
-        Generation { id: Generation::name(began), began, ended: Utc::now().max(began), contents };
+    let generation = Generation { id, began, ended: Utc::now().max(began), contents };
     repository.commit(&generation)?;
     let collected = repository.collect();
     Ok(CapturedFiles { generation, copied, copied_bytes, kept, collected })

@@ -1,6 +1,6 @@
 //! Generations. Each generation is a complete backup of a store, described by a manifest.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::backup::layer::Mark;
@@ -8,7 +8,8 @@ use crate::backup::layer::Mark;
 /// A complete backup of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Generation {
-    /// The name of the generation. Names sort by time.
+    /// The name of the generation. Names sort in the order in which the generations were added. A name contains the time at which the backup started, or a later
+    /// time if the clock was set back.
     pub id: String,
     /// The time at which the backup started.
     #[serde(with = "super::instant")]
@@ -25,6 +26,13 @@ impl Generation {
     #[must_use]
     pub fn name(began: DateTime<Utc>) -> String {
         began.to_rfc3339_opts(SecondsFormat::Millis, true).replace(['-', ':'], "")
+    }
+
+    /// Returns the time in the name of a generation, or `None` if the name does not contain a time.
+    #[must_use]
+    pub fn time(id: &str) -> Option<DateTime<Utc>> {
+        let time = NaiveDateTime::parse_from_str(id, "%Y%m%dT%H%M%S%.3fZ").ok()?.and_utc();
+        (Self::name(time) == id).then_some(time)
     }
 
     /// Returns the rows of the table with this name, or `None` if the generation does not contain the table or consists of engine files.

@@ -193,19 +193,23 @@ impl Repository {
         }
     }
 
-    /// Returns the start time for a new generation, which determines its name. The time is later than the start times of all existing generations.
+    /// Returns the name for a new generation whose backup starts at the given time. The name sorts after the names of all existing generations, even if the clock
+    /// has been set back.
     ///
     /// # Errors
-    /// `File` if the folder cannot be read. `Refused` if the newest manifest is damaged.
-    pub fn next_time(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>> {
-        let last = self.ids()?.pop();
-        let mut time = now;
-        while last.as_ref().is_some_and(|last| Generation::name(time) <= *last) {
-            // The new generation must follow the older ones even if the clock has been set back.
-            let behind = self.newest()?.map_or(time, |newest| newest.began.max(time));
-            time = behind + Duration::milliseconds(1);
-        }
-        Ok(time)
+    /// `File` if the folder cannot be read. `Refused` if another program has added a generation whose name sorts later and is not a time.
+    pub fn next_id(&self, now: DateTime<Utc>) -> Result<String> {
+        let id = Generation::name(now);
+        let Some(last) = self.ids()?.pop().filter(|last| id <= *last) else { return Ok(id) };
+        let time =
+            Generation::time(&last).and_then(|time| time.checked_add_signed(Duration::milliseconds(1)));
+        time.map(Generation::name).filter(|id| *id > last).ok_or_else(|| {
+            let help = "move its file to another folder";
+            Failure::Refused(format!(
+                "the name of the generation {last} in {} is not a time; {help}",
+                self.storage
+            ))
+        })
     }
 
     /// Adds a complete generation.
@@ -265,8 +269,12 @@ mod tests {
     use super::*;
 
     fn generation(began: DateTime<Utc>) -> Generation {
+        named(Generation::name(began), began)
+    }
+
+    fn named(id: String, began: DateTime<Utc>) -> Generation {
         let contents = Contents::Rows { tables: Vec::new() };
-        Generation { id: Generation::name(began), began, ended: began, contents }
+        Generation { id, began, ended: began, contents }
     }
 
     #[test]
@@ -345,14 +353,20 @@ mod tests {
         let one = "2026-11-25T21:05:09.123Z".parse().unwrap();
         repository.commit(&generation(one)).unwrap();
         // The clock has been set back by an hour.
-        let two = repository.next_time(one - Duration::hours(1)).unwrap();
-        repository.commit(&generation(two)).unwrap();
+        let earlier = one - Duration::hours(1);
+        let two = named(repository.next_id(earlier).unwrap(), earlier);
+        repository.commit(&two).unwrap();
         assert_eq!(repository.ids().unwrap(), ["20261125T210509.123Z", "20261125T210509.124Z"]);
+        assert_eq!(repository.next_id(one).unwrap(), "20261125T210509.125Z");
+        assert_eq!(repository.next_id(one + Duration::hours(1)).unwrap(), "20261125T220509.123Z");
         assert_eq!(repository.find(Some("20261125T210509.123")).unwrap(), generation(one));
-        assert_eq!(repository.find(None).unwrap(), generation(two));
+        assert_eq!(repository.find(None).unwrap(), two);
         assert_eq!(repository.find(Some("~1")).unwrap(), generation(one));
         assert!(repository.find(Some("~2")).unwrap_err().to_string().contains("has no generation ~2"));
         assert!(repository.find(Some("2026")).unwrap_err().to_string().contains("matches 2 generations"));
         assert!(repository.find(Some("2025")).unwrap_err().to_string().contains("has no generation 2025"));
+        repository.commit(&named("before-the-move".to_owned(), one)).unwrap();
+        let refused = repository.next_id(one).unwrap_err().to_string();
+        assert!(refused.contains("before-the-move") && refused.contains("is not a time"), "{refused}");
     }
 }

@@ -74,7 +74,8 @@ impl FromStr for Retention {
 }
 
 impl Retention {
-    /// Returns a value for each generation, given their times in ascending order: `true` if the generation is kept. The newest generation is always kept.
+    /// Returns a value for each generation, given their times, beginning with the oldest generation: `true` if the generation is kept. The newest generation is always
+    /// kept. The times may be in another order, because a clock that was ahead may have been corrected.
     #[must_use]
     pub fn kept(&self, times: &[DateTime<Utc>]) -> Vec<bool> {
         let mut kept = vec![false; times.len()];
@@ -119,6 +120,17 @@ mod tests {
                 "12-26 18", "12-27 18", "12-28 18", "12-29 18", "12-30 18", "12-31 18",
             ]
         );
+    }
+
+    #[test]
+    fn a_generation_from_a_clock_that_was_ahead_deletes_no_later_generation() {
+        let first: DateTime<Utc> = "2026-01-01T06:00:00Z".parse().unwrap();
+        let mut times: Vec<_> = (0..6).map(|day| first + Duration::days(day)).collect();
+        times[2] = first + Duration::days(300);
+        let keep: Retention = "4d".parse().unwrap();
+        assert_eq!(keep.kept(&times), [false, false, true, true, true, true]);
+        times.extend((6..8).map(|day| first + Duration::days(day)));
+        assert_eq!(keep.kept(&times), [false, false, false, false, true, true, true, true]);
     }
 
     #[test]

@@ -18,6 +18,8 @@ use crate::transfer::checksum::Checksum;
 /// The state of an unfinished generation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
+    /// The name of the generation. Earlier releases did not record it, and named the generation by the time at which it began.
+    id: Option<String>,
     #[serde(with = "super::instant")]
     began: DateTime<Utc>,
     /// The name of the generation with which the rows are compared.
@@ -89,14 +91,17 @@ impl Work {
         let is_resumed = found.is_some();
         let state = match found {
             Some(state) => state,
-            None => State { began: repository.next_time(now)?, base, tables: Vec::new(), current: None },
+            None => {
+                let (id, tables) = (Some(repository.next_id(now)?), Vec::new());
+                State { id, began: now, base, tables, current: None }
+            }
         };
         Ok(Self { storage, state, is_resumed })
     }
 
     /// Returns the name of the generation.
     pub(super) fn id(&self) -> String {
-        Generation::name(self.state.began)
+        self.state.id.clone().unwrap_or_else(|| Generation::name(self.state.began))
     }
 
     /// Returns `true` if the backup of a table is complete.

@@ -10,6 +10,7 @@ use crate::commands::{Context, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{Entities, Format};
 use crate::rows::Pages;
+use crate::schemas;
 use crate::store::Purpose;
 use crate::terminal::Printable;
 use table_inspect::keys;
@@ -30,18 +31,23 @@ impl Describe {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
-        let schemas = keys::schemas(&store.tables, &name).await?;
+        let stored = schemas::of_table(&store.tables, &name).await?;
         if context.output == Format::Json {
+            let schemas = stored.noted();
             for schema in &schemas {
                 serde_json::to_writer(&mut *out, schema).map_err(|error| Failure::file("-")(error.into()))?;
                 say(out, "")?;
             }
             return Ok(if schemas.is_empty() { Exit::Nothing } else { Exit::Done });
         }
-        for schema in &schemas {
-            write!(out, "{}", Printable(of_schema(schema))).map_err(Failure::file("-"))?;
+        for stored in &stored.0 {
+            let text = match &stored.schema {
+                Ok(schema) => of_schema(schema),
+                Err(error) => format!("{}\n  schema        cannot be read: {error}\n\n", stored.entity),
+            };
+            write!(out, "{}", Printable(text)).map_err(Failure::file("-"))?;
         }
-        if schemas.is_empty() {
+        if stored.0.is_empty() {
             say(out, &format!("No schema is stored for {name}; keys are shown as they are stored."))?;
         }
         let query = Query { top: Some(self.sample.clamp(1, 1_000)), ..Query::new(KeyRange::ALL) };

@@ -12,12 +12,13 @@ use crate::failure::{Exit, Failure, Result};
 use crate::incomplete::{Incomplete, refuse_existing, remove_remains};
 use crate::rate::Rate;
 use crate::rows::{self, Pages, Selection};
+use crate::schemas::{self, Schemas};
 use crate::store::{Purpose, Store};
 use crate::terminal;
 use crate::transfer::checksum::Checksum;
 use crate::transfer::progress;
 use sink::Sink;
-use table_inspect::{derived, keys};
+use table_inspect::derived;
 
 /// The format of a file of entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -80,9 +81,11 @@ impl Export {
     pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
         let form = FileForm::of(self.format, &self.file)?;
+        // The schemas are read first, so no error occurs after the file is complete.
+        let schemas = schemas::of_table(&store.tables, &table(&self.table)?).await?;
         if self.file == Path::new("-") {
             let exit = end(self.write(&store, form, out).await?, "");
-            self.note_schemas(&store).await?;
+            self.note(schemas);
             return Ok(exit);
         }
         refuse_existing(&self.file, self.force)?;
@@ -96,14 +99,14 @@ impl Export {
         let verified = sink::verify(form, &part, &checksum)?;
         part.complete(self.force)?;
         let exit = end(checksum, verified);
-        self.note_schemas(&store).await?;
+        self.note(schemas);
         Ok(exit)
     }
 
     /// Prints a note for each entity type whose schema declares derived rows, because the exported file does not contain the schema.
-    async fn note_schemas(&self, store: &Store) -> Result<()> {
-        let name = table(&self.table)?;
-        for schema in keys::schemas(&store.tables, &name).await? {
+    fn note(&self, schemas: Schemas) {
+        let name = &self.table;
+        for schema in schemas.noted() {
             let declared = derived::declared(&schema).join(", ");
             if !declared.is_empty() {
                 let (entity, help) = (&schema.entity, "`tables copy` and `tables backup` keep it");
@@ -112,7 +115,6 @@ impl Export {
                 ));
             }
         }
-        Ok(())
     }
 
     async fn write(&self, store: &Store, form: FileForm, out: &mut (dyn Write + Send)) -> Result<Checksum> {

@@ -8,7 +8,7 @@ use crate::commands::Context;
 use crate::failure::{Exit, Result};
 use crate::output;
 use crate::store::Purpose;
-use table_inspect::keys;
+use table_inspect::keys::{self, Stored};
 
 /// Options of `ls`.
 #[derive(clap::Args, Debug)]
@@ -25,15 +25,13 @@ pub(super) struct List {
 impl List {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
+        let stored = keys::stored_schemas(&store.tables).await?;
         let (mut from, mut rows) = (None, Vec::new());
         loop {
             let page = store.tables.list_tables(&self.prefix, from.as_deref(), 1_000).await?;
             for name in page.names.iter().filter(|name| self.all || !is_own(name.as_str())) {
-                let entities: Vec<_> = keys::schemas(&store.tables, name)
-                    .await?
-                    .into_iter()
-                    .map(|schema| schema.entity)
-                    .collect();
+                let of_table = stored.iter().filter(|stored| stored.table == name.folded());
+                let entities: Vec<_> = of_table.map(entity_of).collect();
                 let mut row = vec![name.as_str().to_owned(), entities.join(", ")];
                 if let Some(engine) = &store.engine {
                     let found = engine.table_statistics(name)?;
@@ -53,6 +51,14 @@ impl List {
         };
         output::rows(context.output, out, names, &rows)?;
         Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
+    }
+}
+
+/// Returns the name of a schema's entity type, with a note if this version cannot read the schema.
+fn entity_of(stored: &Stored) -> String {
+    match &stored.schema {
+        Ok(schema) => schema.entity.clone(),
+        Err(_) => format!("{} (schema cannot be read)", stored.entity),
     }
 }
 

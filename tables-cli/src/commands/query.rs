@@ -58,8 +58,8 @@ impl Query {
             let help = "pass a part of the key or `--partition`, or add `--scan` to read every row";
             return Err(Failure::Refused(format!("the query reads the whole table {name}; {help}")));
         }
-        let schemas = keys::schemas(&store.tables, &name).await?;
         if self.newest.is_some() {
+            let schemas = keys::schemas(&store.tables, &name).await?;
             refuse_oldest_first(&store.tables, &name, &selected, &schemas).await?;
         }
         let has_parts = context.output == Format::Table && !self.raw;

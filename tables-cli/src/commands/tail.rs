@@ -9,9 +9,9 @@ use crate::commands::{Context, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{Entities, Format};
 use crate::rows::Selection;
+use crate::schemas;
 use crate::store::Purpose;
-use crate::tail::{Tail, feed_range};
-use table_inspect::keys;
+use crate::tail::{Tail, entity_range, feed_range};
 use table_inspect::kind::Kinds;
 
 /// Options of `tail`.
@@ -58,8 +58,15 @@ impl TailTable {
                 query.keys.row_key = feed_range();
             }
             query.keys.row_key.intersect(&feed_range());
+        } else {
+            // Internal rows sort after all entities, so they would be the last rows. Only a range that selects nothing else shows them.
+            let mut entities = query.keys.row_key.clone();
+            entities.intersect(&entity_range());
+            if !entities.is_empty() {
+                query.keys.row_key = entities;
+            }
         }
-        let schemas = keys::schemas(&store.tables, &name).await?;
+        let schemas = schemas::of_table(&store.tables, &name).await?.readable();
         let in_range = selected.schemas(&schemas);
         let (mut tail, rows) =
             Tail::begin(store.tables.clone(), name.clone(), selected, self.lines, &in_range).await?;

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use table_core::key::order;
-use table_core::query::{KeyRange, Select, TextRange};
+use table_core::query::{KeyRange, TextRange};
 use table_core::{DynTableStore, EntityKey, FromEntity, Query, TableEntity, TableName};
 
 use crate::failure::Result;
@@ -25,7 +25,8 @@ pub async fn first_not_contained(
     (other, new): (&DynTableStore, &TableName),
 ) -> Result<Option<EntityKey>> {
     let pages = Pages::new(store, name, selected.clone());
-    let rest = Pages::new(other, new, selected.clone().with_select(Select::All));
+    // Only the keys select rows of the other table: a filter on the Timestamp selects other rows there, because each store assigns its own.
+    let rest = Pages::new(other, new, Query::new(selected.query.keys.clone()));
     if !pages.is_ordered() || !rest.is_ordered() {
         return by_lookups(pages, other, new).await;
     }
