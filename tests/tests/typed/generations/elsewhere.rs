@@ -77,8 +77,7 @@ fn a_program_with_an_index_in_the_empty_partition_writes_and_opens_again_with_th
             let crew = store.entities_with_outbox::<directory::Employee, _>(outbox.clone());
             crew.with_runtime(time.runtime()).create_if_missing()
         };
-        let employee =
-            |id| directory::Employee { department: "Sales".into(), id, email: format!("ada{id}") };
+        let employee = |id| directory::Employee { department: "Sales".into(), id, email: format!("ada{id}") };
         let first = open().await.unwrap();
         first.insert(&employee(1)).await.unwrap();
         let stored = first.table().schema_record().await.unwrap();
