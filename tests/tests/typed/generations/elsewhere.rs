@@ -55,7 +55,7 @@ mod directory {
     #[entity(table = "Crew")]
     #[partition_key(department)]
     #[row_key("empid_", id)]
-    #[index(Directory, table = "Directory", partition_key(""), row_key(email, "_", id))]
+    #[index(Directory, table = "Directory", partition_key(""), row_key(email, "_", id, "_", department))]
     pub(super) struct Employee {
         pub department: String,
         #[digits(6)]
