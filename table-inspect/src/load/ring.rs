@@ -95,9 +95,13 @@ mod tests {
     #[test]
     fn counts_begin_again_after_a_clock_that_was_ahead_is_corrected() {
         let mut ring = Ring::<4>::default();
-        [1_000, 1_001].into_iter().for_each(|period| ring.add(period));
+        for period in [1_000, 1_001] {
+            ring.add(period);
+        }
         assert_eq!(ring.up_to(10), [0; 4]);
-        [10, 10, 12].into_iter().for_each(|period| ring.add(period));
+        for period in [10, 10, 12] {
+            ring.add(period);
+        }
         assert_eq!(ring.up_to(12), [0, 2, 0, 1]);
         assert_eq!(ring.up_to(16), [0; 4]);
         ring.add(9);

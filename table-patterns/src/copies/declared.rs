@@ -3,9 +3,11 @@
 
 use table_core::__private::is_same_text;
 use table_core::entity::{AnyRelations, Entity};
+use table_core::store::TableStore;
 
 pub use crate::copies::relation::{Incoming, Outgoing};
 pub use crate::copies::side::{Gives, Holds, Is};
+use crate::entities::Entities;
 use crate::index::Derived;
 
 /// All relations that a struct declares, both as a source and as a holder.
@@ -47,13 +49,15 @@ impl<E: Entity> Declared<E> {
     }
 }
 
-/// Returns `true` if an entity type declares the relation, or is the source of a relation, whose copies a change affects.
-pub(crate) fn declares<E: Entity>(of: &Derived) -> bool {
-    let Some(declared) = Declared::<E>::find() else { return false };
-    match of {
-        Derived::Index(_) => false,
-        Derived::CopiesOf => !declared.gives.is_empty(),
-        Derived::CopiesIn(relation) => declared.holds.iter().any(|held| held.relation.name == *relation),
+impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
+    /// Returns `true` if the entity type declares the relation, or is the source of a relation, whose copies a change affects.
+    pub(crate) fn declares_copies(of: &Derived) -> bool {
+        let Some(declared) = Declared::<E>::find() else { return false };
+        match of {
+            Derived::Index(_) => false,
+            Derived::CopiesOf => !declared.gives.is_empty(),
+            Derived::CopiesIn(relation) => declared.holds.iter().any(|held| held.relation.name == *relation),
+        }
     }
 }
 

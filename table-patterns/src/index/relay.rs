@@ -133,7 +133,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// `SchemaMismatch` if the change must be left to another program.
     async fn can_settle(&self, recorded: &str) -> Result<bool> {
         self.table.admit(self.retry.runtime()).await?;
-        match RemoteChange::is_of_design::<E>(recorded) {
+        match RemoteChange::is_of_design::<E>(recorded, Self::declares_copies) {
             Some(true) => Ok(true),
             Some(false) => self.table.is_current().await.map(|_| true),
             // A string that is not a change is detected when it is parsed.

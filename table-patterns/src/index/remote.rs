@@ -8,7 +8,6 @@ use table_core::row::{Row, RowWriter};
 use table_core::schema::{EntitySchema, IndexSchema};
 use table_core::{Error, Result, ValueRef};
 
-use crate::copies::declared::declares;
 use crate::index::fault::IndexFault;
 use crate::index::whole::canonical;
 use crate::outbox::keys::hash;
@@ -198,11 +197,14 @@ impl RemoteChange {
     }
 
     /// Returns `true` if the text was recorded by a program with the current schema of `E`; `None` if it names an index or a relation that this schema does
-    /// not have.
-    pub(crate) fn is_of_design<E: Entity>(text: &str) -> Option<bool> {
+    /// not have. `is_declared` returns `true` if the schema has the relation of a change of copies.
+    pub(crate) fn is_of_design<E: Entity>(
+        text: &str,
+        is_declared: impl FnOnce(&Derived) -> bool,
+    ) -> Option<bool> {
         let items: Vec<serde_json::Value> = serde_json::from_str(text).ok()?;
         let of = Derived::parse::<E>(items.first()?.as_str()?)?;
-        if !matches!(of, Derived::Index(_)) && !declares::<E>(&of) {
+        if !matches!(of, Derived::Index(_)) && !is_declared(&of) {
             return None;
         }
         let design = items.last().and_then(|last| last.get("Design")).and_then(|design| design.as_str());

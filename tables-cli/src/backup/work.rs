@@ -89,12 +89,11 @@ impl Work {
             state.tables.retain(|table| !is_read_last(&table.name));
         }
         let is_resumed = found.is_some();
-        let state = match found {
-            Some(state) => state,
-            None => {
-                let (id, tables) = (Some(repository.next_id(now)?), Vec::new());
-                State { id, began: now, base, tables, current: None }
-            }
+        let state = if let Some(state) = found {
+            state
+        } else {
+            let (id, tables) = (Some(repository.next_id(now)?), Vec::new());
+            State { id, began: now, base, tables, current: None }
         };
         Ok(Self { storage, state, is_resumed })
     }

@@ -155,7 +155,9 @@ fn pat_den_2_no_failed_entity_of_a_backfill_is_lost() {
             let bad = TableEntity::new("t", "line_1").unwrap().with("Ticket", "one");
             block_on(engine.untyped("Desk").unwrap().insert_or_replace(&bad)).unwrap();
             let restart = |record: &mut SchemaRecord| {
-                NOTES.iter().for_each(|note| fence::restart(record, note, "range "))
+                for note in NOTES {
+                    fence::restart(record, note, "range ");
+                }
             };
             block_on(tickets.table().update_schema_record(restart)).unwrap();
             store.script(move |_, at| match is_lost {

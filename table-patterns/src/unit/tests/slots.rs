@@ -65,7 +65,7 @@ fn egt_5_slots_of_an_entity_elsewhere_are_refused_and_change_nothing() {
             ];
             assert_eq!(store.calls(), [], "no row is read");
             let refused = refused.map(|refused| refused.unwrap_err());
-            let rules = refused.each_ref().map(|error| error.rule());
+            let rules = refused.each_ref().map(table_core::Error::rule);
             assert_eq!(rules, [Some("EGT-5"), Some("EGT-5"), Some("EGT-1"), Some("EGT-1")], "{refused:?}");
             assert_eq!(refused[0].code(), ErrorCode::CommandsInBatchActOnDifferentPartitions);
             unit.set_slots(&of("contoso"), [(3, 9)]).await?;

@@ -37,11 +37,11 @@ impl Property for Percent {
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Progress", feed)]
 #[partition_key(project)]
-#[row_key(task)]
+#[row_key(number)]
 struct Task {
     project: String,
     #[digits(4)]
-    task: u32,
+    number: u32,
     done: Percent,
 }
 
@@ -71,12 +71,12 @@ fn imp_6_an_entity_whose_decoding_returns_any_error_is_set_aside_and_stops_no_ot
     block_on(async {
         let tasks = engine.entities::<Task>().create_if_missing().await.unwrap();
         let view = ViewTable::<Totals, _>::new(engine.clone()).create_if_missing().await.unwrap();
-        for (task, done) in [(1, 10), (2, 101), (3, 30)] {
-            tasks.insert(&Task { project: "a".into(), task, done: Percent(done) }).await.unwrap();
+        for (number, done) in [(1, 10), (2, 101), (3, 30)] {
+            tasks.insert(&Task { project: "a".into(), number, done: Percent(done) }).await.unwrap();
         }
         assert_eq!(view.rebuild().run().await.unwrap().failed, 1);
-        tasks.insert(&Task { project: "a".into(), task: 4, done: Percent(40) }).await.unwrap();
-        tasks.insert(&Task { project: "a".into(), task: 5, done: Percent(400) }).await.unwrap();
+        tasks.insert(&Task { project: "a".into(), number: 4, done: Percent(40) }).await.unwrap();
+        tasks.insert(&Task { project: "a".into(), number: 5, done: Percent(400) }).await.unwrap();
         assert_eq!(view.catch_up(100).await.unwrap().failed, 1);
         let total = view.table().await.unwrap().get(Total::key("a")).await.unwrap().unwrap();
         assert_eq!(total.tasks, 3);

@@ -31,7 +31,7 @@ struct Price {
     customer: String,
     #[digits(6)]
     number: u32,
-    price: i64,
+    amount: i64,
     discount: i64,
 }
 
@@ -44,16 +44,16 @@ impl View for Prices {
     fn project(order: &Order, view: &mut Projection<Price>) -> Result<()> {
         let Order { customer, number, price } = order.clone();
         if price % 2 != 0 {
-            return view.put(&Price { customer, number, price, discount: 7 });
+            return view.put(&Price { customer, number, amount: price, discount: 7 });
         }
-        view.add(Price::key(&customer, number), Price::PRICE, price)
+        view.add(Price::key(&customer, number), Price::AMOUNT, price)
     }
 }
 
 /// Returns the view's row for an order with the given price.
 fn row(number: u32, price: i64) -> Price {
     let discount = if price % 2 != 0 { 7 } else { 0 };
-    Price { customer: "a".to_owned(), number, price, discount }
+    Price { customer: "a".to_owned(), number, amount: price, discount }
 }
 
 proptest! {
@@ -78,9 +78,9 @@ proptest! {
                 }
                 assert_eq!(view.catch_up(100).await.unwrap().failed, 0);
                 let rows = view.table().await.unwrap().query(Price::rows("a")).collect().await.unwrap();
-                let rows: Vec<_> = rows.into_iter().filter(|row| row.price != 0).collect();
+                let rows: Vec<_> = rows.into_iter().filter(|row| row.amount != 0).collect();
                 let expected = prices.iter().map(|(number, price)| row(*number, *price));
-                assert_eq!(rows, expected.filter(|row| row.price != 0).collect::<Vec<_>>());
+                assert_eq!(rows, expected.filter(|row| row.amount != 0).collect::<Vec<_>>());
             }
             let progress = view.rebuild().run().await.unwrap();
             assert_eq!((progress.corrected, progress.failed), (0, 0));
