@@ -199,7 +199,9 @@ fn a_receive_ends_while_the_disk_cannot_read_the_queue() {
         assert_eq!(drain(&engine, received).len(), received);
         block_on(engine.close()).unwrap();
         if is_missing {
-            runs(folder.path()).iter().for_each(|run| std::fs::remove_file(folder.path().join(run)).unwrap());
+            for run in runs(folder.path()) {
+                std::fs::remove_file(folder.path().join(run)).unwrap();
+            }
         } else {
             disk.set_outage(Some(ErrorKind::Other));
         }
