@@ -100,8 +100,8 @@ fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) 
     Ok(Operation { row_key, kind })
 }
 
-/// Returns the key and the version of each row about a table, such as a schema record or the claims to the keys of an index. Omits grants, which allow
-/// writes to a later table with the same name, too.
+/// Returns the key and the version of each row about a table, such as a schema record or the claims to the keys of an index. Omits sightings of
+/// programs and grants: a program that has them may also write to a later table with the same name.
 pub(in crate::table) async fn recorded<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -115,7 +115,7 @@ pub(in crate::table) async fn recorded<S: TableStore>(
             Err(error) if error.is_table_not_found() => return Ok(found),
             Err(error) => return Err(error),
         };
-        for entity in page.rows.iter().filter(|entity| !sighting::is_grant(entity.row_key)) {
+        for entity in page.rows.iter().filter(|entity| !sighting::is_of_program(entity.row_key)) {
             found.push((record::key(table, entity.row_key)?, entity.etag()));
         }
         from = page.continuation;
@@ -266,9 +266,9 @@ mod tests {
         });
     }
 
-    /// Tests that the rows of patterns about a table are forgotten with it, except for the permission to write to a later table.
+    /// Tests that the rows of patterns about a table are forgotten with it, except for those about programs that may write to a later table.
     #[test]
-    fn the_rows_about_a_deleted_table_are_forgotten_except_for_grants() {
+    fn the_rows_about_a_deleted_table_are_forgotten_except_for_those_of_programs() {
         block_on(async {
             let (store, table) = (Engine::in_memory(), TableName::new("Company").unwrap());
             let design = schema("property A Edm.String");
@@ -290,7 +290,8 @@ mod tests {
             };
             assert_eq!(keys().await.len(), 5);
             forget(&store, recorded(&store, &table).await.unwrap()).await.unwrap();
-            assert_eq!(keys().await, [format!("\u{FFFC}granted E {}", design.fingerprint())]);
+            let granted = format!("\u{FFFC}granted E {}", design.fingerprint());
+            assert_eq!(keys().await, [granted, "\u{FFFC}older E".to_owned()]);
         });
     }
 }

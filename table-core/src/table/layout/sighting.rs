@@ -90,12 +90,10 @@ pub(super) async fn grant<S: TableStore>(
     }
 }
 
-/// Returns `true` if a row with the given `RowKey` records a grant.
-pub(super) fn is_grant(row_key: &str) -> bool {
-    row_key
-        .strip_prefix('\u{FFFC}')
-        .and_then(|text| text.strip_prefix(GRANTED))
-        .is_some_and(|text| text.starts_with(' '))
+/// Returns `true` if a row with the given `RowKey` records a sighting of a program or a grant to it.
+pub(super) fn is_of_program(row_key: &str) -> bool {
+    let word = row_key.strip_prefix('\u{FFFC}').and_then(|text| text.split_once(' '));
+    word.is_some_and(|(word, _)| [OLDER, GRANTED].contains(&word))
 }
 
 fn expiry_in(row: RowView<'_>) -> Option<u64> {
