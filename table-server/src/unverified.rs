@@ -20,7 +20,7 @@ use pace::Pace;
 pub(crate) struct Guests {
     /// The maximum number of guests. If it would be exceeded, the oldest guest in the network with the most guests is closed.
     most: usize,
-    /// The maximum number of connections that are no longer guests.
+    /// The maximum number of verified connections.
     most_verified: usize,
     open: Mutex<Open>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Guests {
 #[derive(Debug, Default)]
 struct Open {
     count: usize,
-    /// The number of connections that are no longer guests.
+    /// The number of verified connections.
     verified: usize,
     next: u64,
     /// The guests from each client network.
@@ -124,7 +124,7 @@ pub(crate) struct Guest {
     guests: Arc<Guests>,
     network: IpAddr,
     number: u64,
-    /// `true` if the connection is no longer a guest.
+    /// `true` if a request of the connection was verified and the connection counts toward the limit on verified connections.
     is_verified: AtomicBool,
     /// The units of work that have not yet been charged to the network.
     work: AtomicU32,
@@ -159,7 +159,7 @@ impl Guest {
         }
     }
 
-    /// Returns `true` if the connection is no longer a guest.
+    /// Returns `true` if a request of the connection was verified and the connection counts toward the limit on verified connections.
     pub(crate) fn is_verified(&self) -> bool {
         self.is_verified.load(Ordering::Relaxed)
     }

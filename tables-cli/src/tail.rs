@@ -37,7 +37,7 @@ pub struct Tail {
     selected: Selected,
     /// The schemas of the entity types in the range.
     schemas: Vec<StoredSchema>,
-    /// The same schemas, each with the name of the table.
+    /// The schemas of the entity types in the range, each with the lower-case name of its table, by which rows are classified.
     named: Vec<(String, StoredSchema)>,
     /// `true` if newer rows sort before older rows, and `None` until the order is known, which usually requires two rows.
     is_descending: Option<bool>,
@@ -99,11 +99,11 @@ impl Tail {
         let kinds = Kinds::new(self.table.as_str(), &self.named);
         let mut entities: Vec<TableEntity> =
             page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<_>>()?;
-        let is_beside = |entity: &TableEntity| match kinds.of(entity) {
+        let is_index_row = |entity: &TableEntity| match kinds.of(entity) {
             Kind::Index(_, index) => index.partition_key.is_none(),
             _ => false,
         };
-        entities.retain(|entity| !is_beside(entity));
+        entities.retain(|entity| !is_index_row(entity));
         Ok(entities)
     }
 

@@ -92,8 +92,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - `OutOfRangeInput` if a sum overflows.
     /// - `InvalidInput` (EGT-2) if the entity has more rows and sums in one partition of the view than fit into one transaction.
     /// - `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
-    /// - Any error from [`View::project`], or from the decoding of the entity. If the error's code denotes an [outage](crate::work::Handler#failures-and-outages), or work for a newer program,
-    ///   it is replaced by `InvalidInput`.
+    /// - Any error from [`View::project`], or from the decoding of the entity. If the error's code denotes an
+    ///   [outage](crate::work::Handler#failures-and-outages), or work for a newer program, it is replaced by `InvalidInput`.
     ///
     /// If one of these errors is returned, the writes to all other partitions of the view have been made.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {

@@ -52,7 +52,7 @@ struct Latest {
     email: String,
 }
 
-/// The same row in a newer release, which adds an optional property.
+/// The row type of the participant in a newer release, which adds an optional property.
 mod newer {
     use table_core::Entity;
 
