@@ -123,6 +123,14 @@ pub(super) enum Without {
     Records,
 }
 
+/// The tables that are deleted and created again during a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Recreated {
+    Nothing,
+    View,
+    All,
+}
+
 /// The way in which the responses to a process differ from the stored rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
@@ -332,6 +340,40 @@ impl World {
 
     pub(super) fn sweep(&self) -> u64 {
         block_on(Sweep::new(self.outbox(&Process::alive())).sweep_registered()).unwrap().pending
+    }
+
+    /// Deletes tables and creates them again, while other processes are suspended.
+    pub(super) fn recreate(&self, tables: Recreated) {
+        let alive = Process::alive();
+        let derived = match tables {
+            Recreated::Nothing => return,
+            Recreated::View => &["Headcounts"][..],
+            Recreated::All => &["Headcounts", "Badges", "Mail", "Names"],
+        };
+        block_on(async {
+            for table in derived {
+                self.engine.delete_table(&TableName::new(table).unwrap()).await?;
+            }
+            if tables == Recreated::All {
+                self.engine.table::<Employee>().delete_table().await?;
+                self.engine.table::<Project>().delete_table().await?;
+                self.employees(&alive).create_if_missing().await?;
+                self.projects(&alive).create_if_missing().await?;
+            }
+            self.view(&alive).create_if_missing().await?.rebuild().run().await
+        })
+        .unwrap();
+    }
+
+    /// Repairs the indexes and copies, and rebuilds the view.
+    pub(super) fn repair(&self) {
+        let alive = Process::alive();
+        block_on(async {
+            self.employees(&alive).check().repair().run().await?;
+            self.projects(&alive).check().repair().run().await?;
+            self.view(&alive).rebuild().run().await
+        })
+        .unwrap();
     }
 
     /// Completes all work by running sweeps, a worker and the view with correct responses. Returns the number of changes that are still pending.

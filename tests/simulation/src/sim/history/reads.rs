@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use table_core::embedded::{Engine, Snapshot};
 use table_core::query::{Continuation, KeyRange, Page, Query, Select};
-use table_core::{ETag, ErrorCode, Result, TableName, TableStore};
+use table_core::{ETag, ErrorCode, Result, TableStore};
 
 use super::History;
 use super::rest::MOST_LAYERS;
@@ -75,14 +75,23 @@ impl History {
         }
     }
 
-    /// Returns `true` if the history allows a read of a table to fail with this error. A damaged file affects only the tables that it may contain.
-    fn may_fail_in(&self, engine: &Engine, table: &TableName, error: &table_core::Error) -> bool {
+    /// Returns `true` if the history allows a read of a table to fail with this error. A damaged file affects only the tables that it may contain. During a
+    /// request that deletes or creates the table, the read may have begun in a table that no longer exists.
+    fn may_fail_in(&self, engine: &Engine, number: u8, error: &table_core::Error) -> bool {
+        let Ok(table) = rows::table(number) else { return false };
         let text = error.to_string();
         let file =
             text.split_whitespace().find(|word| Path::new(word).extension().is_some_and(|end| end == "rows"));
-        let is_elsewhere = |file: &str| engine.may_be_in(table, file).is_ok_and(|may_be| !may_be);
+        let is_elsewhere = |file: &str| engine.may_be_in(&table, file).is_ok_and(|may_be| !may_be);
         let is_other = error.code() == ErrorCode::Corrupted && file.is_some_and(is_elsewhere);
-        self.may_fail(error) && (!is_other || self.disk.has_lost_power())
+        self.may_fail(error) && (!is_other || self.disk.has_lost_power() || self.may_be_replaced(number))
+    }
+
+    /// Returns `true` if the possible states differ in the existence of a table or in the request that created it.
+    fn may_be_replaced(&self, number: u8) -> bool {
+        let states = self.model.states();
+        let made = states.iter().map(|state| state.tables.get(&number).map(|table| table.made));
+        made.collect::<BTreeSet<_>>().len() > 1
     }
 
     /// Reads while the engine is being closed, and after that. Each read must return the correct result or fail with `EngineClosed`.
@@ -111,7 +120,7 @@ impl History {
             }
             Ok(None) => Ok(None),
             Err(error) if is_missing(&error) => Err(error.code()),
-            Err(error) if self.may_fail_in(engine, &name, &error) => return Ok(()),
+            Err(error) if self.may_fail_in(engine, table, &error) => return Ok(()),
             Err(error) => return Err(Wrong(format!("a look-up of table {table} received {error}"))),
         };
         self.seen.reads += 1;
@@ -142,7 +151,6 @@ impl History {
         page: Result<Page>,
     ) -> Result<Option<Scan>, Wrong> {
         let number = scan.table;
-        let Ok(name) = rows::table(number) else { return Ok(None) };
         let page = match page {
             Ok(page) => page,
             Err(error) if is_missing(&error) => {
@@ -159,7 +167,7 @@ impl History {
                 self.model.observe(others, || format!("a scan of table {number} received {error}"))?;
                 return Ok(None);
             }
-            Err(error) if self.may_fail_in(engine, &name, &error) => return Ok(None),
+            Err(error) if self.may_fail_in(engine, number, &error) => return Ok(None),
             Err(error) => return Err(Wrong(format!("a page of table {number} received {error}"))),
         };
         let found = self.rows_of(number, &page)?;
