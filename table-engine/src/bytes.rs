@@ -39,8 +39,12 @@ impl Writer {
         &self.0
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Removes all bytes. A buffer that has grown beyond `most` bytes is freed.
+    pub(crate) fn clear(&mut self, most: usize) {
         self.0.clear();
+        if self.0.capacity() > most {
+            self.0 = Vec::new();
+        }
     }
 
     pub(crate) fn into_bytes(self) -> Vec<u8> {

@@ -18,8 +18,8 @@ use crate::disk::fault::Task;
 use crate::failpoint::{Hook, Step, reach};
 use crate::fault::EngineFault;
 use crate::gaps::WrittenKeys;
-use crate::journal::Journal;
 use crate::journal::frame::Record;
+use crate::journal::{GROUP_BYTES, Journal};
 use crate::options::{Durability, EngineOptions};
 use crate::recover::Lock;
 use crate::request::{Answer, Request};
@@ -37,8 +37,6 @@ use publication::Publication;
 const GROUP: usize = 1_024;
 /// The maximum time to wait for writers to submit their next requests.
 const GATHER: Duration = Duration::from_micros(200);
-/// The maximum total size in bytes of a group's frames, not counting the last frame.
-const GROUP_BYTES: usize = 8 << 20;
 
 /// The state and resources of the committer.
 pub(crate) struct Committer {

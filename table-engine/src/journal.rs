@@ -27,6 +27,8 @@ pub(crate) use reuse::reuse;
 /// The number of zero bytes that are written ahead of the frames. A sync takes about a third less time if it has to record neither a new file length
 /// nor new blocks.
 const AHEAD: usize = 1 << 20;
+/// The maximum total size in bytes of a group's frames, not counting the last frame.
+pub(crate) const GROUP_BYTES: usize = 8 << 20;
 static ZEROS: [u8; AHEAD] = [0; AHEAD];
 
 /// The end of the journal: a file whose next frame starts at `end`.
@@ -142,7 +144,7 @@ impl Journal {
             }
             return Err(error);
         }
-        self.group.clear();
+        self.group.clear(2 * GROUP_BYTES);
         (self.frames, self.before) = (0, self.tail.frames);
         if sync { self.sync() } else { Ok(()) }
     }
@@ -187,7 +189,7 @@ impl Journal {
         self.tail.sequence -= std::mem::take(&mut self.frames);
         self.durable = self.tail.sequence;
         self.tail.frames = self.before;
-        self.group.clear();
+        self.group.clear(2 * GROUP_BYTES);
         Ok(())
     }
 
@@ -203,7 +205,7 @@ impl Journal {
             // This failure is harmless: all writes are durable without the closing frame.
             tracing::debug!(target: "table_core::engine", %error, "the journal has no closing frame, or keeps unused space");
         }
-        self.group.clear();
+        self.group.clear(2 * GROUP_BYTES);
         self.free_unused();
         if let Some(mark) = mark {
             self.synced.raise(mark);

@@ -138,7 +138,7 @@ impl BaseView {
     }
 
     fn run(&self, file: &BackupFile) -> Result<Arc<Run>> {
-        let run = self.stored.version.runs().into_iter().find(|run| run.number == file.number);
+        let run = self.stored.version.run(file.number);
         run.ok_or_else(|| Error::of(BaseFault::OtherBackup(file.name.clone())))
     }
 

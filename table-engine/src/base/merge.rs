@@ -12,7 +12,7 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::base::cursor::Layers;
 use crate::base::excluded::Apart;
-use crate::base::policy::{self, Choice};
+use crate::base::policy::{self, Choice, Condition};
 use crate::base::run::Run;
 use crate::base::runs::RunsWriter;
 use crate::base::tally::Tally;
@@ -83,13 +83,20 @@ impl Base {
     /// # Errors
     /// Any disk error while a new version is being recorded, except a lack of space or file descriptors. After an error, the base must not be written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
-        let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
+        let figures = self.figures();
+        let choice = policy::choose(&figures, self.run_bytes);
+        // Under a sustained load, a merge is always due. Neither the list nor the compaction waits until none is.
+        if !figures.iter().any(|segment| segment.condition == Condition::Required) {
             // The list changes only in memory; the next recorded version persists the change. A segment excluded from merges may still contain rows.
             let dropped = std::mem::take(&mut self.stored.meta.dropped);
             self.stored.meta.dropped = dropped.into_iter().filter(|table| self.has_rows_of(*table)).collect();
-            let compacted = self.merges.compact.take().is_some();
-            return Ok(if compacted { Merged::All } else { Merged::Nothing });
-        };
+            // Merges of single segments concern newer layers. Joins of small segments belong to the compaction.
+            let is_compacted = choice.as_ref().is_none_or(|choice| choice.segments.len() == 1);
+            if is_compacted && self.merges.compact.take().is_some() {
+                return Ok(Merged::All);
+            }
+        }
+        let Some(choice) = choice else { return Ok(Merged::Nothing) };
         let outcome = match self.write(&choice) {
             Ok(outcome) => outcome,
             Err(error) => return self.fail(&choice, error),

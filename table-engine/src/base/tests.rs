@@ -1,5 +1,6 @@
 //! Tests that compare the base with a simple map after flushes, merges, dropped tables, and reopening with different options.
 
+mod busy;
 mod dropped;
 mod rot;
 

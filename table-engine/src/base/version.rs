@@ -141,6 +141,12 @@ impl Version {
         runs
     }
 
+    /// Returns a run by its number.
+    pub(super) fn run(&self, number: u64) -> Option<Arc<Run>> {
+        let mut layers = self.segments.iter().flat_map(|segment| &segment.layers);
+        layers.find(|layer| layer.run.number == number).map(|layer| Arc::clone(&layer.run))
+    }
+
     /// Splits a segment at a key without moving any row.
     pub(super) fn cut(&mut self, key: &[u8]) -> Result<()> {
         let index = self.find(key);

@@ -1,0 +1,43 @@
+//! Tests a base in which merges are always due, because more rows are flushed after each merge step.
+
+use super::*;
+
+/// Flushes all rows of table 1 until a merge is due.
+fn flush_until_due(base: &mut Base) {
+    let rows: Vec<_> = (0..400).map(|n| (key_of(1, n), row_of(1, 40))).collect();
+    loop {
+        base.flush(rows.iter().map(|(key, row)| (key.as_slice(), Some(row.view()))), meta(&[1])).unwrap();
+        if policy::choose(&base.figures(), base.run_bytes).is_some() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_compaction_ends_although_merges_of_later_rows_are_due() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut base = base(folder.path());
+    flush_until_due(&mut base);
+    base.merge_all();
+    let steps = (0..1_000).take_while(|_| {
+        flush_until_due(&mut base);
+        matches!(base.merge().unwrap(), Merged::Slice)
+    });
+    assert!(steps.count() < 1_000);
+}
+
+#[test]
+fn a_dropped_table_is_forgotten_although_merges_of_later_rows_are_due() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut base = Base::create(&place(folder.path()), meta(&[1, 2])).unwrap();
+    let rows: Vec<_> = (0..400).map(|n| (key_of(2, n), row_of(1, 40))).collect();
+    base.flush(rows.iter().map(|(key, row)| (key.as_slice(), Some(row.view()))), meta(&[1, 2])).unwrap();
+    let dropped = Meta { dropped: vec![2], ..meta(&[1]) };
+    base.flush(std::iter::empty(), dropped).unwrap();
+    let steps = (0..1_000).take_while(|_| {
+        flush_until_due(&mut base);
+        assert!(matches!(base.merge().unwrap(), Merged::Slice));
+        !base.stored.meta.dropped.is_empty()
+    });
+    assert!(steps.count() < 1_000);
+}
