@@ -180,9 +180,14 @@ async fn refusals(books: &Bookkeeping) -> Result<(), Failed> {
     let manager = books.acting("manager");
     let late = draft("late".into(), today(), 3, 2);
     let number = books.post(CONTOSO, chart, std::slice::from_ref(&late)).await?;
-    let other = Draft { lines: draft(String::new(), today(), 4, 3).lines, ..late.clone() };
-    let refused = books.post(CONTOSO, chart, &[other]).await;
-    assert!(matches!(refused, Err(Refused::OtherRequest)), "one identifier for two entries: {refused:?}");
+    let others = [
+        Draft { lines: draft(String::new(), today(), 4, 3).lines, ..late.clone() },
+        Draft { reference: "another invoice".to_owned(), ..late.clone() },
+    ];
+    for other in others {
+        let refused = books.post(CONTOSO, chart, &[other]).await;
+        assert!(matches!(refused, Err(Refused::OtherRequest)), "one identifier for two entries: {refused:?}");
+    }
 
     let reversal = manager.reverse(CONTOSO, number[0], today()).await?;
     let again = manager.reverse(CONTOSO, number[0], today()).await;
@@ -200,6 +205,8 @@ async fn refusals(books: &Bookkeeping) -> Result<(), Failed> {
     let tomorrow = today().succ_opt().ok_or("the last day")?;
     let with_balance = manager.close_account(CONTOSO, 0).await;
     assert!(matches!(with_balance, Err(Refused::Account(0))), "{with_balance:?}");
+    let missing = manager.close_account(CONTOSO, ACCOUNTS + 1).await;
+    assert!(matches!(missing, Err(Refused::Unknown)), "the account does not exist: {missing:?}");
     manager.close_account(CONTOSO, ACCOUNTS).await?;
     let lines = vec![Line { account: 0, cents: 5 }, Line { account: ACCOUNTS, cents: -5 }];
     let to_closed = Draft { lines, ..draft("to a closed account".into(), tomorrow, 0, 2) };

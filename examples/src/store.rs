@@ -3,6 +3,7 @@
 #[cfg(feature = "azure")]
 mod account;
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
@@ -221,6 +222,10 @@ impl fmt::Display for Store {
 impl TableStore for Store {
     fn capabilities(&self) -> &Capabilities {
         self.tables.capabilities()
+    }
+
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.tables.attached()
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {

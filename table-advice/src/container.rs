@@ -69,7 +69,7 @@ impl Report {
     /// # Errors
     /// - `InvalidWorkload` if one of the design's queries fixes an unknown level.
     /// - `InvalidWorkload` if a number of the design is negative, infinite or not a number.
-    /// - `InvalidInput` if the throughput of the design needs more than 1,000 physical partitions.
+    /// - `InvalidInput` if the throughput of the design, or the bytes that it stores, need more than 1,000 physical partitions.
     /// - `InvalidWorkload` if the workload has load, but none for the [table](Design::table) of the design.
     pub fn container(&self, design: &Design) -> Result<Container> {
         if let Some((query, level)) = design.unknown.clone() {
@@ -101,7 +101,9 @@ impl Report {
         }
         let ranges = self.demand.ranges.iter().filter(|((table, _), _)| is_table(table));
         for ((_, range), demand) in ranges {
-            unplaced += spread(&mut keys, &common_levels(range), demand, seconds, design)?;
+            // A container of one level routes by the entire key, of which a query of several keys has only a part.
+            let common = if design.levels.len() == 1 { Vec::new() } else { common_levels(range) };
+            unplaced += spread(&mut keys, &common, demand, seconds, design)?;
         }
         let before = Load::new(design.map.clone(), keys, design.bounds);
         let before = match design.throughput {

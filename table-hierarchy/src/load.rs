@@ -16,6 +16,8 @@ use table_core::{Error, ErrorCode, Result};
 const GB: f64 = 1_000_000_000.0;
 /// The maximum number of partitions that a throughput may need. They are added one by one.
 const MOST_PARTITIONS: f64 = 1_000.0;
+/// The maximum number of splits in [`Load::settle`]. Each one adds a partition.
+const MOST_SPLITS: usize = 1_000;
 
 /// The limits of partition keys and physical partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -329,7 +331,7 @@ impl Load {
     /// keys.
     ///
     /// # Errors
-    /// `InvalidInput` if the throughput is not a number, or needs more than 1,000 partitions.
+    /// `InvalidInput` if the throughput is not a number, or if it or the stored bytes need more than 1,000 partitions.
     pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
         let mut made = Vec::new();
         let needed = self.throughput.map_or(0.0, |ru| (ru / self.bounds.physical_ru).ceil());
@@ -343,6 +345,12 @@ impl Load {
         }
         while let Some(split) = self.next_split() {
             let Some(at) = split.at.as_ref().filter(|_| split.seconds <= 0.0) else { break };
+            if made.len() >= MOST_SPLITS {
+                let message = format!(
+                    "the data needs more than {MOST_PARTITIONS} physical partitions, which is the maximum that is modelled; check the days and the sizes"
+                );
+                return Err(Error::new(ErrorCode::InvalidInput, message));
+            }
             self.map.split(split.id, at)?;
             made.push(split);
         }

@@ -32,7 +32,7 @@ type Work = UnitOfWork<Audited, table_patterns::entities::NoOutbox>;
 /// The reason why a request is refused.
 #[derive(Debug)]
 pub enum Refused {
-    /// The entry has fewer than 2 or more than 50 postings, or its postings do not sum to zero.
+    /// The entry has fewer than 2 or more than 50 postings, its postings do not sum to zero, or their amounts exceed an `i64` in total.
     Unbalanced,
     /// The tenant or an account does not exist, or the accounts of the entry have different currencies.
     Unknown,
@@ -79,6 +79,13 @@ pub struct Draft {
     pub reference: String,
     /// The postings.
     pub lines: Vec<Line>,
+}
+
+impl Draft {
+    /// Returns `true` if this draft describes the given entry.
+    fn is_of(&self, entry: &Entry) -> bool {
+        (self.effective, &self.reference, &self.lines) == (entry.effective, &entry.reference, &entry.lines)
+    }
 }
 
 /// The accounts of a tenant with their currencies, which never change.
@@ -177,11 +184,14 @@ impl Bookkeeping {
     async fn post_in(&self, unit: &mut Work, tenant: &str, drafts: &[Draft]) -> Result<Vec<u32>> {
         let mut answers = Vec::with_capacity(drafts.len());
         for draft in drafts {
-            let known = unit.get(Request::key(tenant, &draft.request)).await?;
-            if known.as_ref().is_some_and(|known| known.lines != draft.lines) {
-                return Err(Refused::OtherRequest);
+            let known = unit.get(Request::key(tenant, &draft.request)).await?.map(|known| known.entry);
+            if let Some(number) = known {
+                let entry = unit.get(Entry::key(tenant, number)).await?.ok_or(Refused::Unknown)?;
+                if !draft.is_of(&entry) {
+                    return Err(Refused::OtherRequest);
+                }
             }
-            answers.push(known.map(|known| known.entry));
+            answers.push(known);
         }
         let new = answers.iter().filter(|answer| answer.is_none()).count();
         if new > 0 {
@@ -192,10 +202,9 @@ impl Bookkeeping {
                     return Err(Refused::Period);
                 }
                 let Some(number) = numbers.next() else { break };
-                let Draft { effective, reference, lines, .. } = draft.clone();
+                let Draft { request, effective, reference, lines } = draft.clone();
                 add(unit, tenant, (effective, reference, lines), (number, None)).await?;
-                let Draft { request, lines, .. } = draft.clone();
-                unit.insert(&Request { tenant: tenant.to_owned(), id: request, entry: number, lines })?;
+                unit.insert(&Request { tenant: tenant.to_owned(), id: request, entry: number })?;
                 *answer = Some(number);
             }
         }
@@ -249,6 +258,7 @@ impl Bookkeeping {
     pub async fn close_account(&self, tenant: &str, account: u32) -> Result<()> {
         let ((page, at), tenant) = (slot(account), tenant.to_owned());
         let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
+            unit.get(Account::key(&tenant, account)).await?.ok_or(Refused::Unknown)?;
             let found = unit.get_as::<SeriesRow<Balances>, Balances>(Balances::key(&tenant, page)).await?;
             let mut row = match &found {
                 Some(found) => found.value().clone(),
@@ -274,10 +284,11 @@ impl Bookkeeping {
     }
 }
 
-/// Checks that the accounts of an entry exist and that its postings sum to zero.
+/// Checks that the accounts of an entry exist and that its postings sum to zero. No sum of some of its postings overflows.
 fn check(chart: &Chart, lines: &[Line]) -> Result<()> {
-    let sum = lines.iter().try_fold(0_i64, |sum, line| sum.checked_add(line.cents));
-    if !(2..=50).contains(&lines.len()) || sum != Some(0) {
+    let total = lines.iter().try_fold(0_i64, |total, line| total.checked_add(line.cents.checked_abs()?));
+    let is_balanced = total.is_some() && lines.iter().map(|line| line.cents).sum::<i64>() == 0;
+    if !(2..=50).contains(&lines.len()) || !is_balanced {
         return Err(Refused::Unbalanced);
     }
     let currencies: Option<BTreeSet<_>> = lines.iter().map(|line| chart.get(&line.account)).collect();

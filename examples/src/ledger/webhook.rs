@@ -34,7 +34,9 @@ pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
         for entry in &entries {
             let Some(key) = entry.source_as::<Entry>(&tenant) else { continue };
             let number = key.key()?.row_key.as_str().trim_start_matches("entry_").parse()?;
-            receiver.receive(format!("{CONTOSO}/{}", entry.cursor.number()), number, &entry.kind);
+            // The cursor identifies the feed as well as the change. If the table is created again, its feed is a new one, whose numbers start again.
+            let cursor = serde_json::to_string(&entry.cursor)?;
+            receiver.receive(format!("{CONTOSO}/{cursor}"), number, &entry.kind);
         }
         pages += 1;
         if pages != 2 {

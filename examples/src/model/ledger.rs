@@ -200,9 +200,6 @@ pub struct Request {
     pub id: String,
     /// The number of the entry that the request posted.
     pub entry: u32,
-    /// The postings that the client requested.
-    #[property(json)]
-    pub lines: Vec<Line>,
 }
 
 /// A line in the audit log. Lines are deleted after ten years. Example key: (`contoso`, `audit_2026_…`).

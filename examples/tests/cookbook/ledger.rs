@@ -3,14 +3,39 @@
 use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
-use examples::ledger::books::{Bookkeeping, Draft};
-use examples::model::ledger::Line;
+use examples::ledger::books::{Bookkeeping, Draft, Refused};
+use examples::model::ledger::{Account, Kind, Line};
 use examples::store;
 use pollster::block_on;
 
 /// Checks at compile time that a future can be sent between threads, as most runtimes require.
 fn sendable<T: Send>(future: T) -> T {
     future
+}
+
+fn account(number: u32) -> Account {
+    Account {
+        tenant: "t".to_owned(),
+        number,
+        code: number.to_string(),
+        name: format!("Account {number}"),
+        currency: "EUR".to_owned(),
+        kind: Kind::Asset,
+        parent: None,
+    }
+}
+
+#[test]
+fn amounts_that_cannot_be_added_are_refused() {
+    let books = block_on(Bookkeeping::open(&store::in_memory())).unwrap();
+    let day = NaiveDate::from_ymd_opt(2026, 3, 1).unwrap();
+    let chart = (0..4).map(|account| (account, "EUR".to_owned())).collect::<BTreeMap<_, _>>();
+    for amounts in [[i64::MAX, -i64::MAX, i64::MAX, -i64::MAX], [i64::MIN, i64::MAX, 1, 0]] {
+        let lines = (0..).zip(amounts).map(|(account, cents)| Line { account, cents }).collect();
+        let draft = Draft { request: "one".into(), effective: day, reference: "r".into(), lines };
+        let refused = block_on(books.post("t", &chart, &[draft]));
+        assert!(matches!(refused, Err(Refused::Unbalanced)), "{refused:?}");
+    }
 }
 
 #[test]
@@ -52,6 +77,7 @@ fn every_verb_runs_in_a_task_that_changes_threads() {
         assert_eq!(books.balance("t", 1).await.unwrap(), 5);
         books.reverse("t", numbers[0], draft.effective).await.unwrap();
         assert_eq!(books.balance_at("t", 1, draft.effective).await.unwrap(), 0);
+        books.accounts.insert(&account(1)).await.unwrap();
         books.close_account("t", 1).await.unwrap();
         books.close("t", draft.effective).await.unwrap();
         books.post("t", &chart, &[Draft { request: "two".into(), ..draft.clone() }]).await.unwrap_err();

@@ -1,5 +1,6 @@
 //! Tests of containers under a workload: growth, request units, prefixes, limits and orders.
 
+use table_core::query::TextRange;
 use table_core::selection::Selection;
 use table_core::{Engine, Entity, TableStoreExt};
 
@@ -245,6 +246,63 @@ fn the_load_of_a_workload_file_is_counted_under_the_name_of_its_table() {
     let container = report.container(&Design::of::<Other>()).unwrap();
     let demand: f64 = report.demand.keys.values().map(|key| key.units / 10.0).sum();
     assert!(demand > 0.0 && (counted(&container) - demand).abs() < 1e-9, "{container}");
+}
+
+#[test]
+fn queries_of_several_keys_in_a_workload_file_are_counted() {
+    let report = |given: &str| {
+        let text = format!(
+            r#"{{ "name": "names", "table": "Events", "seconds": 10, "entities": 100,
+                "fields": {{ "tenant": {{ "uniform": 2 }}, "user": {{ "uniform": 9 }} }},
+                "layouts": [{{ "name": "one", "partition_key": [{{ "field": "tenant" }}, "!", {{ "field": "user" }}, "!"], "row_key": ["row"] }}],
+                "patterns": [{{ "name": "store", "per_second": 5, "write": {{ "bytes": 300 }} }},
+                             {{ "name": "ask", "per_second": 50, "read": {{ "given": [{given}], "rows": 100, "bytes": 300 }} }}] }}"#
+        );
+        crate::WorkloadFile::parse(&text).unwrap().workload("one").unwrap().run().unwrap()
+    };
+    for given in ["", "\"tenant\""] {
+        let report = report(given);
+        let ranges: Vec<_> =
+            report.demand.ranges.keys().map(|(table, range)| (table.as_str(), range)).collect();
+        assert!(ranges.iter().all(|(table, _)| *table == "Events"), "{ranges:?}");
+        assert_eq!(ranges.len(), if given.is_empty() { 1 } else { 2 }, "{ranges:?}");
+        let written: f64 = report.demand.keys.values().map(|key| key.units / 10.0).sum();
+        let container = report.container(&Design::of::<Event>()).unwrap();
+        assert!(counted(&container) > 5.0 * written, "{given}: {container}");
+        assert!(!container.to_string().contains("not counted"), "{container}");
+    }
+}
+
+#[derive(Entity)]
+#[entity(table = "Events")]
+#[partition_key("users!", user)]
+#[row_key("row")]
+struct Whole {
+    user: u32,
+}
+
+#[test]
+fn a_query_of_several_keys_reads_all_partitions_of_a_container_with_one_level() {
+    let write = |draw: &mut crate::Draw<'_>| {
+        let user = u32::try_from(draw.number() % 9).unwrap_or_default();
+        Step::write(&Whole { user })
+    };
+    let read = |_: &mut crate::Draw<'_>| {
+        let ranges = vec![("Events".to_owned(), TextRange::prefix("users!"))];
+        Ok(Step { ranges, touches: Vec::new(), ..Step::read(&Whole::key(1), 9, 900)? })
+    };
+    let report =
+        Workload::new("one level").seconds(20).pattern("store", 5.0, write).pattern("ask", 5.0, read);
+    let container = report.run().unwrap().container(&Design::of::<Whole>()).unwrap();
+    assert!((container.unplaced).abs() < 1e-9, "{container}");
+}
+
+#[test]
+fn data_that_needs_too_many_partitions_is_refused() {
+    let report = workload(500, 9, 50.0, 0.1).run().unwrap();
+    let error = report.container(&Design::of::<Event>().days(1e7)).unwrap_err();
+    assert_eq!(error.code(), table_core::ErrorCode::InvalidInput);
+    assert!(error.to_string().contains("more than 1000 physical partitions"), "{error}");
 }
 
 #[test]

@@ -76,6 +76,14 @@ fn ticks_of(field: &str, time: DateTime<Utc>) -> Result<u64> {
     ticks.ok_or_else(|| Error::of(WorkloadFault::Ticks { field: field.to_owned(), time }))
 }
 
+/// Returns the pieces of a key before the first field whose value is not given.
+pub(super) fn known<'a>(pieces: &'a [Piece], given: &[String]) -> &'a [Piece] {
+    let is_unknown =
+        |piece: &Piece| piece.field().is_some_and(|field| given.iter().all(|name| name != field));
+    let count = pieces.iter().position(is_unknown).unwrap_or(pieces.len());
+    pieces.get(..count).unwrap_or_default()
+}
+
 /// Returns the class of a query in a layout if the values of the `given` fields are known (CLS-1).
 pub(super) fn class(layout: &Layout, given: &[String]) -> QueryClass {
     // Returns the number of leading fields whose values are given, and the total number of fields.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use table_core::query::QueryClass;
+use table_core::query::{QueryClass, TextRange};
 use table_core::{Error, Result};
 
 use crate::distribution::Distribution;
@@ -44,7 +44,7 @@ pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workloa
             let values = draw_all(&sources, draw);
             let mut step = match (&write, &read) {
                 (Some(write), _) => write_step(&layout, write, &values),
-                (_, Some(read)) => read_step(&layout, read, entities, &values),
+                (_, Some(read)) => read_step(&layout, read, (entities, table.as_deref()), &values),
                 (None, None) => Err(Error::of(WorkloadFault::Kind(name.clone()))),
             }?;
             for (partition, _) in &mut step.touches {
@@ -93,7 +93,13 @@ fn write_step(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) 
     Ok(Step { class: None, reads: 0, writes: 1, entities, bytes, touches, ranges: Vec::new() })
 }
 
-fn read_step(layout: &Layout, read: &Read, entities: u64, values: &BTreeMap<String, Drawn>) -> Result<Step> {
+/// Returns a query of a table with `entities` entities. Without the name of the table, a query of several partitions has no load in a container.
+fn read_step(
+    layout: &Layout,
+    read: &Read,
+    (entities, table): (u64, Option<&str>),
+    values: &BTreeMap<String, Drawn>,
+) -> Result<Step> {
     let class = key::class(layout, &read.given);
     let looked_at = match class {
         QueryClass::Point => 1,
@@ -101,11 +107,14 @@ fn read_step(layout: &Layout, read: &Read, entities: u64, values: &BTreeMap<Stri
         QueryClass::PartitionScan => layout.entities_a_partition.max(read.rows),
         QueryClass::PartitionRange | QueryClass::FanOut(_) | QueryClass::TableScan => entities.max(read.rows),
     };
-    let mut touches = Vec::new();
+    let (mut touches, mut ranges) = (Vec::new(), Vec::new());
     if class <= QueryClass::PartitionScan {
         touches.push((key::text(&layout.partition_key, values)?, load(pages(looked_at))));
+    } else if let Some(table) = table {
+        let known = key::known(&layout.partition_key, &read.given);
+        ranges.push((table.to_owned(), TextRange::prefix(&key::text(known, values)?)));
     }
     let bytes = read.rows.saturating_mul(read.bytes);
     let (reads, entities) = (pages(looked_at), looked_at);
-    Ok(Step { class: Some(class), reads, writes: 0, entities, bytes, touches, ranges: Vec::new() })
+    Ok(Step { class: Some(class), reads, writes: 0, entities, bytes, touches, ranges })
 }
