@@ -56,8 +56,8 @@ struct Inner {
 }
 
 impl CosmosTables {
-    /// Opens a database with an account key, which also permits the creation and deletion of tables. `region` is the region in which the program runs, as
-    /// spelled in the portal.
+    /// Opens a database with an account key, which also permits the creation and deletion of tables. The database must exist. `region` is the region in which
+    /// the program runs, as spelled in the portal, such as `West Europe`.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is invalid. Any error that the account returns.
@@ -73,7 +73,9 @@ impl CosmosTables {
         Self::open(account, region, database, options).await
     }
 
-    /// Opens a database with an Azure SDK credential. The tables must already exist, because the service does not allow their creation with a token.
+    /// Opens a database with an Azure SDK credential. The containers of all tables must already exist, because the service does not allow their creation with a
+    /// token: also those of indexes and views, `TablesLayouts`, and, if the program uses them, `TablesFeeds` and `TablesOutbox`. [`Options::bicep`] returns a
+    /// template that creates them. Tables cannot be deleted or listed with a token.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is invalid. Any error that the account returns.

@@ -225,7 +225,12 @@ impl CosmosTables {
     pub(crate) async fn create(&self, table: &TableName) -> Result<()> {
         table.require_creatable()?;
         let exists = || Error::of(ContainerFault::Exists).with_table(table.as_str());
-        if self.names().await?.contains(table) {
+        let is_there = match self.permitted_names().await.map_err(|error| error.with_table(table.as_str()))? {
+            Some(names) => names.contains(table),
+            // A token does not permit listing containers, but an existing container can be read.
+            None => self.properties(table.as_str()).await.is_ok(),
+        };
+        if is_there {
             return Err(exists());
         }
         let throughput = match self.options().throughput {

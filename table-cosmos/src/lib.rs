@@ -39,7 +39,7 @@
 //! | levels | at most 2,048 bytes each |
 //! | scans | rejected above [`Options::fan_out`] physical partitions |
 //! | `top` | a hint: a page may have fewer rows |
-//! | tables | created, deleted and listed only with an account key |
+//! | tables | created, deleted and listed only with an account key; [`CosmosTables::with_credential`] needs existing containers |
 //! | consistency | the level of the account: with Session, a read may lack a completed write of another process, unless [`Options::latest_committed_reads`] is enabled, for twice the request units |
 //!
 //! # Merges of physical partitions
@@ -51,6 +51,11 @@
 //! The tests run on the in-memory emulator of the Azure SDK. Where the service differs from the emulator, the tests inject the service's responses. The
 //! following are known only from the service's documentation: the status of a point read with a prefix, the limit of 20 GB, splits that take hours, and request
 //! charges. `tests/live.rs` runs the behaviour suite and a placement check on the account given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
+
+/// The sample programs in `docs/cosmos.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/cosmos.md")]
+mod page {}
 
 mod client;
 mod container;

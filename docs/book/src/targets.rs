@@ -23,7 +23,9 @@ fn collect(folder: &Path, targets: &mut BTreeSet<String>) {
 #[test]
 fn the_page_of_operations_names_every_target_of_tracing() {
     let mut targets = BTreeSet::new();
-    for package in ["table-core", "table-engine", "table-patterns", "table-azure", "table-cosmos"] {
+    for package in
+        ["table-core", "table-engine", "table-patterns", "table-azure", "table-cosmos", "table-server"]
+    {
         collect(&root().join(package).join("src"), &mut targets);
     }
     assert!(targets.len() > 4, "{targets:?}");

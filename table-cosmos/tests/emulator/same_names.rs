@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use table_core::query::{KeyRange, Query, Select};
-use table_core::{EntityKey, Error, ErrorCode, OperationKind, TableName, TableStore};
+use table_core::table::LAYOUTS;
+use table_core::{Entity, EntityKey, Error, ErrorCode, OperationKind, TableName, TableStore, TableStoreExt};
 use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Request};
 use table_cosmos::{CosmosTables, Options};
 
@@ -158,6 +159,34 @@ fn tbl_2_a_credential_that_may_not_list_containers_finds_only_the_exact_spelling
                 assert_eq!(error.code(), ErrorCode::TableNotFound, "{error}");
             }
             assert_eq!(delete.code(), ErrorCode::ResourceNotFound, "{delete}");
+        }
+    });
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Events")]
+#[partition_key(tenant)]
+#[row_key(number)]
+struct Event {
+    tenant: String,
+    #[digits(4)]
+    number: u16,
+}
+
+#[test]
+fn a_credential_that_may_not_list_containers_opens_existing_tables() {
+    runtime().block_on(async {
+        let account = Emulator::new(false).unwrap();
+        for name in ["Events", LAYOUTS] {
+            account.create(&TableName::new(name).unwrap(), 1, 1, None).unwrap();
+        }
+        for status in [401, 403] {
+            let network = Listing { account: account.clone(), answer: Ok(answer(status)) };
+            let store = account.open_over(Options::new(), Arc::new(network)).await.unwrap();
+            let events = store.table::<Event>().create_if_missing().await.unwrap();
+            let event = Event { tenant: "contoso".into(), number: status };
+            events.insert(&event).await.unwrap();
+            assert_eq!(events.get(Event::key("contoso", status)).await.unwrap().as_deref(), Some(&event));
         }
     });
 }

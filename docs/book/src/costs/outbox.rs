@@ -113,6 +113,18 @@ struct Member {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "People")]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index_entity(Namesakes, at_most = 500, row_key("lastname_", last_name))]
+struct Person {
+    department: String,
+    #[digits(6)]
+    id: u32,
+    last_name: String,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Parcels")]
 #[partition_key(depot)]
 #[row_key("parcel_", number)]
@@ -138,6 +150,16 @@ fn indexes() {
         counted.row("in the partition: `get` through the index");
         members.update(Member::key("Sales", 1), |member| member.email = "2@contoso.com".into()).await?;
         counted.row("in the partition: `update` of the indexed value");
+
+        let people =
+            counted.store.entities::<Person>().with_runtime(counted.runtime()).create_if_missing().await?;
+        let person = |id| Person { department: "Sales".into(), id, last_name: "Jones".into() };
+        people.insert(&person(1)).await?;
+        counted.start();
+        people.insert(&person(2)).await?;
+        counted.row("list in the partition: `insert`");
+        people.get_by_index(Person::namesakes("Sales", "Jones")).await?;
+        counted.row("list in the partition: `get_by_index`, two entities");
 
         let outbox = outbox(&counted).await?;
         let parcels =

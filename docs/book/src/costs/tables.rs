@@ -8,6 +8,7 @@ use table_patterns::log_tail::{LogStamp, LogTail};
 use table_patterns::periods::{Period, PeriodTables, Periodic};
 use table_patterns::sequence::{BlockSequence, GaplessSequence};
 use table_patterns::series::{self, Series, SeriesTable};
+use table_patterns::wide::{Wide, WideStore as _};
 use table_patterns::{Entity, EntityGroup, EntityStore as _, TableStoreExt as _, ticks};
 
 use super::{Counted, run};
@@ -84,6 +85,35 @@ impl Series for MessageCounts {
     const SLOTS: &'static [&'static str] = series::HOURS;
 }
 
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "OfficeCounts")]
+#[partition_key(employee)]
+#[row_key(day)]
+struct OfficeCounts {
+    #[digits(6)]
+    employee: u32,
+    day: NaiveDate,
+    office: String,
+}
+
+impl Series for OfficeCounts {
+    type Value = i32;
+    const SLOTS: &'static [&'static str] = series::HOURS;
+}
+
+#[derive(Wide, Clone, Debug, PartialEq)]
+#[entity(table = "YearsOfCounts")]
+#[partition_key(employee)]
+#[row_key(year)]
+struct YearOfCounts {
+    #[digits(6)]
+    employee: u32,
+    #[digits(4)]
+    year: u16,
+    #[slots("Day", 1..=366)]
+    days: Vec<Option<i32>>,
+}
+
 #[test]
 fn series_of_hours() {
     let mut counted = Counted::new();
@@ -100,6 +130,25 @@ fn series_of_hours() {
         counted.row("a day");
         counts.query(MessageCounts::rows(123).day(day(20)..=day(26))).collect().await?;
         counted.row("a week");
+
+        let offices = SeriesTable::new(counted.store.table::<OfficeCounts>().create_if_missing().await?);
+        let of_office = OfficeCounts { employee: 123, day: day(23), office: "Oslo".into() };
+        counted.start();
+        offices.set(&of_office, 9, 40).await?;
+        // The text below the table states this number. The store refuses the first request, which therefore writes nothing.
+        assert_eq!(counted.take()[0], 2);
+
+        let years = counted.store.wide::<YearOfCounts>().create_if_missing().await?;
+        let (key, slot) = (|| YearOfCounts::key(123, 2014), |day| YearOfCounts::DAYS.at(day));
+        counted.start();
+        years.insert(&YearOfCounts { employee: 123, year: 2014, days: vec![Some(7); 366] }).await?;
+        counted.row("wide entity of two parts: `insert`");
+        years.set(key(), slot(200), 8).await?;
+        counted.row("wide entity of two parts: `set` of a slot");
+        years.patch(key()).set(slot(1), 9).set(slot(366), 9).send().await?;
+        counted.row("wide entity of two parts: a patch of both parts");
+        years.get(key()).await?;
+        counted.row("wide entity of two parts: `get`");
         Ok(())
     });
     counted.hold("book/pattern-series.md", "series");
