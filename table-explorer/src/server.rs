@@ -103,24 +103,84 @@ async fn answer(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
     let (parts, body) = request.into_parts();
-    let Some(body) = form(body).await else {
+    let Some(body) = form(body, FORM).await else {
         let text = "the form is too large, or was not sent completely";
         return Ok(response::whole(StatusCode::PAYLOAD_TOO_LARGE, "text/plain; charset=utf-8", text));
     };
     Ok(explorer.handle(Request::from_parts(parts, body), &host).await)
 }
 
-/// Reads a submitted form. Returns `None` if it is too large or was not sent completely. The bytes of each frame are copied, and the frame is dropped: a frame can
+/// Reads a submitted form of at most `most` bytes. Returns `None` if it is larger or was not sent completely. The bytes of each frame are copied, and the frame is dropped: a frame can
 /// have a single byte, and takes more than thirty times as much memory.
-async fn form(mut body: Incoming) -> Option<Bytes> {
+async fn form(mut body: impl hyper::body::Body<Data = Bytes> + Unpin, most: usize) -> Option<Bytes> {
     let mut form = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.ok()?;
         let Some(data) = frame.data_ref() else { continue };
-        if data.len() > FORM.saturating_sub(form.len()) {
+        if data.len() > most.saturating_sub(form.len()) {
             return None;
         }
         form.extend_from_slice(data);
     }
     Some(form.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::sync::Arc;
+    use std::task::{Context, Poll};
+
+    use http::HeaderMap;
+    use hyper::body::Frame;
+
+    use super::*;
+
+    /// A form of one-byte frames, followed by trailers or an error.
+    struct Letters {
+        frames: usize,
+        is_broken: bool,
+        /// The number of references is the number of frames in memory, plus one.
+        alive: Arc<()>,
+    }
+
+    struct Letter(#[expect(dead_code, reason = "counted")] Arc<()>);
+
+    impl AsRef<[u8]> for Letter {
+        fn as_ref(&self) -> &[u8] {
+            b"x"
+        }
+    }
+
+    impl hyper::body::Body for Letters {
+        type Data = Bytes;
+        type Error = &'static str;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+            assert!(Arc::strong_count(&self.alive) == 1, "an earlier frame is still in memory");
+            let last = if self.is_broken { Err("broken") } else { Ok(Frame::trailers(HeaderMap::new())) };
+            let letter = Letter(Arc::clone(&self.alive));
+            let Some(left) = self.frames.checked_sub(1) else { return Poll::Ready(None) };
+            self.frames = left;
+            Poll::Ready(Some(if left == 0 { last } else { Ok(Frame::data(Bytes::from_owner(letter))) }))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_form_is_bounded_and_complete_and_takes_no_more_memory_if_its_frames_are_small() {
+        for (letters, is_broken, expected) in [
+            (0, false, Some(0)),
+            (1, false, Some(1)),
+            (1_000, false, Some(1_000)),
+            (1_001, false, None),
+            (5_000, false, None),
+            (1_000, true, None),
+        ] {
+            let body = Letters { frames: letters + 1, is_broken, alive: Arc::default() };
+            assert_eq!(form(body, 1_000).await.map(|form| form.len()), expected, "{letters}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use table_core::schema::{ENTITY_TYPE, Source, StoredIndex, StoredPiece, StoredSc
 use table_core::{EntityKey, TableEntity, Value};
 
 use crate::keys::{self, Part, Segment};
-use crate::patterns::{Pattern, Patterns};
+use crate::patterns::{EntityType, Pattern, Patterns};
 use crate::value;
 
 pub use crate::reserved::RESERVED;
@@ -69,8 +69,9 @@ impl Kind<'_> {
 
 /// Classifies a row of `table`. `schemas` are the schemas of all tables in the store.
 ///
-/// If a schema has an `EntityType`, a row must have the same `EntityType` to match it. If several schemas match a key, the schema with the most literal
-/// characters is chosen.
+/// Of the schemas that match the keys, the schema whose kind is the row's `EntityType` is chosen, and otherwise a schema without a kind or an index. Of several
+/// such schemas, the schema with the most literal characters is chosen. A row with the keys of a schema with a kind, but with another `EntityType`, is
+/// `Unknown`, unless an index or a schema that declares `EntityType` as a property matches it.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -113,10 +114,11 @@ impl<'a> Kinds<'a> {
         if let Some(rest) = row_key.strip_prefix(RESERVED) {
             return Kind::Reserved(rest.split('_').next().unwrap_or_default());
         }
-        let entity_type = match row.get(ENTITY_TYPE) {
-            Some(Value::String(found)) => Some(found.as_str()),
-            _ => None,
-        };
+        let entity_type = row.get(ENTITY_TYPE).map(|found| match found {
+            Value::String(found) => found.as_str(),
+            // A kind is never empty.
+            _ => "",
+        });
         self.patterns.of_keys(partition_key, row_key, entity_type).copied().unwrap_or(Kind::Unknown)
     }
 
@@ -158,12 +160,21 @@ pub fn patterns<'a, T>(
         let (partition_key, row_key) = kind.pieces()?;
         let (partition_key, row_key) = (partition_key.to_vec(), row_key.to_vec());
         let entity_type = match kind {
-            Kind::Entity(schema) => schema.kind.clone(),
-            Kind::Index(..) | Kind::Reserved(_) | Kind::Unknown => None,
+            Kind::Entity(schema) => entity_type_of(schema),
+            Kind::Index(..) | Kind::Reserved(_) | Kind::Unknown => EntityType::Any,
         };
         Some(Pattern { partition_key, row_key, entity_type, value: describe(kind) })
     };
     Patterns::new(of_table(table, schemas).filter_map(pattern).collect())
+}
+
+/// Returns the values of `EntityType` in the entities of a type.
+fn entity_type_of(schema: &StoredSchema) -> EntityType {
+    match &schema.kind {
+        Some(kind) => EntityType::Only(kind.clone()),
+        None if schema.properties.iter().any(|property| property.name == ENTITY_TYPE) => EntityType::Any,
+        None => EntityType::None,
+    }
 }
 
 /// Returns the kinds of rows that the store's schemas declare for a table: entities first, then index rows.

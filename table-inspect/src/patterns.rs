@@ -12,8 +12,11 @@ use crate::reserved::RESERVED;
 
 /// The patterns of a table's keys, each with a value of type `T` that describes the rows with such keys. [`kind::patterns`](crate::kind::patterns) creates them.
 ///
-/// If a pattern has an `EntityType`, a row must have the same `EntityType` to match it. If several patterns match a key, the pattern with the most literal
-/// characters is chosen. Internal rows match no pattern.
+/// Of the patterns that match the keys of a row, the pattern of the type whose kind is the `EntityType` of the row is chosen, and otherwise a pattern of a type
+/// without a kind. Of several such patterns, the pattern with the most literal characters is chosen. Internal rows match no pattern.
+///
+/// A row with the keys of a type with a kind, but with another `EntityType`, belongs to an unknown type. A type without a kind does not take it, unless this
+/// type declares `EntityType` as a property.
 ///
 /// ```
 /// use table_core::query::EntityRef;
@@ -42,9 +45,22 @@ pub struct Patterns<T> {
 pub(crate) struct Pattern<T> {
     pub(crate) partition_key: Vec<StoredPiece>,
     pub(crate) row_key: Vec<StoredPiece>,
-    /// The `EntityType` that the rows must have, or `None` if they need not have one.
-    pub(crate) entity_type: Option<String>,
+    pub(crate) entity_type: EntityType,
     pub(crate) value: T,
+}
+
+/// The values of `EntityType` in the rows of one kind.
+#[derive(Clone, Debug)]
+pub(crate) enum EntityType {
+    /// The rows have this `EntityType`.
+    Only(String),
+    /// The rows have any `EntityType`, or none.
+    Any,
+    /// The rows have no `EntityType`, or an `EntityType` that does not distinguish types, because no type with a kind has their keys.
+    ///
+    /// A stored schema does not tell whether its type collects properties such as `EntityType` in a `rest` field. In a set, such a type has other keys than the
+    /// types with a kind.
+    None,
 }
 
 impl<T> Patterns<T> {
@@ -73,22 +89,52 @@ impl<T> Patterns<T> {
         if row_key.starts_with(RESERVED) {
             return None;
         }
-        let matches = |pattern: &&Pattern<T>| {
-            (pattern.entity_type.is_none() || pattern.entity_type.as_deref() == entity_type)
-                && keys::fits(&pattern.partition_key, partition_key)
-                && keys::fits(&pattern.row_key, row_key)
+        let fits = |pattern: &&Pattern<T>| {
+            keys::fits(&pattern.partition_key, partition_key) && keys::fits(&pattern.row_key, row_key)
+        };
+        let typed = || self.all.iter().filter_map(|pattern| Some((pattern.kind()?, pattern)));
+        let is_own = |(kind, pattern): &(&str, &Pattern<T>)| Some(*kind) == entity_type && fits(pattern);
+        if let Some((_, own)) = typed().find(is_own) {
+            return Some(&own.value);
+        }
+        let is_of_unknown_type = entity_type.is_some() && typed().any(|(_, pattern)| fits(&pattern));
+        let matches = |pattern: &&Pattern<T>| match pattern.entity_type {
+            EntityType::Only(_) => false,
+            EntityType::None if is_of_unknown_type => false,
+            EntityType::Any | EntityType::None => fits(pattern),
         };
         self.all.iter().find(matches).map(|pattern| &pattern.value)
+    }
+
+    /// Returns the value of the pattern that a wide entity with these keys matches. `entity_type` is the `EntityType` of a part. Only the first part contains the
+    /// `EntityType`, so a part without it also matches the pattern of a type with a kind, if the keys match no other pattern.
+    pub(crate) fn of_whole(
+        &self,
+        partition_key: &str,
+        row_key: &str,
+        entity_type: Option<&str>,
+    ) -> Option<&T> {
+        let kinds = || self.all.iter().filter_map(Pattern::kind).filter(|_| entity_type.is_none());
+        let of_kind = |kind| self.of_keys(partition_key, row_key, Some(kind));
+        self.of_keys(partition_key, row_key, entity_type).or_else(|| kinds().find_map(of_kind))
     }
 
     /// Returns `true` if the pattern of a row can depend on its `EntityType`.
     #[must_use]
     pub fn need_entity_type(&self) -> bool {
-        self.all.iter().any(|pattern| pattern.entity_type.is_some())
+        self.all.iter().any(|pattern| pattern.kind().is_some())
     }
 }
 
 impl<T> Pattern<T> {
+    /// Returns the `EntityType` that the rows must have, or `None` if they need not have one.
+    fn kind(&self) -> Option<&str> {
+        match &self.entity_type {
+            EntityType::Only(kind) => Some(kind),
+            EntityType::Any | EntityType::None => None,
+        }
+    }
+
     fn literal_length(&self) -> usize {
         let length = |piece: &StoredPiece| match piece {
             StoredPiece::Literal(literal) => literal.len(),
@@ -98,13 +144,76 @@ impl<T> Pattern<T> {
     }
 }
 
-/// Returns the `EntityType` of a row, or `None` if it has none.
+/// Returns the `EntityType` of a row, or `None` if it has none. An `EntityType` that is not a string equals no kind, as does an empty string, which represents it.
 ///
 /// # Errors
 /// `Corrupted` if the row cannot be read.
 pub(crate) fn entity_type(row: EntityRef<'_>) -> Result<Option<&str>> {
-    Ok(match row.row.find(ENTITY_TYPE, &mut 0)? {
-        Some(ValueRef::String(found)) => Some(found),
-        _ => None,
-    })
+    Ok(row.row.find(ENTITY_TYPE, &mut 0)?.map(|found| match found {
+        ValueRef::String(found) => found,
+        _ => "",
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::TableEntity;
+    use table_core::schema::StoredSchema;
+
+    use crate::kind::{self, Kind};
+    use crate::type_selection::TypeSelection;
+
+    /// Returns the name of the kind of a row with this RowKey and `EntityType`. Selections of each type must agree with it.
+    fn kind_of(schemas: &[(String, StoredSchema)], row_key: &str, entity_type: Option<&str>) -> String {
+        let row = TableEntity::new("Sales", row_key).unwrap();
+        let row = match entity_type {
+            Some("7") => row.with("EntityType", 7),
+            Some(found) => row.with("EntityType", found),
+            None => row,
+        };
+        let kind = kind::of("Company", &row, schemas);
+        for (_, schema) in schemas {
+            let selection = TypeSelection::new("Company", schemas, Some(&schema.entity), &[]).unwrap();
+            let bytes = row.to_row().unwrap();
+            let stored = table_core::query::EntityRef::new("Sales", row_key, bytes.view());
+            assert_eq!(selection.contains(stored).unwrap(), kind == Kind::Entity(schema), "{row:?}");
+        }
+        kind.name().to_owned()
+    }
+
+    #[test]
+    fn a_row_belongs_to_the_type_of_its_kind_in_any_order_of_the_schemas() {
+        let schema = |entity: &str, lines: &str| -> (String, StoredSchema) {
+            let text = format!(
+                "schema 1\nentity {entity}\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
+                 RowKey \"empid_\"\nRowKey id digits(3) 3 ordered [0-9]\n{lines}"
+            );
+            ("company".to_owned(), text.parse().unwrap())
+        };
+        let any = "schema 1\nentity Any\ntable Company\nPartitionKey p text 0..512 ordered legal\nRowKey r text 0..512 ordered legal\n";
+        let any = ("company".to_owned(), any.parse::<StoredSchema>().unwrap());
+        let [employee, manager] =
+            [("Employee", ""), ("Manager", "kind Boss\n")].map(|(name, lines)| schema(name, lines));
+        for schemas in [
+            vec![employee.clone(), manager.clone(), any.clone()],
+            vec![any.clone(), manager.clone(), employee.clone()],
+        ] {
+            for (entity_type, expected) in [
+                (None, "Employee"),
+                (Some("Boss"), "Manager"),
+                (Some("Robot"), "unexplained"),
+                (Some("7"), "unexplained"),
+            ] {
+                assert_eq!(kind_of(&schemas, "empid_001", entity_type), expected, "{entity_type:?}");
+            }
+            // A type whose keys no type with a kind has may collect `EntityType` in a `rest` field.
+            assert_eq!(kind_of(&schemas, "x", Some("Robot")), "Any");
+        }
+        let declaring = schema("Employee", "property EntityType Edm.String optional\n");
+        for schemas in [vec![declaring.clone(), manager.clone()], vec![manager, declaring]] {
+            for (entity_type, expected) in [("Boss", "Manager"), ("Robot", "Employee")] {
+                assert_eq!(kind_of(&schemas, "empid_001", Some(entity_type)), expected, "{entity_type:?}");
+            }
+        }
+    }
 }

@@ -99,12 +99,15 @@ impl TypeSelection {
     /// `Corrupted` if the row cannot be read.
     pub fn contains(&self, row: EntityRef<'_>) -> Result<bool> {
         let entity_type = entity_type(row)?;
-        let of_keys = |row_key| self.patterns.of_keys(row.partition_key, row_key, entity_type).copied();
-        let (is_selected, row_key) = match (of_keys(row.row_key), WidePart::of(row)?) {
-            (None, Some(part)) => (of_keys(part.base), part.base),
+        let of_row = self.patterns.of_keys(row.partition_key, row.row_key, entity_type);
+        let (is_selected, row_key) = match (of_row, WidePart::of(row)?) {
+            (None, Some(part)) => {
+                (self.patterns.of_whole(row.partition_key, part.base, entity_type), part.base)
+            }
             (found, _) => (found, row.row_key),
         };
-        Ok(is_selected.unwrap_or(false) && self.conditions.accept(row.partition_key, row_key))
+        Ok(is_selected.is_some_and(|is_selected| *is_selected)
+            && self.conditions.accept(row.partition_key, row_key))
     }
 }
 

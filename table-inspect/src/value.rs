@@ -44,7 +44,7 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
             Value::Int32(text.parse().map_err(|_| "a whole number from -2147483648 to 2147483647")?)
         }
         EdmType::Int64 => Value::Int64(text.parse().map_err(|_| "a whole number of 64 bits")?),
-        EdmType::Double => Value::Double(text.parse().map_err(|_| "a number such as 1.5 or 2e10")?),
+        EdmType::Double => Value::Double(double(text).ok_or("a 64-bit number such as 1.5 or 2e10")?),
         EdmType::Boolean => Value::Boolean(match text {
             "true" | "True" | "TRUE" => true,
             "false" | "False" | "FALSE" => false,
@@ -120,6 +120,16 @@ pub fn type_of(name: &str) -> Option<EdmType> {
     })
 }
 
+/// Parses a number, or one of the names that [`show`] writes. Other names, such as `inf`, and numbers that exceed 64 bits are not accepted, as in JSON.
+fn double(text: &str) -> Option<f64> {
+    match text {
+        "NaN" => Some(f64::NAN),
+        "Infinity" | "INF" => Some(f64::INFINITY),
+        "-Infinity" | "-INF" => Some(f64::NEG_INFINITY),
+        _ => text.parse().ok().filter(|number: &f64| number.is_finite()),
+    }
+}
+
 /// Parses an instant. Without an offset, the time zone is UTC. A date is treated as midnight UTC.
 fn instant(text: &str) -> Option<DateTime<Utc>> {
     let with_offset = DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.to_utc());
@@ -154,6 +164,42 @@ mod tests {
         fn every_value_is_read_back_from_its_text(value in any_value()) {
             prop_assert_eq!(read(value.edm_type(), &show(&value)), Ok(value));
         }
+    }
+
+    #[test]
+    fn a_number_is_finite_or_has_the_name_of_a_number_that_is_not() {
+        for text in [
+            "1e999",
+            "-1e999",
+            "1.8e308",
+            "inf",
+            "-inf",
+            "+inf",
+            "infinity",
+            "+Infinity",
+            "INFINITY",
+            "nan",
+            "+NaN",
+            "-NaN",
+            "NAN",
+            "",
+            "1e",
+        ] {
+            assert!(read(EdmType::Double, text).is_err(), "{text}");
+            assert_eq!(guess(text), EdmType::String, "{text}");
+        }
+        for (text, number) in [
+            ("Infinity", f64::INFINITY),
+            ("INF", f64::INFINITY),
+            ("-Infinity", f64::NEG_INFINITY),
+            ("-INF", f64::NEG_INFINITY),
+            ("1.7976931348623157e308", f64::MAX),
+            ("+1.5", 1.5),
+            ("1e-999", 0.0),
+        ] {
+            assert_eq!(read(EdmType::Double, text), Ok(Value::Double(number)), "{text}");
+        }
+        assert!(matches!(read(EdmType::Double, "NaN"), Ok(Value::Double(number)) if number.is_nan()));
     }
 
     /// Returns a text in the form of an instant, with its value if the row of an entity can contain exactly this value.

@@ -4,6 +4,7 @@
 //! between copies and their sources, and handlers. For each pattern, [`plan`] returns either a check or the reason why the pattern cannot be checked.
 
 mod copies;
+mod forms;
 mod index_row;
 mod outbox;
 pub mod plan;
@@ -11,7 +12,7 @@ mod repair;
 mod sums;
 mod wide;
 
-pub use copies::{CopyFinding, Fault, check_copies};
+pub use copies::{CheckedIndex, CopyFinding, Fault, check_copies};
 pub use outbox::{Backlog, Intent, discard, intents, requeue};
 pub use repair::{Repaired, repair_copy};
 pub use wide::{WideFinding, check_wide, refuse_torn};

@@ -21,6 +21,16 @@ pub(crate) async fn of_table(store: &DynTableStore, table: &TableName) -> Result
     Ok(Schemas(stored))
 }
 
+/// Reads the stored schemas that may describe rows of a table: those of the table, and those of other tables that may store an index in it.
+///
+/// # Errors
+/// Any error from the store.
+pub(crate) async fn of_rows(store: &DynTableStore, table: &TableName) -> Result<Schemas> {
+    let mut stored = keys::stored_schemas(store).await?;
+    stored.retain(|stored| stored.may_describe(table));
+    Ok(Schemas(stored))
+}
+
 impl Schemas {
     /// Returns the schemas that this version can read.
     pub(crate) fn readable(self) -> Vec<StoredSchema> {

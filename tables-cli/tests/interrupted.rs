@@ -29,8 +29,8 @@ use tables_cli::transfer::copy::Copying;
 use tables_cli::transfer::delete::delete;
 use tables_cli::transfer::derived::OtherTables;
 use tables_cli::transfer::import::Importing;
-use tables_cli::transfer::rejections::Rejections;
-use tables_cli::transfer::state::{State, StateFile};
+use tables_cli::transfer::rejections::{RejectedRecords, Rejections};
+use tables_cli::transfer::state::StateFile;
 use tables_cli::transfer::sync::{Differences, SyncOptions, sync};
 use tables_cli::transfer::writer::Mode;
 
@@ -141,7 +141,7 @@ async fn killed_imports_write_each_row_and_report_each_rejected_line_once() {
         let (path, errors) = (folder.path().join("state"), folder.path().join("errors"));
         let (written, died) = killed(&mut random, [&target], async |[store]| {
             let mut state = state(&path, pause);
-            let mut rejections = Rejections::open(Some(&errors), state.state())?;
+            let mut rejections = Rejections::open(Some(&errors), &state.state().rejected)?;
             let importing =
                 Importing { store: &store, name: &name, mode: Mode::Replace, guards_parts: true, rate: None };
             importing.run((1..).zip(records.iter().cloned()).map(Ok), &mut state, &mut rejections).await
@@ -166,7 +166,7 @@ async fn an_import_that_stops_at_a_rejected_line_has_written_all_earlier_lines()
     let mut state = state(&folder.path().join("state"), Duration::ZERO);
     let importing =
         Importing { store: &store, name: &name, mode: Mode::Replace, guards_parts: true, rate: None };
-    let mut rejections = Rejections::open(None, &State::default()).unwrap();
+    let mut rejections = Rejections::open(None, &RejectedRecords::default()).unwrap();
     let failure =
         importing.run((1..).zip(records.into_iter()).map(Ok), &mut state, &mut rejections).await.unwrap_err();
     assert!(failure.to_string().starts_with(&format!("line {}: broken", broken + 1)), "{failure}");

@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table_core::query::{Continuation, Page, Query, Select};
-use table_core::schema::StoredSchema;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{
     DynTableStore, Engine, EntityKey, IfMatch, Result, TableEntity, TableName, TableStore, Transaction,
 };
+use table_inspect::kind::Kinds;
 use table_patterns::{Entities, Entity, EntityStore as _, TableStoreExt};
-use tables_cli::check::{Fault, Repaired, check_copies, repair_copy};
+use tables_cli::check::{CheckedIndex, Fault, Repaired, check_copies, repair_copy};
 
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company", crate = table_patterns)]
@@ -104,9 +104,9 @@ impl TableStore for Live {
 }
 
 /// Returns the `RowKey` and the kind of each defect in an index.
-async fn faults(store: &DynTableStore, name: &TableName, schema: &StoredSchema) -> Vec<(String, Fault)> {
+async fn faults(checked: CheckedIndex<'_>) -> Vec<(String, Fault)> {
     let mut faults = Vec::new();
-    let found = check_copies(store, name, (schema, &schema.indexes[0]), async |finding| {
+    let found = check_copies(checked, async |finding| {
         faults.push((finding.key.row_key.as_str().to_owned(), finding.fault));
         Ok(())
     });
@@ -127,37 +127,40 @@ async fn a_program_that_writes_during_a_check_or_a_repair_causes_no_fault() {
             emails.push(employee.email);
         }
         let quiet = DynTableStore::new(engine.clone());
-        let schema = table_inspect::keys::schemas(&quiet, &name).await.unwrap().pop().unwrap();
+        let schemas = table_inspect::keys::schemas_of_rows(&quiet, &name).await.unwrap();
+        let (kinds, schema) = (Kinds::new("Company", &schemas), &schemas[0].1);
+        let (table, index, kinds) = (&name, &schema.indexes[0], &kinds);
         let random = Mutex::new(StdRng::seed_from_u64(seed));
         let live = DynTableStore::new(Arc::new(Live { engine: engine.clone(), employees, random }));
-        assert_eq!(faults(&live, &name, &schema).await, []);
+        let [of_live, of_quiet] =
+            [&live, &quiet].map(|store| CheckedIndex { store, table, schema, index, kinds });
+        assert_eq!(faults(of_live).await, []);
 
         // Deletes the index row of an entity that the program does not change, and adds incorrect index rows for entities that the program changes.
         let rows = engine.untyped("Company").unwrap();
         let index_row = |email: &str| EntityKey::new("Sales", format!("email_{email}")).unwrap();
         let missing = &emails[CHANGING as usize];
         rows.delete(&index_row(missing), IfMatch::Any).await.unwrap();
-        assert_eq!(faults(&live, &name, &schema).await, [(format!("email_{missing}"), Fault::Missing)]);
+        assert_eq!(faults(of_live).await, [(format!("email_{missing}"), Fault::Missing)]);
         for id in 0..CHANGING {
             let row = TableEntity::from(index_row(&format!("n{id}_9@contoso.com"))).with("Id", i64::from(id));
             rows.insert(&row).await.unwrap();
         }
-        let checked = (&schema, &schema.indexes[0]);
         let mut left = Vec::new();
-        let repaired = check_copies(&live, &name, checked, async |finding| {
-            if repair_copy(&live, &name, checked, &finding).await? == Repaired::Left {
+        let repaired = check_copies(of_live, async |finding| {
+            if repair_copy(of_live, &finding).await? == Repaired::Left {
                 left.push(finding);
             }
             Ok(())
         });
         repaired.await.unwrap();
         assert_eq!(left, []);
-        assert_eq!(faults(&quiet, &name, &schema).await, []);
+        assert_eq!(faults(of_quiet).await, []);
 
         // A program writes to an entity after the check of its index row and before the repair.
         rows.delete(&index_row(missing), IfMatch::Any).await.unwrap();
         let mut findings = Vec::new();
-        let found = check_copies(&quiet, &name, checked, async |finding| {
+        let found = check_copies(of_quiet, async |finding| {
             findings.push(finding);
             Ok(())
         });
@@ -165,8 +168,8 @@ async fn a_program_that_writes_during_a_check_or_a_repair_causes_no_fault() {
         let written = findings[0].entity.as_ref().unwrap().clone().with("Age", 200);
         rows.insert_or_merge(&written).await.unwrap();
         for outcome in [Repaired::Done, Repaired::Unneeded] {
-            assert_eq!(repair_copy(&quiet, &name, checked, &findings[0]).await.unwrap(), outcome);
+            assert_eq!(repair_copy(of_quiet, &findings[0]).await.unwrap(), outcome);
         }
-        assert_eq!(faults(&quiet, &name, &schema).await, []);
+        assert_eq!(faults(of_quiet).await, []);
     }
 }

@@ -8,9 +8,10 @@ mod mortal;
 use mortal::counted;
 use table_core::testing::LimitedStore;
 use table_core::{DynTableStore, EntityKey, IfMatch, TableEntity, TableName};
+use table_inspect::kind::Kinds;
 use table_patterns::embedded::Engine;
 use table_patterns::{Entity, EntityStore as _, TableStoreExt};
-use tables_cli::check::{Fault, check_copies};
+use tables_cli::check::{CheckedIndex, Fault, check_copies};
 use tables_cli::transfer::sync::{SyncOptions, sync};
 use tables_cli::transfer::writer::{Change, Mode, Writer};
 
@@ -39,11 +40,13 @@ async fn a_check_looks_up_few_rows() {
         employees.insert(&of(id)).await.unwrap();
     }
     let (store, requests) = counted(&engine);
-    let schema = table_inspect::keys::schemas(&store, &name).await.unwrap().pop().unwrap();
+    let schemas = table_inspect::keys::schemas_of_rows(&store, &name).await.unwrap();
+    let (kinds, schema) = (Kinds::new("Company", &schemas), &schemas[0].1);
     let index = &schema.indexes[0];
+    let checked = CheckedIndex { store: &store, table: &name, schema, index, kinds: &kinds };
     let check = async || {
         let (mut faults, before) = (Vec::new(), requests());
-        let counts = check_copies(&store, &name, (&schema, index), async |finding| {
+        let counts = check_copies(checked, async |finding| {
             faults.push((finding.key.row_key.as_str().to_owned(), finding.fault));
             Ok(())
         })

@@ -135,3 +135,35 @@ fn transfers_that_keep_other_parts_of_a_replaced_entity_are_refused() {
     shown(at, "import Counts DIR/all.jsonl --store DB");
     shown(at, "check Counts --store DB");
 }
+
+#[derive(Debug, PartialEq, Wide)]
+#[entity(table = "Years", kind = "Year", crate = table_patterns)]
+#[partition_key(employee)]
+#[row_key(year)]
+struct YearWithKind {
+    #[digits(6)]
+    employee: u32,
+    #[digits(4)]
+    year: u16,
+    #[slots("Day", 1..=366)]
+    days: [Option<i32>; 366],
+}
+
+#[test]
+fn all_parts_of_a_wide_entity_with_a_kind_belong_to_its_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    block_on(async {
+        let engine = Engine::open(at.join("db")).unwrap();
+        let years = engine.wide::<YearWithKind>().create_if_missing().await.unwrap();
+        for year in 2010..2013 {
+            let whole = YearWithKind { employee: 1, year, days: [Some(1); 366] };
+            years.insert_or_replace(&whole).await.unwrap();
+        }
+        engine.close().await.unwrap();
+    });
+    assert_eq!(shown(at, "count Years employee=1 --store DB -o csv"), "rows\n6\n");
+    assert_eq!(shown(at, "count Years year=2011.. --store DB -o csv"), "rows\n4\n");
+    assert_eq!(shown(at, "delete Years year=2011..2011 --yes --store DB"), "deleted 2 rows\n");
+    assert_eq!(shown(at, "check Years --store DB -o csv").lines().count(), 2);
+}

@@ -9,9 +9,8 @@ use std::fs;
 use crate::pages::{docs, pages, read, root};
 
 /// The packages that a sample may use. "First steps" tells the reader to add them. The page about the web API adds `axum`.
-const PACKAGES: [&str; 15] = [
+const PACKAGES: [&str; 14] = [
     "axum",
-    "azure_identity",
     "chrono",
     "pollster",
     "serde",

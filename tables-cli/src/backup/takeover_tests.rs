@@ -1,4 +1,5 @@
-//! Tests that a command does no damage if it pauses at a request to an object store, and continues after another command has taken over the lock.
+//! Tests that a command does no damage if it pauses at a request to an object store, and continues after another command has taken over the lock. Also tests that
+//! a command keeps the lock if answers to its requests are lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use futures_util::stream::BoxStream;
 use object_store::memory::InMemory;
 use object_store::path::Path as ObjectPath;
 use object_store::{
-    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMode,
     PutMultipartOptions, PutOptions, PutPayload, PutResult,
 };
 use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
@@ -36,6 +37,8 @@ struct Pausing {
     before: usize,
     writes: std::sync::atomic::AtomicUsize,
     gate: Arc<Gate>,
+    /// `true` if the store executes each creation of an object, but the client does not receive the answer and sends the request again.
+    loses_answers: bool,
 }
 
 impl fmt::Display for Pausing {
@@ -58,6 +61,9 @@ impl ObjectStore for Pausing {
             while !self.gate.is_open.load(Ordering::SeqCst) {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
+        }
+        if self.loses_answers && options.mode == PutMode::Create {
+            let _ = self.store.put_opts(location, payload.clone(), options.clone()).await;
         }
         self.store.put_opts(location, payload, options).await
     }
@@ -142,6 +148,7 @@ fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
         before,
         writes: std::sync::atomic::AtomicUsize::new(0),
         gate: gate.clone(),
+        loses_answers: false,
     };
     let case = format!("{folder} {before} {take_over:?}");
     let has_paused = thread::scope(|scope| {
@@ -206,6 +213,7 @@ fn the_lock_is_renewed_while_equal_rows_are_compared() {
             before: usize::MAX,
             writes: std::sync::atomic::AtomicUsize::new(0),
             gate: Arc::default(),
+            loses_answers: false,
         });
         let objects = Objects::new(counting.clone(), ObjectPath::from("prefix"), "the store").unwrap();
         let objects = objects.with_timeout(Duration::ZERO).with_renewal(Duration::ZERO);
@@ -215,4 +223,26 @@ fn the_lock_is_renewed_while_equal_rows_are_compared() {
         counting.writes.load(Ordering::SeqCst)
     };
     assert!(renewals(true) >= renewals(false) + 50);
+}
+
+#[test]
+fn a_command_recognises_its_own_lock_after_a_lost_answer() {
+    let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    let store = DynTableStore::new(Engine::in_memory());
+    let table = block_on(store.untyped("Things").unwrap().create_if_missing()).unwrap();
+    for row in 0..3 {
+        block_on(table.insert(&TableEntity::new("p", row.to_string()).unwrap())).unwrap();
+        let losing = Pausing {
+            store: objects.clone(),
+            folder: "locks/",
+            before: usize::MAX,
+            writes: std::sync::atomic::AtomicUsize::new(0),
+            gate: Arc::default(),
+            loses_answers: true,
+        };
+        back_up(Arc::new(losing), &store).unwrap();
+    }
+    let last = repository(objects).unwrap();
+    assert_eq!(last.ids().unwrap().len(), 3);
+    assert!(block_on(verify(&last)).unwrap().damage.is_empty());
 }

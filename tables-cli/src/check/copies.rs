@@ -11,7 +11,7 @@ use crate::rows::Pages;
 use crate::transfer::compare::is_same;
 use crate::transfer::ordered::{Entities, Paged};
 use table_inspect::keys;
-use table_inspect::kind::RESERVED;
+use table_inspect::kind::{Kind, Kinds};
 
 /// The maximum number of times that an entity and its index row are compared while programs change them.
 pub(super) const ATTEMPTS: usize = 10;
@@ -26,7 +26,7 @@ pub enum Fault {
     Different,
     /// The entity of the index row does not exist, or has a different value.
     Orphaned,
-    /// The index is unique, and the value already belongs to a different entity.
+    /// The index is unique and the value already belongs to a different entity, or the row with the key of the index row is an entity itself.
     Taken,
     /// The row does not match the schema and therefore cannot be compared.
     Unclear(String),
@@ -47,6 +47,24 @@ pub struct CopyFinding {
     pub found: Option<TableEntity>,
 }
 
+/// An index whose rows are compared with their entities.
+///
+/// An entity and its index row are read by two requests, and a program may write both of them in between. The comparison is therefore valid only if the row
+/// that was read first still has the same version after the second row has been read. Otherwise, the rows are compared again.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckedIndex<'a> {
+    /// The store that contains the table.
+    pub store: &'a DynTableStore,
+    /// The table of the entities and of the index rows.
+    pub table: &'a TableName,
+    /// The schema of the entities.
+    pub schema: &'a StoredSchema,
+    /// The index.
+    pub index: &'a StoredIndex,
+    /// The kinds of rows in the table.
+    pub kinds: &'a Kinds<'a>,
+}
+
 /// Compares the rows of an index with their entities, and calls `found` for each defect. Returns the number of entities and the number of index rows. Programs
 /// may write to the table meanwhile.
 ///
@@ -56,13 +74,12 @@ pub struct CopyFinding {
 /// # Errors
 /// Any error from the store or from `found`.
 pub async fn check_copies(
-    store: &DynTableStore,
-    table: &TableName,
-    (schema, index): (&StoredSchema, &StoredIndex),
+    checked: CheckedIndex<'_>,
     mut found: impl AsyncFnMut(CopyFinding) -> Result<()>,
 ) -> Result<(u64, u64)> {
+    let CheckedIndex { schema, index, .. } = checked;
     let (mut entities, mut copies, mut sums) = (0, 0, Sums::new());
-    let mut rows = RowsOfIndex::new(store, table, schema, index);
+    let mut rows = RowsOfIndex::new(checked);
     while let Some((role, row)) = rows.next().await? {
         match role {
             Role::Entity => {
@@ -82,8 +99,7 @@ pub async fn check_copies(
     if sums.are_equal() {
         return Ok((entities, copies));
     }
-    let checked = Checked { store, table, schema, index };
-    let mut rows = RowsOfIndex::new(store, table, schema, index);
+    let mut rows = RowsOfIndex::new(checked);
     while let Some((role, row)) = rows.next().await? {
         let finding = match role {
             Role::Copy if sums.may_differ(row.key()) => checked.of_copy(row).await?,
@@ -115,52 +131,35 @@ enum Role {
 /// Reads the entities of a schema and the rows of one of its indexes, in the order of the store.
 struct RowsOfIndex<'a> {
     rows: Paged<'a>,
-    schema: &'a StoredSchema,
-    index: &'a StoredIndex,
+    checked: CheckedIndex<'a>,
 }
 
 impl<'a> RowsOfIndex<'a> {
-    fn new(
-        store: &'a DynTableStore,
-        table: &'a TableName,
-        schema: &'a StoredSchema,
-        index: &'a StoredIndex,
-    ) -> Self {
+    fn new(checked: CheckedIndex<'a>) -> Self {
         let query = Query::new(KeyRange::ALL);
-        Self { rows: Paged::new(Pages::new(store, table, query)), schema, index }
+        Self { rows: Paged::new(Pages::new(checked.store, checked.table, query)), checked }
     }
 
     async fn next(&mut self) -> Result<Option<(Role, TableEntity)>> {
         while let Some(row) = self.rows.next().await? {
-            let (partition_key, row_key) = (row.key().partition_key.as_str(), row.key().row_key.as_str());
-            // Internal rows may match the schema, because a key part may contain the first character of their keys.
-            if row_key.starts_with(RESERVED) || !keys::fits(&self.schema.partition_key, partition_key) {
-                continue;
-            }
-            if keys::fits(&self.schema.row_key, row_key) {
-                return Ok(Some((Role::Entity, row)));
-            }
-            if keys::fits(&self.index.row_key, row_key) {
-                return Ok(Some((Role::Copy, row)));
+            if let Some(role) = self.checked.role(&row) {
+                return Ok(Some((role, row)));
             }
         }
         Ok(None)
     }
 }
 
-/// An index whose rows are compared with their entities individually.
-///
-/// An entity and its index row are read by two requests, and a program may write both of them in between. The comparison is therefore valid only if the row
-/// that was read first still has the same version after the second row has been read. Otherwise, the rows are compared again.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Checked<'a> {
-    pub(super) store: &'a DynTableStore,
-    pub(super) table: &'a TableName,
-    pub(super) schema: &'a StoredSchema,
-    pub(super) index: &'a StoredIndex,
-}
+impl CheckedIndex<'_> {
+    /// Returns the role of a row, or `None` for an internal row and for a row of another type or index.
+    fn role(&self, row: &TableEntity) -> Option<Role> {
+        match self.kinds.of(row) {
+            kind if kind == Kind::Entity(self.schema) => Some(Role::Entity),
+            kind if kind == Kind::Index(self.schema, self.index) => Some(Role::Copy),
+            _ => None,
+        }
+    }
 
-impl Checked<'_> {
     /// Checks that an entity has the correct index row. Returns the defect, if any.
     async fn of_entity(&self, mut entity: TableEntity) -> Result<Option<CopyFinding>> {
         for _ in 0..ATTEMPTS {
@@ -198,6 +197,9 @@ impl Checked<'_> {
     }
 
     async fn compare_entity(&self, entity: &TableEntity) -> Result<Option<CopyFinding>> {
+        if self.role(entity) != Some(Role::Entity) {
+            return Ok(None);
+        }
         let wanted = match wanted(self.schema, self.index, entity) {
             Ok(Some(wanted)) => wanted,
             Ok(None) => return Ok(None),
@@ -207,6 +209,7 @@ impl Checked<'_> {
         let is_its = |found| owner(self.schema, self.index, found).ok().as_ref() == Some(entity.key());
         let fault = match &found {
             None => Fault::Missing,
+            Some(found) if self.role(found) != Some(Role::Copy) => Fault::Taken,
             Some(found) if is_same(found, &wanted) => return Ok(None),
             Some(found) if self.index.unique && !is_its(found) => Fault::Taken,
             Some(_) => Fault::Different,
@@ -216,15 +219,22 @@ impl Checked<'_> {
     }
 
     async fn compare_copy(&self, copy: &TableEntity) -> Result<Option<CopyFinding>> {
+        if self.role(copy) != Some(Role::Copy) {
+            return Ok(None);
+        }
+        let unclear = |reason| CopyFinding { found: Some(copy.clone()), ..unclear(copy, reason) };
         let owner = match owner(self.schema, self.index, copy) {
             Ok(owner) => owner,
-            Err(reason) => {
-                return Ok(Some(CopyFinding { found: Some(copy.clone()), ..unclear(copy, reason) }));
-            }
+            Err(reason) => return Ok(Some(unclear(reason))),
         };
         // The other values of the index row are compared when the entity is checked.
         let is_its = match keys::read(self.store, self.table, &owner).await? {
             None => false,
+            // A type that collects properties in a `rest` field may own the row. The stored schema does not tell.
+            Some(row) if self.kinds.of(&row) == Kind::Unknown => {
+                return Ok(Some(unclear("belongs to a row of an unknown type".to_owned())));
+            }
+            Some(row) if self.role(&row) != Some(Role::Entity) => false,
             Some(entity) => match wanted(self.schema, self.index, &entity) {
                 Ok(wanted) => wanted.is_some_and(|wanted| wanted.key() == copy.key()),
                 Err(_) => true,

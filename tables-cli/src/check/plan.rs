@@ -3,6 +3,9 @@
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 
 use table_inspect::keys;
+use table_inspect::kind::{self, Kind};
+
+use crate::check::forms::are_distinguished;
 
 /// The check of one pattern of an entity type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,22 +16,24 @@ pub struct Plan<'a> {
     pub check: Result<&'a StoredIndex, String>,
 }
 
-/// Returns a check for each pattern that a schema declares.
+/// Returns a check for each pattern that a schema declares. `schemas` are the schemas that can describe rows of the table, each with the name of its table in
+/// lower case.
 ///
 /// ```
 /// use tables_cli::check::plan::plans;
 ///
 /// let schema = "schema 1\nentity E\ntable T\nkeeps feed\nPartitionKey p text 0..512 ordered legal\nRowKey \"r\"\n".parse()?;
-/// let plans = plans(&schema);
+/// let schemas = [("t".to_owned(), schema)];
+/// let plans = plans(&schemas[0].1, &schemas);
 /// assert_eq!(plans[0].pattern, "feed");
 /// assert!(plans[0].check.is_err());
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[must_use]
-pub fn plans(schema: &StoredSchema) -> Vec<Plan<'_>> {
+pub fn plans<'a>(schema: &'a StoredSchema, schemas: &[(String, StoredSchema)]) -> Vec<Plan<'a>> {
     let indexes = schema.indexes.iter().map(|index| Plan {
         pattern: format!("index {}", index.name),
-        check: reason(schema, index).map_or(Ok(index), Err),
+        check: reason(schema, index).or_else(|| rival(schema, index, schemas)).map_or(Ok(index), Err),
     });
     let keeps = schema.keeps.iter().map(|word| Plan { pattern: word.clone(), check: Err(reason_of(word)) });
     indexes.chain(keeps).collect()
@@ -78,6 +83,18 @@ fn reason(schema: &StoredSchema, index: &StoredIndex) -> Option<String> {
     };
     let unknown = index.properties.iter().find(|property| !is_known(&property.name));
     unknown.map(|property| format!("only the program knows the source of `{}`", property.name))
+}
+
+/// Returns the reason why the rows of an index or their entities cannot be distinguished from other rows of the table, or `None` if they can.
+fn rival(schema: &StoredSchema, index: &StoredIndex, schemas: &[(String, StoredSchema)]) -> Option<String> {
+    let own = [Kind::Entity(schema), Kind::Index(schema, index)];
+    let mut others = kind::of_table(&schema.table, schemas).filter(|kind| !own.contains(kind));
+    let other = others.find(|other| !own.iter().all(|own| are_distinguished(own, other)))?;
+    let other = match other {
+        Kind::Index(of, index) => format!("the index `{}` of `{}`", index.name, of.entity),
+        kind => format!("`{}`", kind.name()),
+    };
+    Some(format!("only the program distinguishes its rows from those of {other}"))
 }
 
 fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str) -> bool {

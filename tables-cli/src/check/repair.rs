@@ -1,11 +1,8 @@
 //! Repairs the rows of indexes that are in the same partition as their entities.
 
-use table_core::schema::{StoredIndex, StoredSchema};
-use table_core::{
-    DynTableStore, IfMatch, Operation, OperationKind, TableEntity, TableName, TableStore, Transaction,
-};
+use table_core::{DynTableStore, IfMatch, Operation, OperationKind, TableEntity, TableStore, Transaction};
 
-use crate::check::copies::{ATTEMPTS, Checked, CopyFinding, Fault};
+use crate::check::copies::{ATTEMPTS, CheckedIndex, CopyFinding, Fault};
 use crate::failure::Result;
 
 /// The outcome of repairing one defect.
@@ -24,13 +21,8 @@ pub enum Repaired {
 ///
 /// # Errors
 /// Any error from the store.
-pub async fn repair_copy(
-    store: &DynTableStore,
-    table: &TableName,
-    (schema, index): (&StoredSchema, &StoredIndex),
-    finding: &CopyFinding,
-) -> Result<Repaired> {
-    let checked = Checked { store, table, schema, index };
+pub async fn repair_copy(checked: CheckedIndex<'_>, finding: &CopyFinding) -> Result<Repaired> {
+    let CheckedIndex { store, table, .. } = checked;
     let mut finding = finding.clone();
     for _ in 0..ATTEMPTS {
         let Some(transaction) = transaction(store, &finding)? else { return Ok(Repaired::Left) };

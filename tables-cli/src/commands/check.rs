@@ -4,16 +4,18 @@ use std::io::Write;
 
 use table_core::TableName;
 use table_core::query::TextRange;
-use table_core::schema::{StoredIndex, StoredSchema};
 
 use crate::check::plan::plans;
-use crate::check::{CopyFinding, Fault, Repaired, check_copies, check_wide, intents, repair_copy};
+use crate::check::{
+    CheckedIndex, CopyFinding, Fault, Repaired, check_copies, check_wide, intents, repair_copy,
+};
 use crate::commands::{Context, ORDER_HELP, count_of, table, tables};
 use crate::failure::{Exit, Failure, Result};
 use crate::output;
 use crate::schemas;
 use crate::store::{Purpose, Store};
 use table_inspect::keys;
+use table_inspect::kind::Kinds;
 
 /// The maximum number of findings shown for one index.
 const SHOWN: usize = 5;
@@ -60,21 +62,28 @@ impl Check {
         let names = tables(&store.tables, self.table.as_deref()).await?;
         let (mut lines, mut faults) = (Vec::new(), 0);
         for name in &names {
-            for stored in schemas::of_table(&store.tables, name).await?.0 {
-                let schema = match stored.schema {
-                    Ok(schema) => schema,
-                    Err(error) => {
+            let mut schemas = Vec::new();
+            for stored in schemas::of_rows(&store.tables, name).await?.0 {
+                match stored.schema {
+                    Ok(schema) => schemas.push((stored.table, schema)),
+                    Err(error) if stored.table == name.folded() => {
                         let (table, entity) = (name.to_string(), stored.entity);
                         let (pattern, state) = ("schema".to_owned(), "not checked".to_owned());
                         lines.push(Line { table, entity, pattern, state, detail: error.to_string() });
-                        continue;
                     }
-                };
-                for plan in plans(&schema) {
+                    Err(_) => {}
+                }
+            }
+            let kinds = Kinds::new(name.as_str(), &schemas);
+            for (_, schema) in schemas.iter().filter(|(of, _)| of == name.folded()) {
+                for plan in plans(schema, &schemas) {
                     let (state, detail) = match plan.check {
                         Err(reason) => ("not checked".to_owned(), reason),
                         Ok(index) => {
-                            let (found, state, detail) = of_index(&store, name, &schema, index).await?;
+                            let tables = &store.tables;
+                            let checked =
+                                CheckedIndex { store: tables, table: name, schema, index, kinds: &kinds };
+                            let (found, state, detail) = of_index(checked).await?;
                             faults += found;
                             (state, detail)
                         }
@@ -99,14 +108,9 @@ impl Check {
 }
 
 /// Checks one index. Returns the number of defects, the state of the index, and a description.
-async fn of_index(
-    store: &Store,
-    name: &TableName,
-    schema: &StoredSchema,
-    index: &StoredIndex,
-) -> Result<(u64, String, String)> {
+async fn of_index(checked: CheckedIndex<'_>) -> Result<(u64, String, String)> {
     let (mut faults, mut shown) = (0, Vec::new());
-    let (entities, copies) = check_copies(&store.tables, name, (schema, index), async |finding| {
+    let (entities, copies) = check_copies(checked, async |finding| {
         faults += 1;
         if shown.len() < SHOWN {
             shown.push(text_of(&finding));
@@ -187,8 +191,10 @@ impl Repair {
         let name = table(&self.table)?;
         let (mut lines, mut refused, mut repaired) = (Vec::new(), 0, 0);
         // IMPORTANT: a repair deletes orphaned rows. A row of a type whose schema cannot be read could be mistaken for one, so such a schema is an error.
-        for schema in keys::schemas(&store.tables, &name).await? {
-            for plan in plans(&schema) {
+        let schemas = keys::schemas_of_rows(&store.tables, &name).await?;
+        let kinds = Kinds::new(name.as_str(), &schemas);
+        for (_, schema) in schemas.iter().filter(|(of, _)| of == name.folded()) {
+            for plan in plans(schema, &schemas) {
                 let wanted = |index: &String| plan.pattern == format!("index {index}");
                 if !self.index.as_ref().is_none_or(wanted) {
                     continue;
@@ -199,7 +205,10 @@ impl Repair {
                         ("refused".to_owned(), reason)
                     }
                     Ok(index) => {
-                        let (done, left) = self.repair(&store, &name, &schema, index).await?;
+                        let tables = &store.tables;
+                        let checked =
+                            CheckedIndex { store: tables, table: &name, schema, index, kinds: &kinds };
+                        let (done, left) = self.repair(checked).await?;
                         repaired += done;
                         refused += left.len() as u64;
                         let state = if self.dry_run { "would repair" } else { "repaired" };
@@ -222,18 +231,12 @@ impl Repair {
     }
 
     /// Repairs one index. Returns the number of repaired rows, and descriptions of the remaining defects.
-    async fn repair(
-        &self,
-        store: &Store,
-        name: &TableName,
-        schema: &StoredSchema,
-        index: &StoredIndex,
-    ) -> Result<(u64, Vec<String>)> {
+    async fn repair(&self, checked: CheckedIndex<'_>) -> Result<(u64, Vec<String>)> {
         let (mut done, mut left) = (0, Vec::new());
-        check_copies(&store.tables, name, (schema, index), async |finding| {
+        check_copies(checked, async |finding| {
             let is_ours = matches!(finding.fault, Fault::Missing | Fault::Different | Fault::Orphaned);
             let repaired = match (self.dry_run, is_ours) {
-                (false, _) => repair_copy(&store.tables, name, (schema, index), &finding).await?,
+                (false, _) => repair_copy(checked, &finding).await?,
                 (true, true) => Repaired::Done,
                 (true, false) => Repaired::Left,
             };

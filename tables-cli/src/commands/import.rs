@@ -86,7 +86,7 @@ impl Import {
             (FileForm::of(self.format, &self.file)?, &self.types, self.guess_types)
         );
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
-        let mut rejections = Rejections::open(self.errors.as_deref(), state.state())?;
+        let mut rejections = Rejections::open(self.errors.as_deref(), &state.state().rejected)?;
         let importing = Importing {
             store: &store.tables,
             name: &name,

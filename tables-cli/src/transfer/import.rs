@@ -61,6 +61,7 @@ impl Importing<'_> {
         let outcome = push_all(records, &mut writer, state, rejections).await;
         // The state must count all settled (written or rejected) records, even if the import ends with an error.
         let settled = done + writer.settled();
+        rejections.sync()?;
         match outcome {
             Ok(()) => {
                 state.finish(settled)?;
@@ -87,11 +88,11 @@ async fn push_all(
                   checksum: &mut SettledChecksum,
                   state: &mut StateFile| {
         // IMPORTANT: the rejections file must be written before the state, which records the length of the file. If the import is continued, all bytes after
-        // this length are removed from the file.
+        // this length are removed from the file. A shorter file is refused.
         let outcome = rejections.push(writer.take_rejected());
         let settled = done + writer.settled();
         bar.set_position(settled);
-        state.advance_file(settled, checksum.settle(settled), rejections.records())?;
+        state.advance_file(settled, checksum.settle(settled), rejections)?;
         outcome
     };
     for (record, number) in records.zip(1..) {

@@ -4,25 +4,38 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use table_inspect::record::Rejected;
 
 use crate::failure::{Failure, Result};
-use crate::transfer::state::{RejectedRecords, State};
+
+/// The rejected records, which were written to a separate file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectedRecords {
+    /// The number of rejected records.
+    pub count: u64,
+    /// The absolute path of the file that contains the rejected records with the reasons for their rejection.
+    pub file: Option<String>,
+    /// The length of this file in bytes.
+    pub bytes: u64,
+}
 
 /// The rejected records of an import. If a file is given, they are written to it. Otherwise, the first rejected record ends the import.
 #[derive(Debug, Default)]
 pub struct Rejections {
     file: Option<(String, File)>,
     records: RejectedRecords,
+    /// The length of the durable content of the file.
+    durable: u64,
 }
 
 impl Rejections {
-    /// Opens the file for rejected records, and truncates it after the records that the state counts.
+    /// Opens the file for rejected records, and truncates it after the records that a state counts, which are `recorded`.
     ///
     /// # Errors
     /// `Refused` if the state counts records in another file, or if the file is shorter than the state records. `File` if the file cannot be written.
-    pub fn open(path: Option<&Path>, state: &State) -> Result<Self> {
-        let recorded = &state.rejected;
+    pub fn open(path: Option<&Path>, recorded: &RejectedRecords) -> Result<Self> {
         let full = path.map(std::path::absolute).transpose().map_err(Failure::file("--errors"))?;
         let full = full.map(|path| path.display().to_string());
         if recorded.count > 0 && full != recorded.file {
@@ -45,7 +58,8 @@ impl Rejections {
         file.set_len(recorded.bytes).map_err(failed())?;
         file.seek(SeekFrom::Start(recorded.bytes)).map_err(failed())?;
         let records = RejectedRecords { file: full, ..recorded.clone() };
-        Ok(Self { file: Some((path.display().to_string(), file)), records })
+        let durable = records.bytes;
+        Ok(Self { file: Some((path.display().to_string(), file)), records, durable })
     }
 
     /// Returns `true` if rejected records are written to a file.
@@ -89,5 +103,42 @@ impl Rejections {
             self.records.bytes += line.len() as u64;
         }
         Ok(())
+    }
+    /// Makes the added records durable.
+    ///
+    /// # Errors
+    /// `File` if the file cannot be made durable.
+    pub fn sync(&mut self) -> Result<()> {
+        if let Some((path, file)) = self.file.as_ref().filter(|_| self.durable < self.records.bytes) {
+            file.sync_data().map_err(Failure::file(path))?;
+            self.durable = self.records.bytes;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::transfer::checksum::SequenceChecksum;
+    use crate::transfer::state::StateFile;
+
+    #[test]
+    fn a_state_is_stored_only_after_the_rejected_records_are_durable() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let mut state = StateFile::open(Some(&path), "import").unwrap().with_pause(Duration::ZERO);
+        // The content of a pipe cannot be made durable.
+        let (_reader, writer) = std::io::pipe().unwrap();
+        let file = Some(("a pipe".to_owned(), File::from(OwnedFd::from(writer))));
+        let mut rejections = Rejections { file, ..Rejections::default() };
+        state.advance_file(1, SequenceChecksum::default(), &mut rejections).unwrap();
+        let rejected = Rejected { line: 2, column: 0, reason: "no key".to_owned() };
+        rejections.push(vec![rejected]).unwrap();
+        assert!(state.advance_file(2, SequenceChecksum::default(), &mut rejections).is_err());
+        assert_eq!(StateFile::open(Some(&path), "import").unwrap().state().records, 1);
     }
 }

@@ -11,6 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::incomplete::{Incomplete, remove_remains};
 use crate::rows::is_empty;
 use crate::transfer::checksum::SequenceChecksum;
+use crate::transfer::rejections::{RejectedRecords, Rejections};
 
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -33,18 +34,6 @@ pub struct State {
     pub continuation: Option<String>,
     /// `true` if the transfer is complete.
     pub is_done: bool,
-}
-
-/// The rejected records, which were written to a separate file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RejectedRecords {
-    /// The number of rejected records.
-    pub count: u64,
-    /// The absolute path of the file that contains the rejected records with the reasons for their rejection.
-    pub file: Option<String>,
-    /// The length of this file in bytes.
-    pub bytes: u64,
 }
 
 /// The state file of a running transfer. If it has no path, the state is not stored.
@@ -133,27 +122,31 @@ impl StateFile {
     pub fn advance(&mut self, records: u64, continuation: Option<String>) -> Result<()> {
         self.state.records = records;
         self.state.continuation = continuation;
-        self.save_if_due()
+        if self.is_due() { self.save() } else { Ok(()) }
     }
 
     /// Records the progress of a transfer from a file, with the rejected records and the checksum of all records that have been written or rejected. By
-    /// default, the state file is written at most twice a second.
+    /// default, the state file is written at most twice a second. The rejected records are then durable before the state, which records their length.
     ///
     /// # Errors
-    /// `File` if the state file cannot be written.
+    /// `File` if the state file cannot be written, or if the rejected records cannot be made durable.
     pub fn advance_file(
         &mut self,
         records: u64,
         checksum: SequenceChecksum,
-        rejected: &RejectedRecords,
+        rejections: &mut Rejections,
     ) -> Result<()> {
         (self.state.records, self.state.checksum) = (records, Some(checksum));
-        self.state.rejected.clone_from(rejected);
-        self.save_if_due()
+        self.state.rejected.clone_from(rejections.records());
+        if !self.is_due() {
+            return Ok(());
+        }
+        rejections.sync()?;
+        self.save()
     }
 
-    fn save_if_due(&mut self) -> Result<()> {
-        if self.written.elapsed() < self.pause { Ok(()) } else { self.save() }
+    fn is_due(&self) -> bool {
+        self.written.elapsed() >= self.pause
     }
 
     /// Records that the transfer is complete, and the number of its records.

@@ -1,6 +1,6 @@
 //! Detects rows that match none of the stored schemas.
 
-use table_core::schema::StoredSchema;
+use table_core::schema::{ENTITY_TYPE, StoredSchema};
 use table_core::{EntityKey, TableEntity, Value};
 
 use crate::audit::finding::Finding;
@@ -42,12 +42,17 @@ impl Explained {
             return;
         }
         let whole = wide::whole_of(row);
-        let is_entity = |schema: &StoredSchema| {
-            let keys = [Some(row.key()), whole.as_ref()];
-            keys.into_iter().flatten().any(|key| is_of(schema, row, key))
+        let all = || entities(&self.table, &self.schemas);
+        let keys = || [Some(row.key()), whole.as_ref()].into_iter().flatten();
+        // As in `kind::of`, a type without a kind does not own a row of an unknown type that has the keys of a type with a kind.
+        let has_typed_keys = all().any(|schema| schema.kind.is_some() && keys().any(|key| fits(schema, key)));
+        let is_of_unknown_type = has_typed_keys && row.get(ENTITY_TYPE).is_some();
+        let may_own = |schema: &StoredSchema| match &schema.kind {
+            Some(kind) => matches!(row.get(ENTITY_TYPE), Some(Value::String(found)) if found == kind),
+            None => !is_of_unknown_type || schema.properties.iter().any(|own| own.name == ENTITY_TYPE),
         };
-        let mut explained =
-            entities(&self.table, &self.schemas).filter(|schema| is_entity(schema)).peekable();
+        let is_entity = |schema: &StoredSchema| may_own(schema) && keys().any(|key| fits(schema, key));
+        let mut explained = all().filter(|schema| is_entity(schema)).peekable();
         let is_mistyped = explained.peek().is_some();
         if explained.any(|schema| has_properties(schema, row)) {
             return;
@@ -78,14 +83,9 @@ fn entities<'a>(
     })
 }
 
-/// Returns `true` if the schema matches `key` and the row's `EntityType`. `key` is the key of the row, or of the wide entity that the row is a part of.
-fn is_of(schema: &StoredSchema, row: &TableEntity, key: &EntityKey) -> bool {
-    let kind = match row.get(table_core::schema::ENTITY_TYPE) {
-        Some(Value::String(kind)) => Some(kind),
-        _ => None,
-    };
-    (schema.kind.is_none() || schema.kind.as_ref() == kind)
-        && keys::fits(&schema.partition_key, key.partition_key.as_str())
+/// Returns `true` if the schema matches a key, which is the key of a row or of the wide entity that the row is a part of.
+fn fits(schema: &StoredSchema, key: &EntityKey) -> bool {
+    keys::fits(&schema.partition_key, key.partition_key.as_str())
         && keys::fits(&schema.row_key, key.row_key.as_str())
 }
 

@@ -5,6 +5,9 @@
 //! creating the object with the next number. An object can be created by only one command. A command loses the lock as soon as another command creates an
 //! object with a higher number. No clocks are compared.
 //!
+//! A client can send a request again after its answer was lost, and then finds the object that its first attempt created. Each object therefore contains a random
+//! token, from which a command recognises its own object.
+//!
 //! Numbers are never reused, because the last holder leaves an object that marks the lock as free. A command that has lost the lock can therefore never hold
 //! the highest number again.
 //!
@@ -19,6 +22,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use object_store::UpdateVersion;
+use uuid::Uuid;
 
 use crate::backup::storage::requests::Requests;
 use crate::failure::{Failure, Result};
@@ -43,38 +47,42 @@ impl Lease {
     /// Acquires the lock, after waiting if another command seems to hold it. If an earlier holder died after recording its last file and before writing it,
     /// also writes that file.
     pub(super) fn acquire(requests: &Requests, timeout: Duration, shown: &str) -> Result<Self> {
-        let Some(seen) = highest(requests)? else { return Self::take(requests, 1, Bytes::new(), shown) };
+        let Some(seen) = highest(requests)? else { return Self::take(requests, 1, None, shown) };
         if requests.get(&object(seen))?.is_none_or(|content| content != FREE) {
             std::thread::sleep(timeout);
             if highest(requests)? != Some(seen) {
                 let message = format!("another `tables backup` writes to {shown}; wait until it ends");
                 return Err(Failure::Refused(message));
             }
-            let record = requests.get(&object(seen))?.unwrap_or_default();
-            // The next object contains the same record. If this command dies here, the command that takes over next completes the work.
-            let mut lease = Self::take(requests, seen + 1, record.clone(), shown)?;
-            if let Some(file) = File::of(&record) {
+            let file = File::of(&requests.get(&object(seen))?.unwrap_or_default());
+            // The next object records the same file. If this command dies here, the command that takes over next completes the work.
+            let mut lease = Self::take(requests, seen + 1, file.as_ref(), shown)?;
+            if let Some(file) = file {
                 file.write(requests)?;
                 lease.renew(requests, shown)?;
             }
             return Ok(lease);
         }
-        Self::take(requests, seen + 1, Bytes::new(), shown)
+        Self::take(requests, seen + 1, None, shown)
     }
 
-    fn take(requests: &Requests, number: u64, content: Bytes, shown: &str) -> Result<Self> {
+    /// Creates the lock object with this number, which records `file`, and deletes the objects with lower numbers.
+    fn take(requests: &Requests, number: u64, file: Option<&File>, shown: &str) -> Result<Self> {
         let renewed = Instant::now();
         let lost = || {
             Failure::Refused(format!(
                 "another `tables backup` took over {shown}; repeat this one after it has ended"
             ))
         };
-        if !requests.create(&object(number), content)? {
+        let token = Uuid::new_v4().to_string();
+        let content = file.map_or_else(|| Bytes::from(token.clone()), |file| file.record(&token));
+        let name = object(number);
+        if !requests.create(&name, content.clone())? && requests.get(&name)?.as_ref() != Some(&content) {
             return Err(lost());
         }
         let numbers = numbers(requests)?;
         if numbers.iter().max() != Some(&number) {
-            requests.delete(&object(number))?;
+            requests.delete(&name)?;
             return Err(lost());
         }
         for old in numbers.into_iter().filter(|old| *old < number) {
@@ -85,7 +93,7 @@ impl Lease {
 
     /// Renews the lock.
     pub(super) fn renew(&mut self, requests: &Requests, shown: &str) -> Result<()> {
-        *self = Self::take(requests, self.number + 1, Bytes::new(), shown)?;
+        *self = Self::take(requests, self.number + 1, None, shown)?;
         Ok(())
     }
 
@@ -98,7 +106,7 @@ impl Lease {
         shown: &str,
     ) -> Result<()> {
         let file = File { name: name.to_owned(), content, reserved: Some(requests.reserve(name)?) };
-        *self = Self::take(requests, self.number + 1, file.record(), shown)?;
+        *self = Self::take(requests, self.number + 1, Some(&file), shown)?;
         file.write(requests)?;
         // The record must not outlive the file, because a later command may remove the file.
         self.renew(requests, shown)
@@ -119,6 +127,9 @@ impl Lease {
     }
 }
 
+/// The ETag and the version of an object, as stored in a record.
+type Version = Option<(Option<String>, Option<String>)>;
+
 /// The file that completes a command's work.
 struct File {
     name: String,
@@ -128,11 +139,12 @@ struct File {
 }
 
 impl File {
-    /// Returns the content of a lock object that records the file. The first line contains the file's name and version, and the file's content follows.
-    fn record(&self) -> Bytes {
+    /// Returns the content of a lock object that records the file. The first line contains the file's name and version and the token of the object, and the file's
+    /// content follows.
+    fn record(&self, token: &str) -> Bytes {
         let version = self.reserved.as_ref();
         let version = version.map(|version| (version.e_tag.as_deref(), version.version.as_deref()));
-        let line = serde_json::json!([self.name, version]).to_string();
+        let line = serde_json::json!([self.name, version, token]).to_string();
         Bytes::from([line.as_bytes(), b"\n", &self.content].concat())
     }
 
@@ -140,11 +152,12 @@ impl File {
     fn of(record: &Bytes) -> Option<Self> {
         let end = record.iter().position(|byte| *byte == b'\n')?;
         let (line, content) = (record.get(..end)?, record.slice(end + 1..));
-        // In a record written by an earlier release, the first line contains only the file's name.
-        let (name, version) =
-            serde_json::from_slice::<(String, Option<(Option<String>, Option<String>)>)>(line)
-                .ok()
-                .or_else(|| Some((String::from_utf8(line.to_vec()).ok()?, None)))?;
+        // In a record written by an earlier release, the first line has no token, or contains only the file's name.
+        let (name, version) = serde_json::from_slice::<(String, Version, String)>(line)
+            .map(|(name, version, _)| (name, version))
+            .or_else(|_| serde_json::from_slice::<(String, Version)>(line))
+            .ok()
+            .or_else(|| Some((String::from_utf8(line.to_vec()).ok()?, None)))?;
         let reserved = version.map(|(e_tag, version)| UpdateVersion { e_tag, version });
         Some(Self { name, content, reserved })
     }
