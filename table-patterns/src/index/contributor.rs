@@ -22,7 +22,6 @@ use table_core::{Error, Result};
 use crate::entities::{Author, Contribution, Contributor, Entities, EntityChange};
 use crate::index::changes::{Change, ChangeKind, OwnerOf, holds_entry, owner_of, stored_changes};
 use crate::index::copy::CopyChange;
-use crate::index::copy_owner::copy_owner;
 use crate::index::fault::IndexFault;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
 use crate::index::owners;
@@ -100,14 +99,14 @@ impl Indexes {
             return;
         }
         let copy = CopyChange {
+            entity: E::SCHEMA,
             index,
-            owner_of: copy_owner::<E>,
+            owner_of: owner_of::<E>,
             holds_entry: holds_entry::<E>,
             before: is_there.then(|| owner.clone()),
             after: row.map(|row| (owner, row)),
-            // An incomplete index may lack the row of an existing entity.
-            is_trusted: !is_there || self.states.is_ready::<E>(index),
-            watch: if index.include.is_none() { watch.clone() } else { SchemaWatch::default() },
+            is_complete: self.states.is_ready::<E>(index),
+            watch: watch.clone(),
         };
         out.derive(index.name, key.row_key, Arc::new(copy));
     }
