@@ -26,6 +26,11 @@ impl RemovedProperties {
         self.0.contains_key(name)
     }
 
+    /// Returns the stored names of the properties.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+
     /// Returns the properties. Each of them is optional, because rows that were written after its removal lack it.
     pub(super) fn properties(&self) -> Vec<StoredProperty> {
         let property = |(name, edm): (&String, &EdmType)| StoredProperty {

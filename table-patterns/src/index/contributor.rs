@@ -3,7 +3,6 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use table_core::entity::Entity;
@@ -23,10 +22,9 @@ use table_core::{Error, Result};
 use crate::entities::{Author, Contribution, Contributor, Entities, EntityChange};
 use crate::index::changes::{Change, ChangeKind, OwnerOf, holds_entry, owner_of, stored_changes};
 use crate::index::copy::CopyChange;
-use crate::index::copy_owner::copy_owner;
 use crate::index::fault::IndexFault;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
-use crate::index::owners::{self, Found};
+use crate::index::owners;
 use crate::index::relay;
 use crate::index::remote::{Derived, EntryFingerprint, RemoteChange};
 use crate::index::state::{IndexState, NO_STATES, States, load, noted};
@@ -101,14 +99,14 @@ impl Indexes {
             return;
         }
         let copy = CopyChange {
+            entity: E::SCHEMA,
             index,
-            owner_of: copy_owner::<E>,
+            owner_of: owner_of::<E>,
             holds_entry: holds_entry::<E>,
             before: is_there.then(|| owner.clone()),
             after: row.map(|row| (owner, row)),
-            // An incomplete index may lack the row of an existing entity.
-            is_trusted: !is_there || self.states.is_ready::<E>(index),
-            watch: if index.include.is_none() { watch.clone() } else { SchemaWatch::default() },
+            is_complete: self.states.is_ready::<E>(index),
+            watch: watch.clone(),
         };
         out.derive(index.name, key.row_key, Arc::new(copy));
     }
@@ -193,29 +191,24 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
     /// Creates or opens the table, like [`create_if_missing`](Self::create_if_missing). Also returns `true` if this call created the table.
     pub(crate) async fn create_or_open(mut self) -> Result<(Self, bool)> {
         let remote = || E::INDEXES.iter().map(IndexOf::schema).filter(|index| !index.is_same_partition());
-        let mut tables: BTreeMap<String, (TableName, Vec<&IndexSchema>, Found)> = BTreeMap::new();
+        let mut tables: BTreeMap<String, (TableName, Vec<&IndexSchema>)> = BTreeMap::new();
         for index in remote() {
             let table = self.table_of(index)?;
-            let (_, indexes, _) = match tables.entry(table.folded().to_owned()) {
-                Entry::Occupied(known) => known.into_mut(),
-                // IMPORTANT: this runs before the table is created. A claim on the new table is then never mistaken for a claim on an earlier table.
-                Entry::Vacant(unknown) => {
-                    let found = owners::find(self.table.store(), &table).await?;
-                    unknown.insert((table, Vec::new(), found))
-                }
-            };
+            let (_, indexes) = tables.entry(table.folded().to_owned()).or_insert_with(|| (table, Vec::new()));
             indexes.push(index);
         }
-        for (table, indexes, found) in tables.values() {
-            owners::check::<E>(self.table.store(), (self.table.name()?, table), indexes, found).await?;
+        for (table, indexes) in tables.values() {
+            let (store, own) = (self.table.store(), self.table.name()?);
+            owners::check::<E>((store, &self.retry), (own, table), indexes).await?;
         }
         let (table, is_new) = self.table.with_retry(self.retry.clone()).create_or_open().await?;
         self.table = table;
         let (store, own) = (self.table.store(), self.table.name()?);
-        for (table, indexes, found) in tables.into_values() {
-            let is_own = table.folded() == own.folded();
-            let is_new = if is_own { is_new } else { store.create_table_if_missing(&table).await? };
-            owners::claim::<E>((store, &self.retry), (own, &table), &indexes, (found, is_new)).await?;
+        for (table, indexes) in tables.values() {
+            if table.folded() != own.folded() {
+                store.create_table_if_missing(table).await?;
+            }
+            owners::claim::<E>((store, &self.retry), (own, table), indexes).await?;
         }
         load(&self.table, self.index_states()).await?;
         self.reopen_contributors();

@@ -10,19 +10,21 @@ use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::row::Row;
-use table_core::schema::IndexSchema;
+use table_core::schema::{EntitySchema, IndexSchema};
 use table_core::store::StoredRow;
 use table_core::table::SchemaWatch;
 use table_core::{Error, Result};
 
 use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace};
 use crate::index::changes::{HoldsEntry, OwnerOf};
+use crate::index::copy_owner::is_foreign;
 use crate::index::fault::{IndexFault, UniqueViolation};
 use crate::index::whole::with_newer;
 
 /// A change to one index row that is a copy of an entity.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyChange {
+    pub(crate) entity: &'static EntitySchema,
     pub(crate) index: &'static IndexSchema,
     pub(crate) owner_of: OwnerOf,
     pub(crate) holds_entry: HoldsEntry,
@@ -30,9 +32,9 @@ pub(crate) struct CopyChange {
     pub(crate) before: Option<EntityKey>,
     /// The entity that the row belongs to after the change, and the new properties of the row.
     pub(crate) after: Option<(EntityKey, Row)>,
-    /// `true` if the stored row is known to match the entity, because the index is complete.
-    pub(crate) is_trusted: bool,
-    /// The stored schema known to the handle. Copies of whole entities need it, because they also contain properties that only a newer schema declares.
+    /// `true` if the index is complete: each stored entity has its row, and a row at that key belongs to the entity.
+    pub(crate) is_complete: bool,
+    /// The stored schema known to the handle. It declares the properties of copies that other releases have written.
     pub(crate) watch: SchemaWatch,
 }
 
@@ -43,10 +45,23 @@ impl CopyChange {
         for part in parts.iter().filter_map(|part| part.as_any().downcast_ref::<Self>()) {
             all.before = part.before.clone().or(all.before);
             all.after = part.after.clone().or(all.after);
-            all.is_trusted &=
-                part.is_trusted && (part.after.is_none() || part.watch.newer_properties().is_empty());
         }
         all
+    }
+
+    /// Returns `true` if the change needs the stored row. In an incomplete index, the row of an existing entity may be missing. A copy of a whole entity must
+    /// contain the properties of the stored entity that only a newer release knows.
+    fn needs_row(&self) -> bool {
+        let is_there = self.before.is_some();
+        (is_there && !self.is_complete) || (self.after.is_some() && !self.newer_properties().is_empty())
+    }
+
+    /// Returns the properties that a copy gets from the stored entity, because only a newer release knows them.
+    fn newer_properties(&self) -> Arc<[String]> {
+        if self.index.include.is_some() {
+            return Arc::default();
+        }
+        self.watch.newer_properties()
     }
 
     /// Returns the operation that writes the row without reading it first. The row is assumed to match its entity, whose version is a condition of the
@@ -60,6 +75,15 @@ impl CopyChange {
         }
     }
 
+    /// Returns the key of the entity that the stored row belongs to; `None` if the row is not a copy of the index.
+    fn owner(&self, key: &EntityKey, row: &Row) -> Option<EntityKey> {
+        let owner = (self.owner_of)(self.index, key, row)?;
+        // In a complete index, the row at the key of a stored entity's copy is that copy, whatever properties another release has given it.
+        let is_certain = self.is_complete && self.before.as_ref() == Some(&owner);
+        let others = || self.watch.other_properties();
+        (is_certain || !is_foreign(self.entity, self.index, row.view(), &others())).then_some(owner)
+    }
+
     /// Returns the entity that the stored row belongs to, if that entity is not in the transaction and no longer has the value. This happens if a program that
     /// does not know the index has changed or deleted that entity.
     async fn obsolete_owner(
@@ -67,7 +91,7 @@ impl CopyChange {
         place: RowPlace<'_>,
         found: Option<&StoredRow>,
     ) -> Result<Option<EntityKey>> {
-        let owner = found.and_then(|found| (self.owner_of)(self.index, place.key, &found.row));
+        let owner = found.and_then(|found| self.owner(place.key, &found.row));
         let is_known = |owner: &EntityKey| {
             let after = self.after.as_ref().map(|(owner, _)| owner);
             Some(owner) == after || Some(owner) == self.before.as_ref()
@@ -85,7 +109,7 @@ impl CopyChange {
     /// IMPORTANT: the transaction is conditional on the entity's version, or inserts the entity. If the entity has changed since that version, the
     /// transaction fails.
     async fn keep_newer(&mut self, place: RowPlace<'_>) -> Result<()> {
-        let names = self.watch.newer_properties();
+        let names = self.newer_properties();
         let Some((owner, row)) = self.after.as_mut().filter(|_| !names.is_empty()) else { return Ok(()) };
         if let Some(stored) = place.rows.read(owner).await? {
             *row = with_newer(row.clone(), stored.row.view(), &names)?;
@@ -99,14 +123,16 @@ impl CopyChange {
             return Ok(self.after.as_ref().map(|(_, row)| OperationKind::Insert(row.clone())));
         };
         let if_match = IfMatch::ETag(etag.clone());
-        let owner = (self.owner_of)(self.index, key, stored);
+        let owner = self.owner(key, stored);
         let after = self.after.as_ref().map(|(owner, _)| owner);
         let is_ours = owner.is_some() && (owner == self.before || owner.as_ref() == after);
+        // The row may be the copy of a release whose properties this handle does not know.
+        let may_be_ours = owner.is_none() && (self.owner_of)(self.index, key, stored) == self.before;
         Ok(match &self.after {
             Some((_, row)) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
             None if is_ours => Some(OperationKind::Delete(if_match)),
-            // The entity was already a duplicate when the index became unique. It never had an index row, and does not get one.
-            Some((after, _)) if self.before.as_ref() == Some(after) => None,
+            // The row belonged to another entity, or to another type, when the index was declared. This entity never had an index row, and does not get one.
+            Some((after, _)) if !may_be_ours && self.before.as_ref() == Some(after) => None,
             Some(_) => {
                 return Err(match owner {
                     Some(owner) => violation(self.index, key, &owner),
@@ -140,7 +166,9 @@ impl DerivedRow for CopyChange {
 
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind> {
         let all = self.combined(parts);
-        all.is_trusted.then(|| CopyChange::assumed(&all))
+        let needs_row =
+            parts.iter().filter_map(|part| part.as_any().downcast_ref::<Self>()).any(Self::needs_row);
+        (!needs_row).then(|| CopyChange::assumed(&all))
     }
 
     fn prepare<'a>(

@@ -5,32 +5,63 @@ use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::row::{Row, RowView};
 use table_core::schema::{ENTITY_TYPE, EntitySchema, IndexSchema, UNCLAIMED};
+use table_core::store::TableStore;
 
-use crate::entities::read_as;
+use crate::entities::{Entities, read_as};
 use crate::index::changes::owner_of;
 
-/// Returns the key of the entity that a copy belongs to; `None` if the row is not a copy of the index.
-///
-/// The key alone does not decide this: the key of a copy can contain the whole key of its entity, and another type can have entities under keys of this form.
-pub(crate) fn copy_owner<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
-    let owner = owner_of::<E>(schema, key, row)?;
-    // An unreadable property does not prove that the row belongs to another type.
-    let is_foreign = is_foreign(E::SCHEMA, schema, row.view()).unwrap_or(false);
-    (!is_foreign).then_some(owner)
+impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
+    /// Returns the key of the entity that a copy belongs to; `None` if the row is not a copy of the index.
+    ///
+    /// The key alone does not decide this: the key of a copy can contain the whole key of its entity, and another type can have entities under keys of this
+    /// form.
+    ///
+    /// # Errors
+    /// `SchemaMismatch` if this program must not write; any error from the store.
+    pub(crate) async fn copy_owner(
+        &self,
+        index: &IndexSchema,
+        key: &EntityKey,
+        row: &Row,
+    ) -> Result<Option<EntityKey>> {
+        let Some(owner) = owner_of::<E>(index, key, row) else { return Ok(None) };
+        if !is_foreign(E::SCHEMA, index, row.view(), &[]) {
+            return Ok(Some(owner));
+        }
+        // IMPORTANT: the schema is read after the row, because the row may have properties that only another release declares.
+        self.table.newer_properties(self.retry.runtime()).await?;
+        let others = self.table.schema_watch().other_properties();
+        Ok((!is_foreign(E::SCHEMA, index, row.view(), &others)).then_some(owner))
+    }
 }
 
-/// Returns `true` if a row at a key of the index is not a copy, and can be read as an entity. An older release may have stored it in a partition of the index.
-/// A repair, which replaces or deletes all other rows that are not copies, keeps it.
+/// Returns `true` if a row at a key of the index can be read as an entity. An older release may have stored it in a partition of the index. A repair, which
+/// replaces or deletes all other rows that are not copies, keeps it.
 pub(crate) fn is_entity<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> bool {
     let is_in_table = schema.table.is_none_or(|table| table.eq_ignore_ascii_case(E::SCHEMA.table));
-    is_in_table && copy_owner::<E>(schema, key, row).is_none() && read_as::<E>(key, row).is_ok()
+    is_in_table && read_as::<E>(key, row).is_ok()
 }
 
-/// Returns `true` if the properties of a row prove that it is not a copy of the index.
+/// Returns `true` if the properties of a row prove that it is not a copy of the index. `others` are the properties that other releases declare.
 ///
-/// Copies of other releases may lack a property or have one that this program does not know. A row is therefore foreign only if it has unknown properties and, in
-/// addition, lacks a required property or has no known property. A copy has no `EntityType`.
-fn is_foreign(entity: &EntitySchema, index: &IndexSchema, row: RowView<'_>) -> Result<bool> {
+/// Copies of other releases may lack a property, and programs that never stored their schema may have written copies with an unknown property. A row is
+/// therefore foreign only if it has unknown properties and, in addition, lacks a required property or has no known property. A copy has no `EntityType`. An
+/// unreadable property does not prove that the row belongs to another type.
+pub(crate) fn is_foreign(
+    entity: &EntitySchema,
+    index: &IndexSchema,
+    row: RowView<'_>,
+    others: &[String],
+) -> bool {
+    has_foreign_properties(entity, index, row, others).unwrap_or(false)
+}
+
+fn has_foreign_properties(
+    entity: &EntitySchema,
+    index: &IndexSchema,
+    row: RowView<'_>,
+    others: &[String],
+) -> Result<bool> {
     if entity.keeps.contains(&"rest") {
         return Ok(false);
     }
@@ -41,7 +72,8 @@ fn is_foreign(entity: &EntitySchema, index: &IndexSchema, row: RowView<'_>) -> R
         if name == ENTITY_TYPE && !is_of_copy {
             return Ok(true);
         }
-        if name == UNCLAIMED || is_of_copy || entity.declares(name) {
+        let is_known = name == UNCLAIMED || is_of_copy || entity.declares(name);
+        if is_known || others.iter().any(|other| other == name) {
             known += 1;
         } else {
             unknown += 1;

@@ -1,15 +1,16 @@
 //! Ownership of index keys: two entity types cannot write index entries under the same keys of one table.
 //!
 //! A *claim* records that an entity type owns certain index keys. The claims to a table's keys are stored in one row of [`LAYOUTS`], in the partition for
-//! that table. They end when the table is deleted and created again.
+//! that table. They end when the table is deleted.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
-use table_core::etag::ETag;
+use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
+use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query, Select};
 use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
@@ -25,6 +26,8 @@ use crate::index::fault::IndexFault;
 const ROW_KEY: &str = "\u{FFFC}owners";
 /// The property that stores the claims.
 const OWNERS: &str = "Owners";
+/// The name of the race between programs that write the claims, for error messages.
+const RACE: &str = "the owners of a table";
 
 /// A claim to all index keys that begin with these literals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,9 +77,9 @@ fn name_in(claims: &Claims, name: &str, claim: &Claim) -> String {
     }
 }
 
-/// The claims found for a table name, with their version. They may belong to an earlier table of that name.
+/// The claims found for a table name, with their version. Claims found before the table was created may belong to an earlier table of that name.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+struct Found {
     claims: Claims,
     etag: Option<ETag>,
 }
@@ -85,9 +88,9 @@ pub(crate) struct Found {
 ///
 /// # Errors
 /// `Corrupted` if the claims cannot be read; any error from the store.
-pub(crate) async fn find(store: &impl TableStore, table: &TableName) -> Result<Found> {
-    match store.get(&TableName::new(LAYOUTS)?, &EntityKey::new(table.folded(), ROW_KEY)?, &Select::All).await
-    {
+async fn find(store: &impl TableStore, table: &TableName) -> Result<Found> {
+    let (layouts, key) = place(table)?;
+    match store.get(&layouts, &key, &Select::All).await {
         Ok(Some(StoredRow { row, etag })) => {
             let claims = read(&row).map_err(|error| error.with_table(LAYOUTS))?;
             Ok(Found { claims, etag: Some(etag) })
@@ -97,24 +100,47 @@ pub(crate) async fn find(store: &impl TableStore, table: &TableName) -> Result<F
     }
 }
 
-/// Returns an error if the claims found for a table refuse those of an entity type, and the table still exists. Called before a table of the type is created,
-/// because a refusal leaves no new table behind. Claims that another program adds later are found by [`claim`].
+/// Returns the table and the key of the row that stores the claims to a table's keys.
+fn place(table: &TableName) -> Result<(TableName, EntityKey)> {
+    Ok((TableName::new(LAYOUTS)?, EntityKey::new(table.folded(), ROW_KEY)?))
+}
+
+/// Returns an error if the claims to a table's keys refuse those of an entity type. Called before a table of the type is created, because a refusal leaves no
+/// new table behind. Claims that another program adds later are found by [`claim`].
+///
+/// If the table does not exist, deletes the claims, because they belong to an earlier table with this name. After the creation of the table, nothing
+/// distinguishes them from claims to the new table: the response to the creation may have been lost, or another program may have created the table.
 ///
 /// # Errors
-/// `SchemaMismatch`, with both names, if another entity type has claimed some of the keys; any error from the store.
+/// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.
+/// - `Corrupted` if the claims cannot be read; any error from the store.
 pub(crate) async fn check<E: Entity>(
-    store: &impl TableStore,
+    (store, retry): (&impl TableStore, &Retry),
     (of, table): (&TableName, &TableName),
     indexes: &[&IndexSchema],
-    found: &Found,
 ) -> Result<()> {
-    let Err(refusal) = accept(table, &claims_of(E::SCHEMA, of, indexes), &found.claims) else {
-        return Ok(());
-    };
-    let query = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
-    match store.query(table, &query, None).await {
-        Err(error) if error.is_table_not_found() => Ok(()),
-        found => found.and(Err(refusal)),
+    let (own, (layouts, key)) = (claims_of(E::SCHEMA, of, indexes), place(table)?);
+    let mut race = retry.start(RACE);
+    loop {
+        let Found { claims, etag: Some(etag) } = find(store, table).await? else { return Ok(()) };
+        let query = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
+        match store.query(table, &query, None).await {
+            Ok(_) => {
+                let accepted = accept(table, &own, &claims);
+                // Another program may have deleted the claims and created the table after the claims were read.
+                if accepted.is_ok() || find(store, table).await?.etag == Some(etag) {
+                    return accepted;
+                }
+            }
+            Err(error) if error.is_table_not_found() => {
+                let delete = (key.row_key.clone(), OperationKind::Delete(IfMatch::ETag(etag)));
+                if converge::is_won(converge::submit(store, &layouts, &key.partition_key, [delete]).await)? {
+                    return Ok(());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        race.retry(None).await.map_err(|error| error.with_table(table.as_str()))?;
     }
 }
 
@@ -132,24 +158,21 @@ fn accept(table: &TableName, own: &Claims, claims: &Claims) -> Result<()> {
     Ok(())
 }
 
-/// Claims the keys of an entity type's indexes in `table`. If the table is new, the claims found before its creation are void.
+/// Claims the keys of an entity type's indexes in `table`, which exists.
 ///
 /// # Errors
 /// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.
-/// - Any error from [`find`].
+/// - `Corrupted` if the claims cannot be read; any error from the store.
 pub(crate) async fn claim<E: Entity>(
     (store, retry): (&impl TableStore, &Retry),
     (of, table): (&TableName, &TableName),
     indexes: &[&IndexSchema],
-    (Found { mut claims, mut etag }, is_new): (Found, bool),
 ) -> Result<()> {
-    let (layouts, key) = (TableName::new(LAYOUTS)?, EntityKey::new(table.folded(), ROW_KEY)?);
-    let own = claims_of(E::SCHEMA, of, indexes);
-    let mut race = retry.start("the owners of a table");
-    if is_new {
-        claims.clear();
-    }
+    let (own, (layouts, key)) = (claims_of(E::SCHEMA, of, indexes), place(table)?);
+    let mut race = retry.start(RACE);
     loop {
+        // IMPORTANT: the claims are read after the table has been created. Another program may have deleted the claims found before.
+        let Found { mut claims, etag } = find(store, table).await?;
         accept(table, &own, &claims)?;
         let named: Claims =
             own.iter().map(|(name, claim)| (name_in(&claims, name, claim), claim.clone())).collect();
@@ -162,7 +185,6 @@ pub(crate) async fn claim<E: Entity>(
             return Ok(());
         }
         race.retry(None).await.map_err(|error| error.with_table(table.as_str()))?;
-        Found { claims, etag } = find(store, table).await?;
     }
 }
 

@@ -16,7 +16,6 @@ use table_core::store::{StoredRow, TableStore};
 use crate::converge;
 use crate::entities::{Entities, RACE, StepRecorder};
 use crate::index::changes::stored_entry;
-use crate::index::copy_owner::copy_owner;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite, is_unreadable};
 use crate::index::sweep::rows_of;
@@ -114,7 +113,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         found: &StoredRow,
     ) -> Result<Option<ListWrite>> {
         if index.kind == IndexKind::Copies {
-            let is_ours = copy_owner::<E>(index, key, &found.row).as_ref() == Some(owner);
+            let is_ours = self.copy_owner(index, key, &found.row).await?.as_ref() == Some(owner);
             let kind = OperationKind::Delete(IfMatch::ETag(found.etag.clone()));
             return Ok(is_ours.then_some(ListWrite { kind, upload: None }));
         }

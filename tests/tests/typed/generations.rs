@@ -15,6 +15,7 @@ mod participants;
 mod related;
 mod relations;
 mod repairs;
+mod replaced;
 mod settling;
 mod side_by_side;
 mod stored;

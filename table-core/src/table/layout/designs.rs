@@ -50,7 +50,8 @@ pub(super) async fn store<S: TableStore>(
             };
             match transaction.push(operation(table, proposal, &layout)?) {
                 Ok(()) => {
-                    written.push((outcome, Stored { settling: layout.settling, ..Stored::default() }));
+                    let (settling, removed) = (layout.settling, layout.removed_properties());
+                    written.push((outcome, Stored { settling, removed, ..Stored::default() }));
                 }
                 // The next transaction writes this schema.
                 Err(_) if !written.is_empty() => {}

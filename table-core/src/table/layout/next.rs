@@ -50,13 +50,17 @@ pub(super) async fn next<S: TableStore>(
         return Ok(Next::First(Box::new(layout)));
     };
     if stored.schema == *design && accepted.is_none() {
-        return Ok(Next::Stored(Stored { settling: stored.settling, ..Stored::default() }));
+        let (settling, removed) = (stored.settling, stored.removed_properties());
+        return Ok(Next::Stored(Stored { settling, removed, ..Stored::default() }));
     }
     let evolution = stored.compare(design);
     let is_older = stored.supersedes(design);
     if (is_older || !evolution.compatibility().is_allowed()) && accepted.is_none() {
         let refusal = match is_older.then(|| unknown_parts(&stored, design, table)) {
-            Some(Ok(unknown)) => return Ok(Next::Stored(Stored { unknown, settling: false })),
+            Some(Ok(unknown)) => {
+                let removed = stored.removed_properties();
+                return Ok(Next::Stored(Stored { unknown, removed, settling: false }));
+            }
             Some(Err(error)) => error,
             None => {
                 let (entity, evolution) = (design.entity.clone(), evolution.clone());

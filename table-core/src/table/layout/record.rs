@@ -131,6 +131,11 @@ impl SchemaRecord {
         self.superseded.contains(&design.fingerprint().to_string())
     }
 
+    /// Returns the names of the properties that rows may contain although the schema does not declare them.
+    pub(super) fn removed_properties(&self) -> Vec<String> {
+        self.removed.names().cloned().collect()
+    }
+
     /// Compares this schema, and the properties that were removed before it, with another schema.
     pub(super) fn compare(&self, design: &StoredSchema) -> Evolution {
         compare_with_removed(&self.schema, &self.removed, design)

@@ -51,6 +51,15 @@ struct Known {
     replaced: u64,
     /// The properties of the stored schema that the handle's schema lacks.
     lacks: Arc<[String]>,
+    /// The properties in `lacks`, and those that an earlier schema declared.
+    others: Arc<[String]>,
+}
+
+impl Known {
+    fn note_properties(&mut self, lacks: Vec<String>, removed: Vec<String>) {
+        self.others = lacks.iter().cloned().chain(removed).collect();
+        self.lacks = lacks.into();
+    }
 }
 
 /// An opened handle's information about the stored schema. It determines whether a write may start.
@@ -93,7 +102,7 @@ impl Standing {
     pub(super) fn opened(mut self, lease: WriteLease, stored: Stored) -> Self {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
         known.lease = (!stored.unknown.announced).then_some(lease);
-        known.lacks = stored.unknown.properties.into();
+        known.note_properties(stored.unknown.properties, stored.removed);
         if stored.settling {
             self.note_settling();
         }
@@ -145,6 +154,12 @@ impl Standing {
         Arc::clone(&self.known().lacks)
     }
 
+    /// Returns the properties that other releases declare or have declared, according to the last read: those that the handle's schema lacks, and those that
+    /// were removed.
+    pub(super) fn other_properties(&self) -> Arc<[String]> {
+        Arc::clone(&self.known().others)
+    }
+
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -168,11 +183,12 @@ impl Standing {
     }
 
     /// Records the properties that the read with the given number found, unless a later read has already been recorded.
-    fn learn(&self, read: u64, properties: Vec<String>) {
+    fn learn(&self, read: u64, lacks: Vec<String>, removed: Vec<String>) {
         let mut known = self.known();
         if known.read < read {
             // IMPORTANT: the properties are never older than the lease, which permits writes without them.
-            (known.read, known.lacks) = (read, properties.into());
+            known.read = read;
+            known.note_properties(lacks, removed);
         }
     }
 
@@ -272,7 +288,7 @@ impl Standing {
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
         let Some(stored) = read(store, table, &self.design.entity).await? else {
-            self.learn(number, Vec::new());
+            self.learn(number, Vec::new(), Vec::new());
             return Ok(Compared { read: number, is_own: true, lacks_announced: false });
         };
         let is_own = stored.compare(&self.design).is_same();
@@ -282,7 +298,7 @@ impl Standing {
         if is_own && stored.settling && !is_known {
             self.note_settling();
         }
-        self.learn(number, unknown.properties);
+        self.learn(number, unknown.properties, stored.removed_properties());
         Ok(Compared { read: number, is_own, lacks_announced: unknown.announced })
     }
 

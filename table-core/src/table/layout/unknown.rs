@@ -21,6 +21,8 @@ pub(super) struct UnknownParts {
 pub(super) struct Stored {
     /// The parts of the stored schema that the program does not know.
     pub(super) unknown: UnknownParts,
+    /// The names of the properties that an earlier schema declared and the stored one does not.
+    pub(super) removed: Vec<String>,
     /// `true` if programs with an older schema may not know all properties of the stored schema.
     pub(super) settling: bool,
 }

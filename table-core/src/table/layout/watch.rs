@@ -44,6 +44,13 @@ impl SchemaWatch {
         self.0.as_ref().map_or_else(Arc::default, |standing| standing.known_properties())
     }
 
+    /// Returns the properties that rows of other releases may have, as of the handle's last read: the [newer](Self::newer_properties) properties, and those
+    /// that an earlier schema declared and the stored schema does not. The handle's schema may declare some of the latter.
+    #[must_use]
+    pub fn other_properties(&self) -> Arc<[String]> {
+        self.0.as_ref().map_or_else(Arc::default, |standing| standing.other_properties())
+    }
+
     /// Returns a watch for a different schema in a table of the same store. If the handle has not been opened, the watch contains no schemas.
     #[must_use]
     pub fn of(&self, design: &EntitySchema, table: &TableName) -> Self {

@@ -13,7 +13,7 @@ use table_core::{Error, ErrorCode, Result};
 use crate::converge;
 use crate::entities::StepRecorder;
 use crate::index::copy::{occupied, violation};
-use crate::index::copy_owner::{copy_owner, is_entity};
+use crate::index::copy_owner::is_entity;
 use crate::index::list::{ListForm, ListWrite, Upload};
 use crate::index::mark::{has_room, is_marked, mark};
 use crate::index::settle::{Entries, Entry, Target};
@@ -86,7 +86,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
             let members = lists.read::<E>(&form, key, Some(&found.row)).await?;
             return Ok(members.contains(&self.change.owner) && lists.has_room_for_mark(&form, key, &members));
         }
-        let is_ours = copy_owner::<E>(schema, key, &found.row).as_ref() == Some(&self.change.owner);
+        let is_ours =
+            self.handle.copy_owner(schema, key, &found.row).await?.as_ref() == Some(&self.change.owner);
         let limits = self.handle.table.store().capabilities().limits;
         Ok(is_ours && !is_marked(&found.row)? && has_room(key, &found.row, &limits)?)
     }
@@ -99,7 +100,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     ) -> Result<Option<OperationKind>> {
         let Some(found) = found else { return Ok(wanted.map(|row| OperationKind::Insert(row.clone()))) };
         let if_match = IfMatch::ETag(found.etag.clone());
-        let holder = copy_owner::<E>(self.index.schema(), key, &found.row);
+        let holder = self.handle.copy_owner(self.index.schema(), key, &found.row).await?;
         let is_ours = holder.as_ref() == Some(&self.change.owner);
         Ok(match wanted {
             Some(row) if is_ours && has_same(found.row.view(), row.view())? => None,

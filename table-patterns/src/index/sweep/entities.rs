@@ -17,7 +17,7 @@ use crate::entities::{Batch, Outcome, RACE, StepRecorder, read_as};
 use crate::failure::Failure;
 use crate::index::changes::with_room;
 use crate::index::copy::occupied;
-use crate::index::copy_owner::{copy_owner, is_entity};
+use crate::index::copy_owner::is_entity;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
 use crate::index::mark::{has_room, is_marked, mark};
@@ -186,7 +186,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 None => wrong(FindingKind::Unreadable, entry, false),
             };
         }
-        let kind = match copy_owner::<E>(self.schema(), &entry.key, &found.row) {
+        let kind = match self.table.copy_owner(self.schema(), &entry.key, &found.row).await? {
             Some(holder) if holder == *owner => {
                 if has_same(found.row.view(), entry.row.view())? {
                     return Ok(None);
@@ -234,7 +234,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                     None => self.delete(&table, at, found.etag).await,
                 };
             }
-            match copy_owner::<E>(self.schema(), at, &found.row) {
+            match self.table.copy_owner(self.schema(), at, &found.row).await? {
                 None if is_entity::<E>(self.schema(), at, &found.row) => {
                     return Err(occupied(self.schema(), at));
                 }

@@ -12,7 +12,7 @@ use table_core::{Error, Result};
 use crate::entities::{RACE, StepRecorder, read_as};
 use crate::index::changes::stored_entry;
 use crate::index::copy::occupied;
-use crate::index::copy_owner::{copy_owner, is_entity};
+use crate::index::copy_owner::is_entity;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite, Members};
 use crate::index::mark::{has_room, is_marked, mark};
@@ -117,7 +117,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             }
         } else {
             checked.marks = !is_marked(row)? && has_room(key, row, &limits)?;
-            match copy_owner::<E>(schema, key, row) {
+            match self.table.copy_owner(schema, key, row).await? {
                 None if is_entity::<E>(schema, key, row) => {
                     checked.kept.push(self.bad(Phase::Rows, key, &occupied(schema, key)));
                 }

@@ -219,3 +219,66 @@ fn pat_inter_3_a_deleted_index_table_is_free_whichever_request_of_its_new_owner_
         }
     }
 }
+
+/// Opens the tables of a type through a store with a fault in the request with the given number. Returns `true` if this succeeds.
+fn opens_with_fault<E: Entity + Send + Sync>(engine: &Engine, number: usize, is_lost: bool) -> bool {
+    let store = FaultyStore::new(engine.clone());
+    store.script(move |_, at| match is_lost {
+        _ if at != number => Fault::None,
+        false => Fault::Before(ErrorCode::ServerBusy),
+        true => Fault::After(ErrorCode::ServerBusy),
+    });
+    let entities = store.entities_with_outbox::<E, _>(Records::default());
+    block_on(entities.create_if_missing()).is_ok()
+}
+
+/// Tests the claims to a table that a program has deleted without `Table::delete_table`, which deletes them.
+#[test]
+fn pat_inter_3_claims_to_an_earlier_table_refuse_no_program_whichever_request_fails() {
+    for is_lost in [false, true] {
+        for number in 0.. {
+            let engine = Engine::in_memory();
+            open::<Customer>(&engine).unwrap();
+            block_on(engine.delete_table(&TableName::new("Emails").unwrap())).unwrap();
+            let is_open = opens_with_fault::<Supplier>(&engine, number, is_lost);
+            let opened = open::<Supplier>(&engine);
+            assert!(opened.is_ok(), "request {number}: {}", opened.unwrap_err());
+            assert!(open::<Customer>(&engine).is_err(), "request {number}");
+            if is_open && number > 20 {
+                break;
+            }
+        }
+    }
+}
+
+/// Tests that the claims to an earlier table are void for all types, although the first type that opens its successor claims other keys.
+#[test]
+fn pat_inter_3_claims_to_an_earlier_table_end_with_the_first_opening_of_its_successor() {
+    for is_lost in [false, true] {
+        for number in 0..20 {
+            let engine = Engine::in_memory();
+            open::<Customer>(&engine).unwrap();
+            block_on(engine.delete_table(&TableName::new("Emails").unwrap())).unwrap();
+            opens_with_fault::<Partner>(&engine, number, is_lost);
+            let opened = open::<Supplier>(&engine);
+            assert!(opened.is_ok(), "request {number}: {}", opened.unwrap_err());
+            open::<Partner>(&engine).unwrap();
+            assert!(open::<Customer>(&engine).is_err(), "request {number}");
+        }
+    }
+}
+
+#[test]
+fn pat_inter_3_two_programs_open_the_successor_of_a_deleted_table_at_once() {
+    for _ in 0..20 {
+        let engine = Engine::in_memory();
+        open::<Customer>(&engine).unwrap();
+        block_on(engine.delete_table(&TableName::new("Emails").unwrap())).unwrap();
+        std::thread::scope(|scope| {
+            for opened in [(); 3].map(|()| scope.spawn(|| open::<Supplier>(&engine).map(drop))) {
+                opened.join().unwrap().unwrap();
+            }
+        });
+        assert!(open::<Customer>(&engine).is_err());
+    }
+}
