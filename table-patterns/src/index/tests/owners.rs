@@ -282,3 +282,24 @@ fn pat_inter_3_two_programs_open_the_successor_of_a_deleted_table_at_once() {
         assert!(open::<Customer>(&engine).is_err());
     }
 }
+
+/// Tests every order of the requests of two programs that open the successor of a deleted table.
+#[test]
+fn pat_inter_3_one_of_two_types_that_open_the_successor_of_a_deleted_table_is_refused() {
+    for number in 0..20 {
+        let engine = Engine::in_memory();
+        open::<Partner>(&engine).unwrap();
+        open::<Customer>(&engine).unwrap();
+        block_on(engine.delete_table(&TableName::new("Emails").unwrap())).unwrap();
+        let (store, other) = (FaultyStore::new(engine.clone()), engine.clone());
+        let mut other = Some(other);
+        store.script(move |_, at| match other.take_if(|_| at == number) {
+            Some(other) => Fault::Meanwhile(Box::new(move || drop(open::<Customer>(&other)))),
+            None => Fault::None,
+        });
+        let supplier = store.entities_with_outbox::<Supplier, _>(Records::default());
+        let is_open = block_on(supplier.create_if_missing()).is_ok();
+        let is_again = (open::<Supplier>(&engine).is_ok(), open::<Customer>(&engine).is_ok());
+        assert_eq!(is_again, (is_open, !is_open), "request {number}");
+    }
+}

@@ -1,6 +1,8 @@
 //! Tests a release that replaces a required property by an optional one, while the earlier release continues to write. Copies of each release lack a required
 //! property of the other one and have a property that the other one does not declare. Both must maintain all copies.
 
+mod random;
+
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::table::LEASE;
