@@ -98,15 +98,19 @@ impl Endpoint {
     /// Returns the URL for a path and a query, both of which are percent-encoded.
     ///
     /// # Errors
-    /// `InvalidInput` if the URL is too long to send (FIL-8).
+    /// `InvalidInput` if the URL is too long to send (FIL-8), or if its path would address another resource: parsing a URL removes `.` and `..` (REQ-5).
     pub(crate) fn url(&self, path: &str, query: &str) -> Result<Url> {
         let mark = if query.is_empty() { "" } else { "?" };
         let bytes = self.base.len() + path.len() + mark.len() + query.len();
         if bytes > MOST_BYTES {
             return Err(Error::of(EndpointFault::TooLong { bytes, most: MOST_BYTES }));
         }
-        Url::parse(&format!("{}{path}{mark}{query}", self.base))
-            .map_err(|error| Error::of(EndpointFault::Request(error)))
+        let url = Url::parse(&format!("{}{path}{mark}{query}", self.base))
+            .map_err(|error| Error::of(EndpointFault::Request(error)))?;
+        if url.path().strip_prefix(&*self.path) != Some(path) {
+            return Err(Error::of(EndpointFault::Path));
+        }
+        Ok(url)
     }
 }
 
@@ -143,6 +147,25 @@ mod tests {
         assert_eq!(secondaries[0], "https://contoso-secondary.table.core.windows.net");
         assert_eq!(secondaries[1], "http://127.0.0.1:10002/devstoreaccount1-secondary");
         assert!(!emulator.is_secure() && emulator.is_path_style() && emulator.is_loopback());
+    }
+
+    #[test]
+    fn req_5_a_path_that_parsing_would_change_is_refused() {
+        for base in ["https://contoso.queue.core.windows.net", "http://127.0.0.1:10001/devstoreaccount1"] {
+            let endpoint = Endpoint::new(base).unwrap();
+            for path in
+                ["/work/messages/.", "/work/messages/..", "/..", "/%2e", "/a/%2E./b", "/a\\..", "/a\tb"]
+            {
+                let error = endpoint.url(path, "popreceipt=AAAA").unwrap_err();
+                assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("REQ-5")), "{path}");
+            }
+            let entity = table_core::odata::entity_link("Employee", "O'Neil & co", "..");
+            for path in
+                ["/", "/Tables('Employee')", "/$batch", "/Employee()", &format!("/{entity}"), "/a//b/..."]
+            {
+                assert_eq!(endpoint.url(path, "").unwrap().as_str(), format!("{base}{path}"));
+            }
+        }
     }
 
     #[test]

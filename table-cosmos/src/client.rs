@@ -19,7 +19,7 @@ use crate::failure;
 use crate::foreign::{Skipped, SkippedItems};
 use crate::options::Options;
 use crate::runtime::Runtime;
-use crate::usage::{self, Charges, Form, Usage, Usages, Verb};
+use crate::usage::{self, Charges, Form, Measured, Usage, Usages, Verb};
 
 /// The fixed size of an operation in a batch, in bytes. It covers the member names in the item and the operation, the write identifier, and an `ETag`.
 const OPERATION_BYTES: usize = 220;
@@ -212,29 +212,17 @@ impl CosmosTables {
         // The future is large. It is boxed here, so the layers around it do not copy it.
         let work = Box::pin(work(self.clone()));
         let counted = async move {
-            let measured = usage::measured(work).await;
-            store.0.usages.add(&table, verb, measured.units);
-            span.record("request_units", measured.units);
-            if measured.is_replaced {
-                return Box::pin(store.compared_again(&table, verb, measured.result)).await;
+            let Measured { result, units, container } = usage::measured(work).await;
+            store.0.usages.add(&table, verb, units);
+            span.record("request_units", units);
+            match container {
+                Some(opened) if !opened.is_current().await => {
+                    Box::pin(store.compared_again(&table, verb, (&opened, result))).await
+                }
+                _ => result,
             }
-            measured.result
         };
         self.0.runtime.run(verb == Verb::Submit, counted.instrument(within)).await
-    }
-
-    /// Compares the current container with the options after another container has replaced the opened one. If it does not match, returns an error instead of
-    /// the result of the operation.
-    async fn compared_again<T>(&self, table: &TableName, verb: Verb, result: Result<T>) -> Result<T> {
-        self.containers().forget(table);
-        match self.container(table).await {
-            Err(error) if error.code() == ErrorCode::SchemaMismatch => {
-                // The write was applied to the new container.
-                let is_write = verb == Verb::Submit && result.is_ok();
-                Err(if is_write { error.into_ambiguous() } else { error })
-            }
-            _ => result,
-        }
     }
 
     /// Runs an operation that creates or deletes tables, on a clone of the store and on the store's runtime.

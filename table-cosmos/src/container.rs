@@ -1,5 +1,6 @@
 //! Containers that store tables: their creation with the configured levels, lookup regardless of case, and comparison with the options.
 
+mod current;
 mod difference;
 mod fault;
 mod listing;
@@ -25,7 +26,7 @@ use crate::mapping::{Mapping, Path};
 use crate::options::Options;
 use crate::throughput::Throughput;
 use crate::unique::UniqueKeys;
-use crate::{failure, key};
+use crate::{failure, item, key, usage};
 pub use difference::Difference;
 use fault::ContainerFault;
 
@@ -112,7 +113,11 @@ impl CosmosTables {
     /// - `SchemaMismatch` if the levels or the hash function differ, or if items expire although the options do not allow expiry (HPK-43).
     pub(crate) async fn container(&self, table: &TableName) -> Result<Container> {
         if let Some(container) = self.containers().get(table) {
-            return Ok(container);
+            if container.is_current().await {
+                usage::opened(&container);
+                return Ok(container);
+            }
+            self.containers().forget(table);
         }
         let name = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
@@ -126,13 +131,16 @@ impl CosmosTables {
         let mapping = mapping_of(table, options, &properties);
         compare(table, options, &mapping, &properties)?;
         let client = self.current(client, &properties.id, mapping.depth()).await?;
-        let container = Container { client, mapping, unique_keys: Arc::new(UniqueKeys::of(&properties)) };
+        let incarnation = properties.system_properties.resource_id.as_deref().and_then(item::incarnation_of);
+        let unique_keys = Arc::new(UniqueKeys::of(&properties));
+        let container = Container { client, incarnation, mapping, unique_keys };
         // A token does not permit reading the throughput. The container is then used without a comparison of the throughput.
         let throughput = self.compared_throughput(&container).await.unwrap_or_default();
         for difference in differences(table, options, &properties).into_iter().chain(throughput) {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
         }
         self.containers().put(table, container.clone());
+        usage::opened(&container);
         Ok(container)
     }
 
@@ -158,9 +166,20 @@ impl CosmosTables {
         self.run(|store| async move {
             let container = store.container(&table).await?;
             let described = async { container.client.read(None).await?.into_model() };
-            let properties = Box::pin(described)
-                .await
-                .map_err(|error| failure::error("read the container", error).with_table(table.as_str()))?;
+            let properties = match Box::pin(described).await {
+                Ok(properties) => properties,
+                Err(error) if failure::is_missing(&error) => {
+                    store.containers().forget(&table);
+                    return Err(store.missing(ContainerFault::NoTable, &table).await);
+                }
+                Err(error) => {
+                    return Err(failure::error("read the container", error).with_table(table.as_str()));
+                }
+            };
+            // The container may have been replaced after it was opened.
+            let mapping = mapping_of(&table, store.options(), &properties);
+            compare(&table, store.options(), &mapping, &properties)
+                .inspect_err(|_| store.containers().forget(&table))?;
             let throughput = store.compared_throughput(&container).await;
             let throughput = throughput.map_err(|error| error.with_table(table.as_str()))?;
             Ok(differences(&table, store.options(), &properties).into_iter().chain(throughput).collect())

@@ -14,10 +14,13 @@ use crate::unique::UniqueKeys;
 #[derive(Default)]
 pub(crate) struct Containers(RwLock<HashMap<String, HashMap<String, Container>>>);
 
-/// A container, the mapping of its items, and its unique keys.
+/// A container, the number that identifies it, the mapping of its items, and its unique keys.
 #[derive(Clone)]
 pub(crate) struct Container {
     pub(crate) client: ContainerClient,
+    /// The number that identifies the compared container, as [`item::incarnation`](crate::item::incarnation) does, or `None` if its description has no valid
+    /// resource id.
+    pub(crate) incarnation: Option<u32>,
     pub(crate) mapping: Arc<Mapping>,
     pub(crate) unique_keys: Arc<UniqueKeys>,
 }

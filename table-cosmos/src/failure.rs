@@ -4,8 +4,6 @@ use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::{Error, ErrorCode};
 
-use crate::usage::REPLACED;
-
 /// The sub-status code of the response to a query that needs more partitions than `Options::fan_out` allows (RUST-6).
 const FAN_OUT: u16 = 20118;
 /// The sub-status code of the response to a write whose partition key has reached 20 GB (LIM-1).
@@ -14,6 +12,9 @@ const LOGICAL_FULL: u16 = 1014;
 const SESSION_BEHIND: u16 = 1002;
 /// The sub-status code of the response to a request whose container was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
+/// The status and sub-status codes of the responses to a request whose container was replaced by another one with the same name. Over HTTP/2, the gateway may
+/// send the second. The Azure SDK then sends the request again, except for a later page of a query.
+const REPLACED: [(u16, u16); 2] = [(400, 1024), (410, 1000)];
 
 /// The sub-status code with which the Azure SDK abandons a query whose partitions were split repeatedly.
 const SPLIT_RETRIES: u16 = 20206;
@@ -73,7 +74,7 @@ pub(crate) fn is_container_new(error: &CosmosError) -> bool {
         let message = error.to_string();
         message.contains("was recreated") || message.contains("does not match the operation's container rid")
     };
-    status(error) == REPLACED || status(error).0 == 400 && !error.is_from_wire() && is_told()
+    REPLACED.contains(&status(error)) || status(error).0 == 400 && !error.is_from_wire() && is_told()
 }
 
 /// Returns `true` if a request failed because its partition is being split, merged or moved. The request had no effect (MAP-12).

@@ -47,11 +47,18 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
         );
         Error::new(ErrorCode::InvalidInput, message).with_rule("HPK-36")
     })?;
-    if let Some(level) = levels.iter().find(|level| level.len() > LEVEL_BYTES) {
-        let message = format!("a level has {} bytes, at most {LEVEL_BYTES} are allowed", level.len());
-        return Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("LIM-4"));
-    }
+    check_lengths(&levels)?;
     Ok(levels)
+}
+
+/// Checks that no level is too long.
+///
+/// # Errors
+/// `PropertyValueTooLarge` if a level is too long (LIM-4).
+pub(crate) fn check_lengths(levels: &[String]) -> Result<()> {
+    let Some(level) = levels.iter().find(|level| level.len() > LEVEL_BYTES) else { return Ok(()) };
+    let message = format!("a level has {} bytes, at most {LEVEL_BYTES} are allowed", level.len());
+    Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("LIM-4"))
 }
 
 /// Returns the id of the item for a RowKey. Ids sort in the same order as `RowKey`s.

@@ -79,6 +79,7 @@ mod sql;
 mod store;
 mod template;
 mod throughput;
+mod token;
 mod unique;
 mod usage;
 mod write;

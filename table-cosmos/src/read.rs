@@ -1,6 +1,5 @@
 //! Reads single items and pages of queries, and checks that each item has the requested values of the hierarchical partition key.
 
-mod token;
 mod wanted;
 
 use std::collections::HashMap;
@@ -21,9 +20,9 @@ use crate::item::{self, Found, Item, ItemKey, RawItem};
 use crate::mapping::Mapping;
 use crate::scope::Scope;
 use crate::sql::Sql;
+use crate::token::Token;
 use crate::usage::{self, Form};
 use crate::{failure, key};
-use token::Token;
 use wanted::Wanted;
 
 /// The items of one page.

@@ -27,12 +27,16 @@ impl Scope {
             return Self::Nothing;
         }
         if let Some(text) = range.single() {
-            return key::levels(text, depth).map_or(Self::Nothing, Self::Key);
+            // An item cannot exist under a key with which it cannot be written (KEY-9).
+            return key::checked_levels(text, depth).map_or(Self::Nothing, Self::Key);
         }
         if depth == 1 {
             return Self::All;
         }
         let levels = common_levels(range);
+        if key::check_lengths(&levels).is_err() {
+            return Self::Nothing;
+        }
         match levels.len() {
             0 => Self::All,
             // The bounds fix all levels and differ only in the text after them, so no other key can be in the range.
@@ -94,6 +98,17 @@ mod tests {
         assert_eq!(of(&between("a!b", "a!c")), Scope::Prefix(texts(&["a"])));
         assert_eq!(of(&between("a!b!", "b!")), Scope::All);
         assert_eq!(of(&between("b", "a")), Scope::Nothing);
+    }
+
+    #[test]
+    fn key_9_and_lim_4_a_level_that_is_too_long_has_no_items() {
+        let long = "東".repeat(683);
+        assert_eq!(Scope::of(&TextRange::exactly(&long), 1), Scope::Nothing);
+        assert_eq!(Scope::of(&TextRange::exactly(&format!("a!{long}!")), 2), Scope::Nothing);
+        assert_eq!(Scope::of(&TextRange::prefix(&format!("{long}!")), 2), Scope::Nothing);
+        assert_eq!(Scope::of(&TextRange::prefix(&long), 2), Scope::All);
+        let longest = "x".repeat(2_048);
+        assert_eq!(Scope::of(&TextRange::exactly(&longest), 1), Scope::Key(vec![longest]));
     }
 
     proptest! {

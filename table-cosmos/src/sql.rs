@@ -27,6 +27,11 @@ const SELECT: &str = "SELECT * FROM c";
 /// The end of a query within one partition key.
 const ORDER: &str = " ORDER BY c.id";
 
+/// The maximum length in bytes of the condition for a filter and its values. The service refuses a query of more than 512 KB.
+const FILTER_BYTES: usize = 256 << 10;
+/// The approximate length in bytes of a number or Boolean in a request.
+const NUMBER_BYTES: usize = 24;
+
 /// An SQL query and its parameters.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Sql {
@@ -56,7 +61,7 @@ impl Sql {
             conditions.extend(sql.next_level(mapping, &query.keys.partition_key, scope.levels()));
         }
         conditions.extend(sql.ids(&query.keys.row_key));
-        let filter = query.filter.as_ref().and_then(|filter| sql.filter(filter, mapping).text());
+        let filter = query.filter.as_ref().and_then(|filter| sql.filter_text(filter, mapping));
         sql.filtered = filter.is_some();
         conditions.extend(filter);
         sql.narrowed = conditions.len() > fixed;
@@ -150,6 +155,22 @@ impl Sql {
     /// for characters above the surrogates.
     fn ordered(&mut self, place: &str, operator: &str, text: &str) -> Option<String> {
         is_ordered(text).then(|| format!("{place} {operator} {}", self.bind(text.into())))
+    }
+
+    /// Returns the condition for a filter, or `None` if every item satisfies it or if it is too long for a request.
+    fn filter_text(&mut self, filter: &Filter, mapping: &Mapping) -> Option<String> {
+        let before = self.parameters.len();
+        let text = self.filter(filter, mapping).text()?;
+        let added = self.parameters.iter().skip(before).map(|value| match value {
+            Json::String(text) => text.len(),
+            _ => NUMBER_BYTES,
+        });
+        if text.len() + added.sum::<usize>() <= FILTER_BYTES {
+            return Some(text);
+        }
+        self.parameters.truncate(before);
+        self.indexes.retain(|_, at| *at < before);
+        None
     }
 
     /// Returns a condition that is true whenever the filter is true.

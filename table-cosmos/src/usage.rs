@@ -1,6 +1,6 @@
 //! The request units that the service charges for each operation, and in total for each table.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,9 +10,7 @@ use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::TableName;
 
-/// The status and sub-status codes of the response to a request whose container was replaced by another one
-/// with the same name. The Azure SDK then sends the request again.
-pub(crate) const REPLACED: (u16, u16) = (400, 1024);
+use crate::containers::Container;
 
 tokio::task_local! {
     /// The measurements of the operation that runs on the current task.
@@ -20,10 +18,16 @@ tokio::task_local! {
 }
 
 /// Measurements of the requests that a single operation sends.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Requests {
     units: Cell<f64>,
-    is_replaced: Cell<bool>,
+    container: RefCell<Option<Container>>,
+}
+
+/// Records the container that the current operation uses.
+pub(crate) fn opened(container: &Container) {
+    // Requests outside an operation, such as those for the plan of a query, return no data of the container.
+    let _ = REQUESTS.try_with(|requests| *requests.container.borrow_mut() = Some(container.clone()));
 }
 
 /// Adds the charges of a failed request to the current operation.
@@ -36,34 +40,25 @@ pub(crate) fn charge_failed(error: &CosmosError) {
 /// Adds the charges of all requests that received a response to the current operation. This includes retries by the Azure SDK.
 pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
     let units = diagnostics.total_request_charge().value();
-    let is_replaced = diagnostics.requests().iter().any(|request| {
-        let status = request.status();
-        let sub = status.sub_status().map_or(0, |sub| sub.value());
-        (u16::from(status.status_code()), sub) == REPLACED
-    });
     // Requests outside an operation, such as those that read the description of a container, are not counted.
-    let _ = REQUESTS.try_with(|requests| {
-        requests.units.set(requests.units.get() + units);
-        requests.is_replaced.set(requests.is_replaced.get() || is_replaced);
-    });
+    let _ = REQUESTS.try_with(|requests| requests.units.set(requests.units.get() + units));
 }
 
 /// The result of an operation, with the measurements of its requests.
-#[derive(Debug)]
 pub(crate) struct Measured<T> {
     pub(crate) result: T,
     /// The request units charged for all requests of the operation.
     pub(crate) units: f64,
-    /// `true` if the container had been replaced by another one with the same name.
-    pub(crate) is_replaced: bool,
+    /// The container that the operation used, or `None` if it opened none.
+    pub(crate) container: Option<Container>,
 }
 
 /// Runs an operation and measures its requests.
 pub(crate) async fn measured<T>(operation: impl Future<Output = T>) -> Measured<T> {
     let counted = async {
         let result = operation.await;
-        let is_replaced = REQUESTS.try_with(|requests| requests.is_replaced.get()).unwrap_or_default();
-        Measured { result, units: units(), is_replaced }
+        let container = REQUESTS.try_with(|requests| requests.container.take()).ok().flatten();
+        Measured { result, units: units(), container }
     };
     REQUESTS.scope(Requests::default(), counted).await
 }

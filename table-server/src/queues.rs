@@ -19,8 +19,8 @@ pub(crate) async fn answer(
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
     let verb = exchange.verb()?;
-    let path = exchange.path.trim_end_matches('/');
-    let mut parts = path.splitn(3, '/');
+    // A slash at the end is ignored only after the name of a queue: after `messages/`, it is followed by an empty identifier, not by all messages.
+    let mut parts = exchange.path.splitn(3, '/');
     let name = parts.next().unwrap_or_default();
     if name.is_empty() {
         if !(verb == "GET" && exchange.query_is("comp", "list")) {
@@ -31,7 +31,7 @@ pub(crate) async fn answer(
     }
     let queue = QueueName::new(name)?;
     match (parts.next(), parts.next()) {
-        (None, _) => {
+        (None | Some(""), None) => {
             let settings = exchange.query("comp");
             if settings.as_deref() == Some("acl") {
                 access.owner(exchange.service)?;

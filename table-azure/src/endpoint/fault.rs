@@ -40,6 +40,11 @@ pub(crate) enum EndpointFault {
     )]
     #[fault(InvalidInput, "FIL-8")]
     TooLong { bytes: usize, most: usize },
+    #[error(
+        "a name in the path of the URL is `.` or `..`, which addresses another resource; use another name"
+    )]
+    #[fault(InvalidInput, "REQ-5")]
+    Path,
     #[error("the URL of the request is not valid")]
     #[fault(InvalidInput)]
     Request(#[source] <Url as FromStr>::Err),

@@ -1,7 +1,7 @@
 //! Creates errors whose messages contain the name of the queue.
 
-use table_core::Error;
-use table_core::queue::QueueName;
+use table_core::queue::{MessageId, QueueName};
+use table_core::{Error, ErrorCode};
 
 use crate::failure::AnswerFault;
 use crate::http::Failure;
@@ -14,4 +14,12 @@ pub(super) fn of_request(queue: &QueueName, failure: Failure, reads: bool) -> Er
 /// Creates the error for a response that violates the protocol.
 pub(super) fn of_answer(queue: &QueueName, operation: &str) -> Error {
     Error::of(AnswerFault::Queue(operation.to_owned())).with_context(&format!("queue `{queue}`"))
+}
+
+/// Creates the error for an identifier that no message of the queue can have.
+pub(super) fn no_message(queue: &QueueName, id: &MessageId) -> Error {
+    let message = format!("no message has the identifier `{}`; use that of a received message", id.as_str());
+    Error::new(ErrorCode::MessageNotFound, message)
+        .with_rule("QUE-3")
+        .with_context(&format!("queue `{queue}`"))
 }

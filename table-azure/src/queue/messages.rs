@@ -8,7 +8,7 @@ use table_core::{Error, ErrorCode, Result};
 use table_wire::queue::{lease, message, read_list, write_text};
 
 use super::client::AzureQueues;
-use super::failure::{of_answer, of_request};
+use super::failure::{no_message, of_answer, of_request};
 use crate::ascii;
 use crate::auth::parse_http_date;
 use crate::http::{Answer, Failure, Request, encode};
@@ -17,10 +17,20 @@ use crate::xml::{self, Element};
 
 const XML: &str = "application/xml";
 
-fn at(queue: &QueueName, id: Option<&MessageId>) -> String {
-    match id {
-        Some(id) => format!("/{queue}/messages/{}", encode(id.as_str())),
-        None => format!("/{queue}/messages"),
+/// Returns the path of all messages of a queue.
+fn all(queue: &QueueName) -> String {
+    format!("/{queue}/messages")
+}
+
+/// Returns the path of a message.
+///
+/// # Errors
+/// `MessageNotFound` if the identifier is empty or a path segment with a special meaning. No message has it, and its path would be that of all messages or of
+/// the queue (QUE-3).
+fn one(queue: &QueueName, id: &MessageId) -> Result<String> {
+    match id.as_str() {
+        "" | "." | ".." => Err(no_message(queue, id)),
+        id => Ok(format!("/{queue}/messages/{}", encode(id))),
     }
 }
 
@@ -104,7 +114,7 @@ impl AzureQueues {
             TimeToLive::For(time) => time.as_secs().to_string(),
             TimeToLive::Never => "-1".to_owned(),
         };
-        let request = Request::new(OPERATION, Method::POST, at(queue, None))
+        let request = Request::new(OPERATION, Method::POST, all(queue))
             .query("visibilitytimeout", &put.hidden.as_secs().to_string())
             .query("messagettl", &life)
             .acknowledged_by(&[201])
@@ -125,7 +135,7 @@ impl AzureQueues {
         const OPERATION: &str = "get messages";
         check::count(queue, count)?;
         check::hidden(queue, hidden, Duration::from_secs(1))?;
-        let request = Request::new(OPERATION, Method::GET, at(queue, None))
+        let request = Request::new(OPERATION, Method::GET, all(queue))
             .query("numofmessages", &count.to_string())
             .query("visibilitytimeout", &hidden.as_secs().to_string());
         let answer = self.send(queue, request).await?;
@@ -135,7 +145,7 @@ impl AzureQueues {
     pub(super) async fn peek_messages(&self, queue: &QueueName, count: usize) -> Result<Vec<Message>> {
         const OPERATION: &str = "peek messages";
         check::count(queue, count)?;
-        let request = Request::new(OPERATION, Method::GET, at(queue, None))
+        let request = Request::new(OPERATION, Method::GET, all(queue))
             .query("peekonly", "true")
             .query("numofmessages", &count.to_string());
         let answer = self.send(queue, request).await?;
@@ -151,7 +161,7 @@ impl AzureQueues {
     ) -> Result<Lease> {
         const OPERATION: &str = "update message";
         check::hidden(queue, hidden, Duration::ZERO)?;
-        let mut request = Request::new(OPERATION, Method::PUT, at(queue, Some(&lease.message.id)))
+        let mut request = Request::new(OPERATION, Method::PUT, one(queue, &lease.message.id)?)
             .acknowledged_by(&[204])
             .query("popreceipt", lease.receipt.as_str())
             .query("visibilitytimeout", &hidden.as_secs().to_string());
@@ -175,12 +185,12 @@ impl AzureQueues {
         id: &MessageId,
         receipt: &PopReceipt,
     ) -> Result<()> {
-        let request = Request::new("delete message", Method::DELETE, at(queue, Some(id)));
+        let request = Request::new("delete message", Method::DELETE, one(queue, id)?);
         self.send_deletion(queue, request.query("popreceipt", receipt.as_str())).await
     }
 
     pub(super) async fn clear_messages(&self, queue: &QueueName) -> Result<()> {
-        let request = Request::new("clear messages", Method::DELETE, at(queue, None)).acknowledged_by(&[204]);
+        let request = Request::new("clear messages", Method::DELETE, all(queue)).acknowledged_by(&[204]);
         self.send(queue, request).await.map(|_| ())
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use object_store::ObjectStoreExt;
 
+use table_core::ErrorCode;
+
 use super::server::*;
 use crate::{AzureBlobs, Options, RetryPolicy};
 
@@ -27,6 +29,18 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_container() {
         let blobs = blobs(&server);
         assert!(blobs.create_container("lists").await.is_err_and(|error| error.is_ambiguous()), "{status}");
         assert!(blobs.delete_container("lists").await.is_err_and(|error| error.is_ambiguous()), "{status}");
+    }
+}
+
+/// Tests that a name that is a segment with a special meaning is not sent: the URL would address the account.
+#[tokio::test]
+async fn blb_1_a_container_name_that_addresses_the_account_is_not_sent() {
+    for name in [".", ".."] {
+        let server = Server::start([answer(201, &[], ""), answer(202, &[], "")]).await;
+        let blobs = blobs(&server);
+        assert_eq!(blobs.create_container(name).await.unwrap_err().code(), ErrorCode::InvalidInput, "{name}");
+        assert_eq!(blobs.delete_container(name).await.unwrap_err().code(), ErrorCode::InvalidInput, "{name}");
+        assert!(server.received().is_empty());
     }
 }
 

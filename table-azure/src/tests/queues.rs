@@ -101,6 +101,33 @@ async fn con_11_a_message_missing_after_a_lost_response_was_deleted() {
     assert_eq!(delete(vec![Reply::Cut, taken]).await, Err(ErrorCode::PopReceiptMismatch));
 }
 
+/// Tests that no request is sent for an identifier that is empty or a segment with a special meaning: its URL would address all messages, or the queue.
+#[tokio::test(start_paused = true)]
+async fn que_3_an_identifier_that_no_message_has_addresses_neither_the_messages_nor_the_queue() {
+    for id in ["", ".", ".."] {
+        let server = Server::start(vec![answer(204, &[], ""); 2]).await;
+        let (queues, work, now) = (queues(&server), work(), clock().instant());
+        let (id, receipt) = (MessageId::new(id), PopReceipt::new("AAAA"));
+        let message = Message::new(id.clone(), "x".to_owned(), now, None, 1);
+        let lease = Lease::new(message, receipt.clone(), now);
+        let delete = queues.delete(&work, &id, &receipt).await.unwrap_err();
+        let update = queues.update(&work, &lease, Duration::ZERO, None).await.unwrap_err();
+        for error in [delete, update] {
+            assert_eq!(error.code(), ErrorCode::MessageNotFound, "{id:?}: {error}");
+            assert!(error.to_string().contains("queue `work`"), "{error}");
+        }
+        assert!(server.received().is_empty(), "{id:?}");
+    }
+    // These texts have no special meaning, because their `%` is encoded again.
+    for (id, sent) in [("%2e%2e", "%252e%252e"), ("...", "..."), ("../..", "..%2F..")] {
+        let server = Server::start([xml(404, "MessageNotFound")]).await;
+        let outcome = queues(&server).delete(&work(), &MessageId::new(id), &PopReceipt::new("AAAA")).await;
+        assert_eq!(outcome.map_err(|error| error.code()), Err(ErrorCode::MessageNotFound), "{id}");
+        let path = format!("/work/messages/{sent}?popreceipt=");
+        assert!(server.received()[0].target.contains(&path), "{}", server.received()[0].target);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn que_3_and_15_create_reports_whether_the_queue_is_new() {
     for (replies, expected) in [

@@ -98,7 +98,8 @@ async fn invalid_or_unexpected_json_is_a_backend_fault() {
         "{\"value\":[1]}",
         "{\"value\":[{\"PartitionKey\":\"p\"}]}",
         "\u{0}",
-        r#"{"value":[{"PartitionKey":"p","RowKey":"r","A@odata.type":"Edm.Int64","A":"zz"}]}"#,
+        r#"{"value":[{"odata.etag":"strong","PartitionKey":"p","RowKey":"r"}]}"#,
+        r#"{"value":[{"PartitionKey":"p","RowKey":"r","Timestamp":"yesterday"}]}"#,
     ];
     let json_bodies = bodies.map(|body| json(200, body));
     let types = [
@@ -121,6 +122,38 @@ async fn invalid_or_unexpected_json_is_a_backend_fault() {
         let error = server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::InternalError, "{body}: {error}");
     }
+}
+
+/// Tests entities that Azurite and Cosmos DB for Table store, although no client of the service can: a query skips them, and a read of one names it.
+#[tokio::test]
+async fn type_6_and_key_3_an_entity_that_cannot_be_represented_does_not_hide_the_other_entities_of_its_partition()
+ {
+    let date =
+        r#""PartitionKey":"p","RowKey":"r","Born@odata.type":"Edm.DateTime","Born":"0001-01-01T00:00:00Z""#;
+    let long = format!(r#""PartitionKey":"{}","RowKey":"r""#, "k".repeat(2_000));
+    let entities = [
+        date,
+        &long,
+        r#""PartitionKey":"a/b","RowKey":"r""#,
+        r#""PartitionKey":"p","RowKey":"r","A@odata.type":"Edm.Int64","A":"zz""#,
+        r#""PartitionKey":"p","RowKey":"r","A@odata.type":"Edm.Single","A":"1.5""#,
+        r#""PartitionKey":"p","RowKey":"r","A":[1]"#,
+    ];
+    for entity in entities {
+        let page = format!(
+            r#"{{"value":[{{"PartitionKey":"p","RowKey":"1"}},{{{entity}}},{{"PartitionKey":"p","RowKey":"2"}}]}}"#
+        );
+        let server = Server::start([json(200, &page)]).await;
+        let client = server.client(Options::new());
+        let found = client.query(&table(), &Query::new(KeyRange::ALL), None).await.unwrap();
+        let keys: Vec<_> = found.rows.iter().map(|entity| entity.row_key.to_owned()).collect();
+        assert_eq!(keys, ["1", "2"], "{entity}");
+    }
+    let server = Server::start([json(200, &format!("{{{date}}}"))]).await;
+    let error = server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap_err();
+    assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))), "{error}");
+    let source = std::error::Error::source(&error).unwrap();
+    assert!(source.to_string().contains("Born"), "{source}");
 }
 
 #[tokio::test]

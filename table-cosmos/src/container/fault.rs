@@ -18,6 +18,11 @@ pub(super) enum ContainerFault {
     #[fault(SchemaMismatch, "EPK-9")]
     Hash { kind: PartitionKeyKind, version: PartitionKeyVersion, expected: PartitionKeyKind },
     #[error(
+        "the container was replaced by one with another number of levels during the request; read the entities, and send the request again"
+    )]
+    #[fault(SchemaMismatch, "HPK-43")]
+    Replaced,
+    #[error(
         "items of the container expire; request it by `Options::time_to_live`, or turn off the time to live of the container"
     )]
     #[fault(SchemaMismatch, "HPK-43")]

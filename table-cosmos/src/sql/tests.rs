@@ -50,6 +50,34 @@ fn rt_11_a_range_over_the_next_level_is_sent() {
     assert_eq!(of("t!a b!", "t!c d!", 2).1, ["t", "a", "c d!"].map(Json::from));
 }
 
+/// The service limits the text of a query to 512 KB and a request to 2 MB. Without the filter, the query selects a superset.
+#[test]
+fn a_filter_that_is_too_long_for_the_service_is_not_sent() {
+    let of = |values: usize, length: usize| {
+        let equal = |number: usize| format!("A eq '{number:0length$}'");
+        let filter: Vec<String> = (0..values).map(equal).collect();
+        let mut query = Query::new(KeyRange::ALL);
+        query.keys.row_key = TextRange::prefix("r");
+        query.filter = Filter::parse(&filter.join(" or ")).unwrap();
+        Sql::of(&query, &Scope::Key(vec!["p".to_owned()]), &Mapping::standard(1))
+    };
+    let plain = "SELECT * FROM c WHERE c.l1 = @p0 AND c.id >= @p1 AND c.id < @p2";
+    for (values, length) in [(20_000, 6), (100, 10_000)] {
+        let sql = of(values, length);
+        assert_eq!(sql.text, format!("{plain} ORDER BY c.id"));
+        assert!(sql.narrowed && !sql.filtered);
+        assert_eq!(sql.parameters.len(), 3);
+        // The value of a later page is not among the parameters that were removed.
+        let later = sql.after(&format!("{:0length$}", 7));
+        assert_eq!(later.text, format!("{plain} AND c.id > @p3 ORDER BY c.id"));
+        assert_eq!(later.parameters.len(), 4);
+    }
+    for (values, length) in [(1_000, 6), (10, 10_000)] {
+        let sql = of(values, length);
+        assert!(sql.filtered && sql.parameters.len() == 3 + values, "{values} values of {length} bytes");
+    }
+}
+
 #[test]
 fn fil_10_to_18_comparisons_are_sent_as_supersets() {
     let where_of = |filter: &str| {
@@ -95,11 +123,10 @@ fn a_long_filter_of_any_shape_is_converted() {
     let mixed = chain(&|at| if at % 2 == 0 { "or " } else { "and " }, "B");
     let negated = chain(&|_| "and not ", "B");
     for (filter, constants) in [(left, COUNT), (right, COUNT + 1), (mixed, COUNT + 1), (negated, COUNT + 1)] {
-        let mut query = Query::new(KeyRange::ALL);
-        query.filter = Some(filter);
-        let sql = Sql::of(&query, &Scope::All, &Mapping::standard(1));
+        let mut sql = Sql::default();
+        let text = sql.filter(&filter, &Mapping::standard(1)).text().unwrap();
         assert_eq!(sql.parameters.len(), constants);
-        assert_eq!(sql.text.matches('(').count(), sql.text.matches(')').count());
+        assert_eq!(text.matches('(').count(), text.matches(')').count());
     }
 }
 

@@ -35,6 +35,7 @@ mod placement;
 mod policy;
 mod recorded;
 mod recreated;
+mod replaced;
 mod routing;
 mod runtimes;
 mod same_names;

@@ -45,6 +45,26 @@ fn transaction(
 }
 
 #[test]
+fn key_9_a_query_for_a_key_that_no_item_can_have_sends_nothing() {
+    runtime().block_on(async {
+        for (depth, key) in [(1, "東".repeat(1_000)), (2, format!("a!{}!", "東".repeat(1_000)))] {
+            let store = store(1, Options::new().levels("Odd", depth)).await;
+            let table = store.create("Odd", depth);
+            assert!(store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap().rows.is_empty());
+            drop(store.emulator.sent());
+            let point = EntityKey::new(key.as_str(), "r").unwrap();
+            assert_eq!(store.get(&table, &point, &Select::All).await.unwrap(), None);
+            for keys in [KeyRange::partition(key.as_str()), KeyRange::point(key.as_str(), "r")] {
+                let page = store.query(&table, &Query::new(keys), None).await.unwrap();
+                assert!(page.rows.is_empty() && page.continuation.is_none());
+            }
+            let sent = store.emulator.sent();
+            assert!(sent.is_empty(), "{sent:?}");
+        }
+    });
+}
+
+#[test]
 fn lim_5_and_wire_5_keys_with_odd_characters_address_their_own_items() {
     runtime().block_on(async {
         for depth in [1, 2, 3] {

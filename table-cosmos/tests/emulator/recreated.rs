@@ -36,7 +36,7 @@ impl fmt::Debug for Owners {
     }
 }
 
-async fn opened() -> (Emulator, CosmosTables, TableName) {
+pub(crate) async fn opened() -> (Emulator, CosmosTables, TableName) {
     let account = Emulator::new(false).unwrap();
     let table = TableName::new("Things").unwrap();
     account.create(&table, 1, 4, None).unwrap();
@@ -47,16 +47,16 @@ async fn opened() -> (Emulator, CosmosTables, TableName) {
     (account, store, table)
 }
 
-async fn delete(account: &Emulator, target: &str) {
+pub(crate) async fn delete(account: &Emulator, target: &str) {
     let answer = account.exchange("DELETE", target, [], Vec::new()).await.unwrap();
     assert!(answer.status < 300, "{answer:?}");
 }
 
 /// The number of operations that [`verb`] can run.
-const VERBS: usize = 9;
+pub(crate) const VERBS: usize = 9;
 
 /// Runs the operation with the given number. Returns the name and the outcome of the operation.
-async fn verb(
+pub(crate) async fn verb(
     store: &CosmosTables,
     table: &TableName,
     number: usize,

@@ -7,6 +7,7 @@ use std::net::Ipv4Addr;
 
 use chrono::{TimeDelta, Utc};
 use http::Request;
+use table_core::queue::PutMessage;
 use table_core::{Engine, QueueStore};
 use table_wire::acl;
 use table_wire::sas::{AccessPolicy, Caller, QueuePermissions, QueueToken, StoredAccessPolicy};
@@ -82,6 +83,27 @@ fn verified(method: &str, target: &str, headers: &[(&str, &str)], body: &str) ->
     let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };
     let path = target.split('?').next().unwrap_or_default().to_owned();
     Exchange { path, body: body.to_owned().into(), ..Exchange::new(Service::Queues, parts, caller) }
+}
+
+/// Tests that a request for a message without an identifier, or with a segment that has a special meaning, changes neither the messages nor the queue. Azurite
+/// also answers that the message does not exist.
+#[tokio::test]
+async fn que_3_no_identifier_of_a_message_addresses_all_messages_or_the_queue() {
+    let account = Account::emulator(Engine::in_memory()).unwrap();
+    let queue = QueueName::new("work").unwrap();
+    account.engine.create_queue(&queue).await.unwrap();
+    account.engine.put(&queue, PutMessage::new("x")).await.unwrap();
+    for id in ["", ".", "..", "/", "../", "7/"] {
+        for (method, query) in [("DELETE", ""), ("PUT", "&visibilitytimeout=0")] {
+            let target = format!("work/messages/{id}?popreceipt=AAAA{query}");
+            let exchange = verified(method, &target, &[], "");
+            let refused = route::answer(&account, &Access::Key, &exchange).await.unwrap_err();
+            assert_eq!((refused.status, refused.code), (404, "MessageNotFound"), "{method} {target}");
+        }
+    }
+    assert_eq!(account.engine.approximate_count(&queue).await.unwrap(), 1);
+    let whole = verified("GET", "work/?comp=metadata", &[], "");
+    assert_eq!(route::answer(&account, &Access::Key, &whole).await.unwrap().status, 200);
 }
 
 /// No signature covers `X-HTTP-Method`, so anyone on the network path of a request could add it.

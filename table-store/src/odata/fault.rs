@@ -13,11 +13,10 @@ pub(super) enum ODataFault {
     #[fault(PropertiesNeedValue, "KEY-1")]
     NoKey(&'static str),
     #[error(
-        "the key of the entity (`{}`, `{}`) contains half a surrogate pair, shown as U+FFFD; only a client whose strings are UTF-16 can read or delete it",
-        quoted(.0), quoted(.1)
+        "the key of the entity contains half a surrogate pair, shown as U+FFFD; only a client whose strings are UTF-16 can read or delete it"
     )]
     #[fault(OutOfRangeInput, "KEY-3")]
-    HalfKey(String, String),
+    HalfKey,
     #[error("a key must be an Edm.String, not an {0}")]
     #[fault(InvalidInput, "TYPE-8")]
     KeyType(EdmType),

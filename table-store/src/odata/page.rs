@@ -3,10 +3,11 @@
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
+use crate::key::EntityKey;
 use crate::odata::fault::ODataFault;
 use crate::odata::members::Members;
 use crate::odata::quick;
-use crate::odata::reader::{EntityBody, Sender, from_json, read_halves};
+use crate::odata::reader::{EntityBody, from_json, read_halves};
 use crate::odata::surrogates::MARK;
 use crate::query::Rows;
 
@@ -23,20 +24,25 @@ use crate::query::Rows;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
+    read_each(json)?.into_iter().collect()
+}
+
+/// Reads a page. Returns an error for each entity that cannot be read, with its key if the stored data is the cause (see [`Members::read_of_page`]).
+fn read_each(json: &[u8]) -> Result<Vec<Result<EntityBody>>> {
     #[derive(Deserialize)]
     struct Envelope<T> {
         value: Vec<T>,
     }
     read_halves(json, |json| {
         let page: Envelope<Members<'_>> = from_json(json)?;
-        page.value.into_iter().map(|members| members.read(Sender::Service)).collect::<Result<Vec<_>>>()
+        Ok(page.value.iter().map(Members::read_of_page).collect::<Vec<_>>())
     })
 }
 
 /// Reads a page of entities. Every entity must have a key. Returns [`Rows`], as stores do.
 ///
 /// A page in the format of the service or Azurite needs only a few allocations in total, instead of several for each entity. Pages in other formats
-/// are also read, but more slowly. Half a surrogate pair in a property is read as U+FFFD. [`read_rows_or_skip`] skips entities with half a pair in their key.
+/// are also read, but more slowly. Half a surrogate pair in a property is read as U+FFFD. [`read_rows_or_skip`] skips entities that cannot be represented.
 ///
 /// # Errors
 /// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`]. `OutOfRangeInput` if a key contains half a surrogate pair (KEY-3).
@@ -51,11 +57,14 @@ pub fn read_rows(json: &[u8]) -> Result<Rows> {
     quick::rows(json).map_or_else(|| slow_rows(json, Err), Ok)
 }
 
-/// Reads a page of entities as [`read_rows`] does, but skips the entities whose key contains half a surrogate pair, and passes the error of each to
-/// `skip`. A client whose strings are UTF-16 can store such keys, but no Rust string represents them.
+/// Reads a page of entities as [`read_rows`] does, but skips the entities that cannot be represented, and passes the error of each, with its key, to `skip`.
+///
+/// Azurite and Cosmos DB for Table store entities that the service refuses, such as a date-time before 1601 or a key of more than 1,024 characters. A client whose
+/// strings are UTF-16 can store half a surrogate pair in a key, which no Rust string represents.
 ///
 /// # Errors
-/// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`] for another entity.
+/// `InvalidInput` if the document is not a page, or if the `ETag` or the Timestamp of an entity is invalid. `PropertiesNeedValue` if an entity has no key. A service
+/// of tables sends no such page.
 ///
 /// ```
 /// let json = br#"{"value":[{"PartitionKey":"p","RowKey":"a\ud83d"},{"PartitionKey":"p","RowKey":"b"}]}"#;
@@ -73,28 +82,31 @@ pub fn read_rows_or_skip(json: &[u8], mut skip: impl FnMut(Error)) -> Result<Row
     quick::rows(json).map_or_else(|| slow_rows(json, skip), Ok)
 }
 
-/// Reads a page in any format and reports its errors. This is the slow path of [`read_rows`]. An entity whose key contains half a surrogate pair is skipped if
-/// `skip` returns `Ok`.
+/// Reads a page in any format and reports its errors. This is the slow path of [`read_rows`]. An entity that cannot be represented is skipped if `skip` returns
+/// `Ok`.
 pub(super) fn slow_rows(json: &[u8], mut skip: impl FnMut(Error) -> Result<()>) -> Result<Rows> {
     let mut rows = Rows::default();
-    for mut body in read_page(json)? {
-        if let Some(half) = half(&body) {
-            skip(half)?;
-            continue;
+    for body in read_each(json)? {
+        match body.and_then(|body| Ok((key(&body)?, body))) {
+            Ok((key, body)) => {
+                // Most `ETag`s are derived from the Timestamp (ETAG-2), so they are not stored separately.
+                let etag = body.etag.filter(|etag| *etag != body.row.view().etag());
+                rows.push(key.partition_key.as_str(), key.row_key.as_str(), body.row.view(), etag);
+            }
+            Err(error) if error.key().is_some() => skip(error)?,
+            Err(error) => return Err(error),
         }
-        let key = body.take_key()?;
-        // Most `ETag`s are derived from the Timestamp (ETAG-2), so they are not stored separately.
-        let etag = body.etag.filter(|etag| *etag != body.row.view().etag());
-        rows.push(key.partition_key.as_str(), key.row_key.as_str(), body.row.view(), etag);
     }
     Ok(rows)
 }
 
-/// Returns the error of an entity whose key contains half a surrogate pair.
-fn half(body: &EntityBody) -> Option<Error> {
-    let [partition_key, row_key] =
-        [&body.partition_key, &body.row_key].map(|key| key.as_deref().unwrap_or_default());
+/// Returns the key of an entity. The error of a key that is not valid contains the key.
+fn key(body: &EntityBody) -> Result<EntityKey> {
+    let (Some(partition_key), Some(row_key)) = (&body.partition_key, &body.row_key) else {
+        return body.key();
+    };
     let is_half = partition_key.contains(MARK) || row_key.contains(MARK);
+    let key = if is_half { Err(Error::of(ODataFault::HalfKey)) } else { body.key() };
     let shown = |key: &str| key.replace(MARK, "\u{FFFD}");
-    is_half.then(|| Error::of(ODataFault::HalfKey(shown(partition_key), shown(row_key))))
+    key.map_err(|error| error.with_key(shown(partition_key), shown(row_key)))
 }

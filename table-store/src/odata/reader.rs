@@ -107,23 +107,25 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
     let read = |json: &[u8]| from_json::<Members<'_>>(json)?.read(sender);
     match sender {
         Sender::Client => read(json),
-        Sender::Service => read_halves(json, |json| Ok([read(json)?])).map(|[body]| body),
+        Sender::Service => read_halves(json, |json| Ok([read(json)])).and_then(|[body]| body),
     }
 }
 
-/// Reads the entities of a service's document with `read`. Half a surrogate pair is read as U+FFFD in a property. In a key, it is read as U+0000, because a key
-/// with U+FFFD would name another entity.
-pub(super) fn read_halves<T: AsMut<[EntityBody]>>(
+/// Reads the entities of a service's document with `read`, which returns an error for each entity that cannot be read. Half a surrogate pair is read as U+FFFD in
+/// a property. In a key, it is read as U+0000, because a key with U+FFFD would name another entity.
+pub(super) fn read_halves<T: AsMut<[Result<EntityBody>]> + IntoIterator<Item = Result<EntityBody>>>(
     json: &[u8],
     read: impl Fn(&[u8]) -> Result<T>,
 ) -> Result<T> {
     let replaced = replace_halves(json, REPLACEMENT);
     let mut bodies = read(&replaced)?;
     if let Cow::Owned(_) = replaced {
-        let mut marked = read(&replace_halves(json, MARK_DIGITS))?;
-        for (body, marked) in bodies.as_mut().iter_mut().zip(marked.as_mut()) {
-            body.partition_key = marked.partition_key.take();
-            body.row_key = marked.row_key.take();
+        for (body, marked) in bodies.as_mut().iter_mut().zip(read(&replace_halves(json, MARK_DIGITS))?) {
+            let Ok(read) = body else { continue };
+            match marked {
+                Ok(marked) => (read.partition_key, read.row_key) = (marked.partition_key, marked.row_key),
+                Err(error) => *body = Err(error),
+            }
         }
     }
     Ok(bodies)
@@ -173,9 +175,42 @@ fn unknown_type(name: &str, token: &Token<'_>) -> Error {
 }
 
 impl Members<'_> {
+    /// Reads an entity in a page of a service. An error about the stored data contains the key of the entity. An error without a key means that the page is not
+    /// from a service of tables: a key is missing, or the `ETag` or the Timestamp, which the service itself writes, cannot be read.
+    pub(crate) fn read_of_page(&self) -> Result<EntityBody> {
+        self.read(Sender::Service).map_err(|error| {
+            let key = |name| {
+                self.0.iter().find_map(|(member, token)| match token {
+                    Token::Text(text) if member == name => Some(text.as_ref()),
+                    _ => None,
+                })
+            };
+            match (key("PartitionKey"), key("RowKey")) {
+                (Some(partition_key), Some(row_key)) if self.has_valid_version() => {
+                    error.with_key(partition_key, row_key)
+                }
+                _ => error,
+            }
+        })
+    }
+
+    /// Returns `true` if the `ETag` and the Timestamp can be read or are missing.
+    fn has_valid_version(&self) -> bool {
+        self.etag().is_ok()
+            && self.0.iter().all(|(name, token)| name != "Timestamp" || ticks(name, token).is_ok())
+    }
+
+    /// Returns the `ETag` of the entity in a response.
+    fn etag(&self) -> Result<Option<ETag>> {
+        match self.0.iter().find(|(name, _)| name == "odata.etag") {
+            Some((_, Token::Text(text))) => ETag::parse(text).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     pub(crate) fn read(&self, sender: Sender) -> Result<EntityBody> {
         let types = declared(self, sender)?;
-        let (mut partition_key, mut row_key, mut etag, mut timestamp) = (None, None, None, 0);
+        let (mut partition_key, mut row_key, mut timestamp) = (None, None, 0);
         let mut writer = RowWriter::with_capacity(self.0.len());
         let mut names = Names::default();
         let mut buffer = Vec::new();
@@ -205,11 +240,7 @@ impl Members<'_> {
         if let Some(name) = names.repeated(read) {
             return Err(duplicate_property(name));
         }
-        if sender == Sender::Service
-            && let Some((_, Token::Text(text))) = self.0.iter().find(|(name, _)| name == "odata.etag")
-        {
-            etag = Some(ETag::parse(text)?);
-        }
+        let etag = if sender == Sender::Service { self.etag()? } else { None };
         let row = writer.finish().with_timestamp(timestamp);
         Ok(EntityBody { partition_key, row_key, etag, row })
     }

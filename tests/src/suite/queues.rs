@@ -115,6 +115,7 @@ macro_rules! for_each_queue_scenario {
         $run! { names, [
             que_3_a_queue_is_created_once,
             que_3_and_13_missing_queues_and_messages_are_not_found,
+            que_3_an_identifier_that_no_message_has_deletes_nothing,
             que_3_queues_do_not_share_messages,
         ] }
         $run! { messages, [

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{ALL, STAMP, shown};
 use crate::error::ErrorCode;
 use crate::odata::page::slow_rows;
-use crate::odata::{MetadataLevel, quick, read_rows, write_page};
+use crate::odata::{MetadataLevel, quick, read_rows, read_rows_or_skip, write_page};
 use crate::query::Rows;
 use crate::row::tests::{model, row};
 use crate::value::ValueRef;
@@ -198,6 +198,64 @@ fn prop_6_possible_duplicate_names_are_checked() {
     assert!(!agree(r#"{"value":[{"PartitionKey":"p","RowKey":"r","Gone":null,"Gone":null}]}"#).unwrap());
     let rows = read_rows(page(r#","Gone":null"#).as_bytes()).unwrap();
     assert_eq!(rows.get(0).unwrap().row.find("Property7", &mut 0).unwrap(), Some(ValueRef::Int32(7)));
+}
+
+#[test]
+fn type_6_and_key_3_an_entity_that_cannot_be_represented_is_skipped_with_its_key() {
+    let long = "k".repeat(1_025);
+    let entities = [
+        (
+            r#""PartitionKey":"p","RowKey":"r","A@odata.type":"Edm.DateTime","A":"0001-01-01T00:00:00Z""#
+                .to_owned(),
+            "TYPE-6",
+            "p",
+        ),
+        (
+            r#""PartitionKey":"p","RowKey":"r","A":"\ud800","A@odata.type":"Edm.Int64""#.to_owned(),
+            "TYPE-8",
+            "p",
+        ),
+        (r#""PartitionKey":"p","RowKey":"r","A@odata.type":"Edm.Single","A":"1""#.to_owned(), "ENG-10", "p"),
+        (r#""PartitionKey":"p","RowKey":"r","A":{}"#.to_owned(), "TYPE-9", "p"),
+        (r#""PartitionKey":"p","RowKey":"r","A":1,"A":2"#.to_owned(), "PROP-6", "p"),
+        (r#""PartitionKey":"a/b","RowKey":"r""#.to_owned(), "KEY-3", "a/b"),
+        (r#""PartitionKey":"\ud800","RowKey":"r""#.to_owned(), "KEY-3", "\u{fffd}"),
+        (format!(r#""PartitionKey":"{long}","RowKey":"r""#), "KEY-8", &*long),
+    ];
+    for (entity, rule, partition_key) in &entities {
+        let page = format!(
+            r#"{{"value":[{{"PartitionKey":"p","RowKey":"a"}},{{{entity}}},{{"PartitionKey":"p","RowKey":"b"}}]}}"#
+        );
+        let mut skipped = Vec::new();
+        let rows = read_rows_or_skip(page.as_bytes(), |error| skipped.push(error)).unwrap();
+        assert_eq!(rows.iter().map(|row| row.row_key).collect::<Vec<_>>(), ["a", "b"], "{entity}");
+        let found: Vec<_> = skipped.iter().map(|error| (error.rule(), error.key())).collect();
+        assert_eq!(found, [(Some(*rule), Some((*partition_key, "r")))], "{entity}");
+        assert_eq!(read_rows(page.as_bytes()).unwrap_err().rule(), Some(*rule));
+    }
+    let all: Vec<_> = entities.iter().map(|(entity, ..)| format!("{{{entity}}}")).collect();
+    let mut skipped = 0;
+    let rows = read_rows_or_skip(format!(r#"{{"value":[{}]}}"#, all.join(",")).as_bytes(), |_| skipped += 1);
+    assert_eq!((rows.unwrap().len(), skipped), (0, entities.len()));
+}
+
+/// Tests pages that a service of tables never sends. If their entities were skipped, the page would look empty.
+#[test]
+fn json_7_a_page_that_is_not_of_a_table_is_an_error_even_if_entities_are_skipped() {
+    for page in [
+        "",
+        "{}",
+        r#"{"value":1}"#,
+        r#"{"value":[1]}"#,
+        r#"{"value":[{"RowKey":"r"}]}"#,
+        r#"{"value":[{"PartitionKey":"p","RowKey":7}]}"#,
+        r#"{"value":[{"PartitionKey":"p","RowKey":"r","odata.etag":"strong"}]}"#,
+        r#"{"value":[{"PartitionKey":"p","RowKey":"r","odata.etag":"strong","A":[]}]}"#,
+        r#"{"value":[{"PartitionKey":"p","RowKey":"r","Timestamp":"yesterday"}]}"#,
+        r#"{"value":[{"PartitionKey":"p","RowKey":"r"}"#,
+    ] {
+        read_rows_or_skip(page.as_bytes(), |error| panic!("{page}: {error}")).unwrap_err();
+    }
 }
 
 #[test]

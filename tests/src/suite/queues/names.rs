@@ -38,6 +38,23 @@ pub async fn que_3_and_13_missing_queues_and_messages_are_not_found<Q: QueueStor
     assert_eq!(error.code().status(), 400, "{error}"); // QUE-13; some services return InvalidQueryParameterValue
 }
 
+pub async fn que_3_an_identifier_that_no_message_has_deletes_nothing<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    let lease = scene.put("kept").await;
+    for id in ["", ".", ".."] {
+        let mut other = lease.clone();
+        other.message.id = MessageId::new(id);
+        let updated = store.update(&scene.queue, &other, seconds(1), None).await;
+        refused(&scene.queue, updated, ErrorCode::MessageNotFound);
+        let deleted = store.delete(&scene.queue, &other.message.id, &lease.receipt).await;
+        refused(&scene.queue, deleted, ErrorCode::MessageNotFound);
+    }
+    assert_eq!(store.approximate_count(&scene.queue).await.unwrap(), 1);
+}
+
 pub async fn que_3_queues_do_not_share_messages<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {
     let (one, other) = (QueueScene::new(store, pass).await, QueueScene::new(store, pass).await);
     let lease = one.put("one").await;

@@ -10,22 +10,22 @@ use crate::item;
 const PREFIX: &str = "c1.";
 
 /// The content of a continuation token of the Azure SDK.
-pub(super) struct Token(Json);
+pub(crate) struct Token(Json);
 
 impl Token {
     /// Parses a token. Returns `None` if it has another format.
-    pub(super) fn parse(token: &str) -> Option<Self> {
+    pub(crate) fn parse(token: &str) -> Option<Self> {
         let json = URL_SAFE_NO_PAD.decode(token.strip_prefix(PREFIX)?).ok()?;
         serde_json::from_slice(&json).ok().map(Self)
     }
 
     /// Returns `true` if the token marks the end of a query.
-    pub(super) fn is_end(&self) -> bool {
+    pub(crate) fn is_end(&self) -> bool {
         self.0["root"]["kind"] == "drained"
     }
 
     /// Returns the number that identifies the container of the query, as [`item::incarnation`] does.
-    pub(super) fn incarnation(&self) -> Option<u32> {
+    pub(crate) fn incarnation(&self) -> Option<u32> {
         item::incarnation_of(self.0["rid"].as_str()?)
     }
 }
