@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Either, Shared, select};
+use futures_util::future::{Either, select};
 use table_core::runtime::Runtime;
+
+use crate::shared_sleep::SharedSleep;
 
 /// A detector of stalled queues. It counts the turns that a queue's tasks have taken, and limits the time between two turns.
 #[derive(Debug, Default)]
@@ -19,7 +20,7 @@ pub(crate) struct StallDetector {
 /// A time-out that the waiting tasks of several queues share. One sleep serves all of them, because the default sleep function needs a
 /// thread.
 #[derive(Debug, Default)]
-pub(crate) struct Alarm(Mutex<Option<Shared<BoxFuture<'static, ()>>>>);
+pub(crate) struct Alarm(Mutex<Option<SharedSleep>>);
 
 impl StallDetector {
     /// Creates the time-out for a new queue. Short-lived queues can share one alarm.
@@ -42,7 +43,7 @@ impl StallDetector {
         loop {
             turn = match select(turn, self.alarm.next(pace, most)).await {
                 Either::Left((turn, _)) => return Some(turn),
-                Either::Right(((), waiting)) => waiting,
+                Either::Right((_, waiting)) => waiting,
             };
             let turns = self.turns.load(Ordering::Relaxed);
             // The first alarm may have been set long before this wait.
@@ -55,13 +56,11 @@ impl StallDetector {
 
 impl Alarm {
     /// Returns the end of the current time-out. Starts a time-out if none is running.
-    pub(crate) fn next(&self, pace: &Runtime, most: Duration) -> Shared<BoxFuture<'static, ()>> {
+    pub(crate) fn next(&self, pace: &Runtime, most: Duration) -> SharedSleep {
         let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(set) = alarm.as_ref().filter(|alarm| alarm.peek().is_none()) {
+        if let Some(set) = alarm.as_ref().filter(|alarm| !alarm.has_ended()) {
             return set.clone();
         }
-        let pace = pace.clone();
-        let sleep = async move { pace.sleep(most).await };
-        alarm.insert(sleep.boxed().shared()).clone()
+        alarm.insert(SharedSleep::start(pace, most)).clone()
     }
 }

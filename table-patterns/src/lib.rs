@@ -93,6 +93,7 @@ mod requests;
 pub mod sequence;
 pub mod series;
 mod settle;
+mod shared_sleep;
 pub mod tenant;
 mod timestamp_order;
 pub mod unit;

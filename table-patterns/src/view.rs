@@ -13,6 +13,7 @@
 //! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's identifier |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that contain the entity |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed has been applied |
+//! | `view` | `U+FFFC view_poison_` and 32 hexadecimal digits | `Poison`: JSON; an entity or a partition that is set aside, with its error; `Rebuilds`: JSON; the identifiers of the rebuilds that began since, at most 16 |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |
 //! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the last lease that was seen of another follower, and the time at which it was first seen |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid that distinguishes the view from earlier views with the same table |
@@ -47,7 +48,7 @@
 //! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; in the first call of a process, 2 gets for each partition, 16 of them at once; for each partition with changes, some requests for the head, the entries and the cursor; then for each changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
 //! | an entity that moved to another partition of the view | 2 gets in addition to those above, and 1 get in each of the two partitions; entities that moved between the same two partitions share transactions, one in each for up to 100 |
 //! | all entities that changed together | for each partition of the view, 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
-//! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; for each record that is not empty, the list of its entity, adjacent lists in pages; 2 range queries for 1,000 partitions with a feed, and 4 gets and 1 write for each |
+//! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; for each record that is not empty, the list of its entity, adjacent lists in pages; 2 range queries for 1,000 partitions with a feed, and 4 gets and 1 write for each; for 100 entities or partitions that are set aside, 2 writes |
 //!
 //! # Bounds
 //! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows that the change removes and the
@@ -55,7 +56,9 @@
 //!   its rows in one partition and the list of its amounts there: 99 rows are possible if their `RowKey`s have about 300 characters each, or fewer with
 //!   characters that JSON escapes. An entity that moves to another partition leaves
 //!   an empty record in the old one. Empty records do not make later changes more expensive.
-//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount in memory.
+//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount in memory. On a
+//!   store without key order, such as Cosmos DB, a rebuild also holds about 32 bytes for each partition of the view, for at most a million partitions. A process
+//!   that resumes such a rebuild reads the partitions of the view once more.
 //! - A sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes to one sum write the same row, so one partition's write
 //!   throughput limits their rate.
 //! - A put row belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.
@@ -131,6 +134,8 @@
 
 mod applied;
 mod apply;
+mod counted;
+mod cursor;
 mod ends;
 mod fault;
 mod follow;
@@ -141,11 +146,13 @@ mod operations;
 mod part;
 mod places;
 mod poison;
+mod position;
 mod projection;
 mod quiet;
 mod rebuild;
 mod record;
 mod recount;
+mod reports;
 mod sighting;
 mod state_row;
 mod table;
@@ -159,8 +166,9 @@ use table_core::entity::{Entity, PlainEntity};
 pub use follow::CaughtUp;
 pub use freshness::Freshness;
 pub use poison::ViewPoison;
+pub use position::{RebuildPosition, RebuildProgress};
 pub use projection::Projection;
-pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
+pub use rebuild::Rebuild;
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 

@@ -3,12 +3,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
-use crate::converge::upsert;
 use crate::feed::{Cursor, FeedEntry, Listed};
 use crate::view::View;
 use crate::view::applied::Applied;
@@ -16,7 +14,6 @@ use crate::view::fault::ViewFault;
 use crate::view::follower::Found;
 use crate::view::lease::Lease;
 use crate::view::poison::{Aside, feed_of, gap_in, is_of_partition};
-use crate::view::record;
 use crate::view::table::ViewTable;
 
 /// The delay before [`ViewTable::catch_up`] returns if another follower is applying changes.
@@ -55,7 +52,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     pub async fn catch_up(&self, most: usize) -> Result<CaughtUp> {
         self.check_version().await?;
         let mut partitions = self.feed.listed(self.source.name()?).await?;
-        let turn = self.memory.follower.begin_call();
+        self.memory.follower.begin_call();
         self.memory.follower.keep_listed(&partitions);
         partitions.retain(|listed| {
             let known = self.memory.follower.get(&listed.partition_key);
@@ -65,7 +62,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             return Ok(CaughtUp::default());
         }
         let mut lease = None;
-        let caught = self.follow_all((&partitions, turn), most, &mut lease).await;
+        let caught = self.follow_all(&partitions, most, &mut lease).await;
         let caught = self.released(lease, caught).await?;
         self.pause_if_busy(&caught).await;
         Ok(caught)
@@ -79,18 +76,18 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Applies at most `most` changes from the feeds of `partitions`. An outage is reported after all partitions have been tried, except for a missing table,
-    /// which all of them need. `turn` selects the partition that is read first.
+    /// which all of them need.
     async fn follow_all(
         &self,
-        (partitions, turn): (&[Listed], usize),
+        partitions: &[Listed],
         most: usize,
         lease: &mut Option<Lease>,
     ) -> Result<CaughtUp> {
         let (mut all, mut aside, mut outage) = (CaughtUp::default(), self.aside().await?, None);
         let mut partitions = self.active(partitions, &aside).await?;
         // Only partitions that may have changes take turns. Otherwise, a partition would wait for the turns of the quiet partitions after a busy one.
-        let turn = turn.checked_rem(partitions.len()).unwrap_or(0);
-        partitions.rotate_left(turn);
+        let first = self.memory.follower.turn().checked_rem(partitions.len()).unwrap_or(0);
+        partitions.rotate_left(first);
         for (at, listed) in partitions.iter().enumerate() {
             let left = most.saturating_sub(all.changes);
             if left == 0 {
@@ -119,6 +116,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
                 Err(error) => outage = outage.or(Some(error)),
             }
+        }
+        // A call that another follower has prevented from working does not end the turn. Otherwise, callers that alternate could always begin with the same
+        // partition.
+        if all.busy == 0 {
+            self.memory.follower.end_turn();
         }
         outage.map_or(Ok(all), Err)
     }
@@ -274,42 +276,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Sets aside a partition because the view has missed changes in it. Returns `false` if the partition had already been set aside.
     async fn report_gap(&self, partition_key: &PartitionKey, aside: &mut Aside) -> Result<bool> {
         self.fail(&gap_in(partition_key)?, &Error::of(ViewFault::Gap), aside).await
-    }
-
-    /// Returns the view's position in a partition's feed: all earlier changes have been applied.
-    ///
-    /// # Errors
-    /// Any error from the store.
-    pub async fn position(&self, partition_key: &PartitionKey) -> Result<Cursor> {
-        Ok(self.stored_position(partition_key).await?.0)
-    }
-
-    /// Returns the view's cursor in a partition's feed, and the version of the row that stores it.
-    pub(super) async fn stored_position(
-        &self,
-        partition_key: &PartitionKey,
-    ) -> Result<(Cursor, Option<ETag>)> {
-        let key = record::cursor_key(partition_key)?;
-        let Some(found) = self.stored(&key).await? else { return Ok((Cursor::default(), None)) };
-        Ok((record::read_position(found.row.view()), Some(found.etag)))
-    }
-
-    /// Returns `true` if another process has moved the view's cursor in a partition's feed since the cursor was read.
-    ///
-    /// A trim never passes the cursor. If changes after the cursor are missing and the cursor has not been moved, no process has applied these changes.
-    pub(super) async fn has_moved(&self, partition_key: &PartitionKey, etag: Option<&ETag>) -> Result<bool> {
-        Ok(self.stored_position(partition_key).await?.1.as_ref() != etag)
-    }
-
-    /// Moves the view's cursor in a partition's feed. Returns `false` if another process has moved the cursor since it was read.
-    pub(super) async fn move_cursor(
-        &self,
-        partition_key: &PartitionKey,
-        to: &Cursor,
-        etag: Option<ETag>,
-    ) -> Result<bool> {
-        let key = record::cursor_key(partition_key)?;
-        self.submit(&key.partition_key, vec![(key.row_key, upsert(record::write_position(to)?, etag))]).await
     }
 }
 

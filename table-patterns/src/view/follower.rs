@@ -31,10 +31,11 @@ pub(super) struct Seen {
 pub(super) struct Follower {
     /// The follower's identifier, as stored in leases.
     pub(super) id: String,
-    /// A random number that is added to the number of calls. Processes that call once then begin with different partitions.
-    first_turn: usize,
     /// The number of calls so far.
     calls: AtomicUsize,
+    /// A number that selects the partition with which the next call for all partitions begins. It is initially random: processes that call once begin with
+    /// different partitions.
+    turn: AtomicUsize,
     /// `true` while one of the clones applies changes.
     pub(super) working: Arc<AtomicBool>,
     /// The last lease of another follower that this follower has seen.
@@ -48,8 +49,8 @@ impl Default for Follower {
         let id = Uuid::new_v4();
         Self {
             id: id.simple().to_string(),
-            first_turn: usize::try_from(id.as_u64_pair().1 & 0xFFFF_FFFF).unwrap_or_default(),
             calls: AtomicUsize::default(),
+            turn: usize::try_from(id.as_u64_pair().1 & 0xFFFF_FFFF).unwrap_or_default().into(),
             working: Arc::default(),
             lease: Mutex::default(),
             found: Mutex::default(),
@@ -84,10 +85,20 @@ impl Found {
 }
 
 impl Follower {
-    /// Counts a call. Returns the index of the partition with which the call begins, modulo the number of partitions. It rotates, so a busy partition does not
-    /// starve the other partitions.
-    pub(super) fn begin_call(&self) -> usize {
-        self.first_turn.wrapping_add(self.calls.fetch_add(1, Ordering::Relaxed))
+    /// Counts a call.
+    pub(super) fn begin_call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the index of the partition with which a call for all partitions begins, modulo the number of partitions.
+    pub(super) fn turn(&self) -> usize {
+        self.turn.load(Ordering::Relaxed)
+    }
+
+    /// Ends the turn of the partition with which a call has begun. The next call begins with the next partition, so a busy partition does not starve the other
+    /// partitions. Calls for a single partition end no turn.
+    pub(super) fn end_turn(&self) {
+        self.turn.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns `true` if this is not the first call. Before its first call, a follower has seen no leases.

@@ -1,12 +1,13 @@
 //! Entities that a view cannot apply. Each is set aside with its error, and does not block the other entities.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query, TextRange};
+use table_core::row::RowView;
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
@@ -29,8 +30,19 @@ pub struct ViewPoison {
 
 impl ViewPoison {
     /// Returns `true` for an entity, and `false` for a partition in which the view has missed changes, or whose feed cannot be read.
-    fn is_entity(&self) -> bool {
+    pub(super) fn is_entity(&self) -> bool {
         !self.source.row_key.is_reserved()
+    }
+
+    /// Returns `true` for a partition in which the view has missed changes.
+    pub(super) fn is_gap(&self) -> bool {
+        self.source.row_key.as_str().strip_prefix(FEED_PREFIX) == Some("gap")
+    }
+
+    /// Reads the row that sets an entity or a partition aside.
+    pub(super) fn read(row: RowView<'_>) -> Result<Self> {
+        let PoisonText { partition_key, row_key, error } = record::parse(row, "Poison")?;
+        Ok(Self { source: EntityKey::new(partition_key, row_key)?, error })
     }
 }
 
@@ -43,16 +55,10 @@ struct PoisonText {
     error: String,
 }
 
-impl PoisonText {
-    fn read(self) -> Result<ViewPoison> {
-        Ok(ViewPoison { source: EntityKey::new(self.partition_key, self.row_key)?, error: self.error })
-    }
-}
-
 /// The key and version of a row that sets an entity aside.
 pub(super) struct AsideRow {
-    row_key: RowKey,
-    etag: ETag,
+    pub(super) row_key: RowKey,
+    pub(super) etag: ETag,
 }
 
 /// A stored row for an entity that is set aside.
@@ -61,18 +67,13 @@ struct PoisonRow {
     poison: ViewPoison,
 }
 
-/// The versions of the rows that a rebuild deletes at its end if they are unchanged, by `RowKey`.
-pub(super) type Reports = BTreeMap<String, String>;
-
-/// The maximum number of entities whose rows a rebuild deletes. It keeps the position of a rebuild small enough to be stored.
-const MOST: usize = 1_000;
-
 /// The entities that were set aside when a call started, each with the row that records it.
 pub(super) type Aside = HashMap<EntityKey, AsideRow>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns the entities that are set aside. For each of them, the view contains the rows from before the failure, or no rows. The list may contain
-    /// entities that another process has applied since, if it did so while the failure was being recorded; [`retry_poison`](Self::retry_poison) removes them.
+    /// entities that another process has applied since, if it did so while the failure was being recorded or a rebuild started;
+    /// [`retry_poison`](Self::retry_poison) removes them.
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].
@@ -120,24 +121,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|row| (row.poison.source, row.row)).collect())
     }
 
-    /// Returns the rows that a rebuild makes obsolete: those that record missed changes, and those of at most [`MOST`] entities.
-    pub(super) async fn reports(&self) -> Result<Reports> {
-        let rows = self.poison_rows(usize::MAX).await?.into_iter();
-        let (entities, partitions): (Vec<_>, Vec<_>) = rows.partition(|row| row.poison.is_entity());
-        let gaps = partitions.into_iter().filter(|row| is_gap(&row.poison.source));
-        let rows = gaps.chain(entities.into_iter().take(MOST));
-        Ok(rows.map(|PoisonRow { row, .. }| (row.row_key.into_string(), row.etag.to_string())).collect())
-    }
-
-    /// Deletes rows that a rebuild has made obsolete. A row whose version has changed records a later failure or gap, and is not deleted.
-    pub(super) async fn end_reports(&self, reports: &Reports) -> Result<()> {
-        for (row_key, etag) in reports {
-            self.take_back(AsideRow { row_key: RowKey::new(row_key.as_str())?, etag: ETag::parse(etag)? })
-                .await?;
-        }
-        Ok(())
-    }
-
     /// Returns the row that sets an entity aside; `None` if the entity is not set aside.
     pub(super) async fn aside_row(&self, source: &EntityKey) -> Result<Option<AsideRow>> {
         let EntityKey { row_key, .. } = record::poison_key(source)?;
@@ -153,10 +136,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
                 // A row that another program wrote may not identify an entity.
-                let Ok(poison) = record::parse::<PoisonText>(row.row, "Poison").and_then(PoisonText::read)
-                else {
-                    continue;
-                };
+                let Ok(poison) = ViewPoison::read(row.row) else { continue };
                 let row = AsideRow { row_key: RowKey::new(row.row_key)?, etag: row.etag() };
                 entities += usize::from(poison.is_entity());
                 rows.push(PoisonRow { row, poison });
@@ -198,11 +178,6 @@ pub(super) fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
 /// Returns the key of the poison row for a partition in which the view has missed changes.
 pub(super) fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{FEED_PREFIX}gap"))
-}
-
-/// Returns `true` if a poison row is for a partition in which the view has missed changes.
-fn is_gap(source: &EntityKey) -> bool {
-    source.row_key.as_str().strip_prefix(FEED_PREFIX) == Some("gap")
 }
 
 /// Returns `true` if an error concerns the feed of one partition, which is set aside. If the table does not exist, no partition can be read.

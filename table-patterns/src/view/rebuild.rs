@@ -3,23 +3,23 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{RowOwner, classify_row};
 use table_core::name::TableName;
-use table_core::query::{Continuation, EntityRef, KeyRange, Page, Query, Select, TextRange};
+use table_core::query::{EntityRef, KeyRange, Page, Query, Select, TextRange};
 use table_core::schema::{ENTITY_TYPE, KeyPiece};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
+use uuid::Uuid;
 
 use crate::read_many;
 use crate::view::View;
 use crate::view::applied::Applied;
-use crate::view::ends::Ends;
+use crate::view::counted::Counted;
 use crate::view::fault::ViewFault;
-use crate::view::poison::Reports;
+use crate::view::position::{Phase, RebuildPosition, RebuildProgress};
 use crate::view::record::{BY, OF, Places};
 use crate::view::state_row::StateRow;
 use crate::view::table::ViewTable;
@@ -44,95 +44,28 @@ pub struct Rebuild<'a, V: View, S> {
     page: usize,
     /// `true` once the position is known to belong to this view.
     is_begun: bool,
-}
-
-/// The position of a rebuild. It can be stored, for example as JSON, and resumed by another process.
-///
-/// ```
-/// use table_patterns::view::RebuildPosition;
-///
-/// let stored = serde_json::to_string(&RebuildPosition::default())?;
-/// assert_eq!(serde_json::from_str::<RebuildPosition>(&stored)?, RebuildPosition::default());
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RebuildPosition {
-    phase: Phase,
-    from: Option<Continuation>,
-    progress: RebuildProgress,
-    /// The partition of the view that was last recounted. The next page may contain more records in this partition.
-    #[serde(default)]
-    counted: Option<String>,
-    /// The identifier of the view to which the position belongs; `None` before the first step.
-    #[serde(default)]
-    view: Option<String>,
-    /// The ends of the feeds when the rebuild started.
-    #[serde(default)]
-    ends: Ends,
-    /// The registry's page of feeds whose ends are read next; `None` if all ends were read.
-    #[serde(default)]
-    listed: Option<Continuation>,
-    /// The gaps (partitions with missed changes) and the entities set aside that were reported before the rebuild, which repairs them.
-    #[serde(default, rename = "gaps")]
-    reports: Reports,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-enum Phase {
-    /// Applies all entities of the source.
-    #[default]
-    Sources,
-    /// Removes from the view the entities that no longer exist in the source.
-    Gone,
-    /// Applies the entities with a record that their list of partitions does not name, and recounts the sums from the records.
-    Sums,
-    /// Moves the view's cursors to the ends of the feeds when the rebuild started, and deletes the earlier reports of gaps and of
-    /// entities set aside.
-    Feeds,
-    Done,
-}
-
-/// The progress of a rebuild.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct RebuildProgress {
-    /// The number of source entities that were applied.
-    pub applied: u64,
-    /// The number of entities that were removed because they no longer exist.
-    pub removed: u64,
-    /// The number of rows whose sums were corrected.
-    pub corrected: u64,
-    /// The number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`].
-    #[serde(default)]
-    pub failed: u64,
-}
-
-impl RebuildPosition {
-    /// Returns the progress of the rebuild up to this position.
-    #[must_use]
-    pub const fn progress(&self) -> RebuildProgress {
-        self.progress
-    }
-
-    /// Returns `true` if the rebuild is complete.
-    #[must_use]
-    pub const fn is_done(&self) -> bool {
-        matches!(self.phase, Phase::Done)
-    }
+    /// The partitions of the view that this process has recounted.
+    counted: Counted,
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Creates a rebuild, which builds the view again, in place, from the rows of its source. Programs may write to the source during the rebuild. When the
     /// rebuild is complete, the view is [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
-        Rebuild { view: self, position: RebuildPosition::default(), page: 1_000, is_begun: false }
+        Rebuild {
+            view: self,
+            position: RebuildPosition::default(),
+            page: 1_000,
+            is_begun: false,
+            counted: Counted::default(),
+        }
     }
 }
 
 impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// Continues an earlier rebuild from a stored position.
     pub fn resume(self, position: RebuildPosition) -> Self {
-        Self { position, is_begun: false, ..self }
+        Self { position, is_begun: false, counted: Counted::default(), ..self }
     }
 
     /// Sets the number of rows per step, at most one page; 1,000 by default. A rebuild begins with steps that each read at most `rows` partitions with a
@@ -213,22 +146,12 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             Phase::Sums => {
                 let page = self.read(self.view.rows.name()?, everywhere(BY), Select::All).await?;
                 position.progress.failed += self.apply(self.view.unlisted(&page).await?).await?;
-                let places = page.rows.iter().map(|row| PartitionKey::new(row.partition_key));
-                let mut places = places.collect::<Result<Vec<_>>>()?;
-                places.dedup();
-                for place in places {
-                    if position.counted.as_deref() == Some(place.as_str()) {
-                        continue;
-                    }
-                    let corrected = self.view.recount(&place).await?;
-                    position.progress.corrected += u64::try_from(corrected).unwrap_or(u64::MAX);
-                    position.counted = Some(place.as_str().to_owned());
-                }
+                self.recount(&page, &mut position).await?;
                 (page.continuation, Phase::Feeds)
             }
             Phase::Feeds => {
                 self.view.follow_from(&position.ends).await?;
-                self.view.end_reports(&position.reports).await?;
+                self.view.end_reports(position.mark.as_deref(), &position.reports).await?;
                 (None, Phase::Done)
             }
             Phase::Done => {
@@ -263,14 +186,35 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok((state, etag))
     }
 
-    /// Reads the ends of the next page of feeds and, after the last page, the reports.
+    /// Reads the ends of the next page of feeds and, after the last page, marks the reports.
     ///
-    /// IMPORTANT: both are read before the first row, so they precede every change that the rebuild could miss.
+    /// IMPORTANT: both are done before the first row is read, so the ends and the reports precede every change that the rebuild could miss.
     async fn read_ends(&self, position: &mut RebuildPosition) -> Result<()> {
         let (from, most) = (position.listed.take(), self.page.clamp(1, 1_000));
         position.listed = self.view.read_ends(&mut position.ends, from.as_ref(), most).await?;
         if position.listed.is_none() {
-            position.reports = self.view.reports().await?;
+            let mark = Uuid::new_v4().simple().to_string();
+            position.mark = self.view.mark_reports(&mark).await?.then_some(mark);
+        }
+        Ok(())
+    }
+
+    /// Recounts the partitions of the view that contain the records in a page.
+    async fn recount(&mut self, page: &Page, position: &mut RebuildPosition) -> Result<()> {
+        // Only a store with key order returns the records of one partition one after another.
+        let is_ordered = self.view.rows.store().capabilities().ordered;
+        for row in page.rows.iter() {
+            let place = PartitionKey::new(row.partition_key)?;
+            let is_known = position.counted.as_deref() == Some(place.as_str());
+            if is_known || (!is_ordered && self.counted.contains(&place)) {
+                continue;
+            }
+            let corrected = self.view.recount(&place).await?;
+            position.progress.corrected += u64::try_from(corrected).unwrap_or(u64::MAX);
+            position.counted = Some(place.as_str().to_owned());
+            if !is_ordered {
+                self.counted.insert(&place);
+            }
         }
         Ok(())
     }

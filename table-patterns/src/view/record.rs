@@ -24,6 +24,9 @@ pub(super) const STATE_PARTITION: &str = "view";
 /// The property that marks a row of sums during a recount. Its value is the recount's identifier.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
+/// The property of a row that sets an entity aside with the identifiers of the rebuilds that have marked it. JSON.
+pub(super) const MARKS: &str = "Rebuilds";
+
 /// The amounts for one row, by property name: either the row's sums, or contributions to them.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
@@ -140,8 +143,17 @@ pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
 
 /// Returns the first 128 bits of the SHA-256 of a key.
 fn hash(key: &EntityKey) -> u128 {
+    hash_of(&[key.partition_key.as_str(), key.row_key.as_str()])
+}
+
+/// Returns the first 128 bits of the SHA-256 of the `PartitionKey` of a partition of the view.
+pub(super) fn place_hash(place: &PartitionKey) -> u128 {
+    hash_of(&[place.as_str()])
+}
+
+fn hash_of(texts: &[&str]) -> u128 {
     let mut hash = Sha256::new();
-    for text in [key.partition_key.as_str(), key.row_key.as_str()] {
+    for text in texts {
         hash.update(text.as_bytes());
         hash.update([0]);
     }

@@ -4,11 +4,17 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared};
-use table_core::runtime::Runtime;
+use table_core::runtime::{Runtime, ticks_of};
+
+use crate::shared_sleep::SharedSleep;
 
 /// The length of the first sleep. It shows whether the sleep function returns immediately or blocks the thread, so it is short.
 const FIRST: Duration = Duration::from_millis(1);
+/// The number of consecutive sleeps that must end with their first poll before the sleep function counts as unusable. A single one may have ended because the
+/// polling thread was suspended meanwhile.
+const ATTEMPTS: usize = 4;
+/// The time after which an unusable sleep function is tried again. The default one blocks the thread while the process can start no other threads.
+const UNUSABLE: Duration = Duration::from_secs(60);
 
 /// The timer that wakes the running steps of a worker. They share one sleep, because the default sleep function needs a thread.
 #[derive(Default)]
@@ -18,27 +24,32 @@ pub(super) struct Timer(Mutex<State>);
 enum State {
     #[default]
     Unset,
-    Set(Shared<BoxFuture<'static, ()>>),
-    /// A sleep has ended with its first poll. Either the sleep function advances a simulated clock instead of waiting, or it blocks the thread. It cannot wake
-    /// a running step.
-    Unusable,
+    Set(SharedSleep),
+    /// Several consecutive sleeps have ended with their first poll, at this time in ticks. Either the sleep function advances a simulated clock instead of
+    /// waiting, or it blocks the thread, or it panics. It cannot wake a running step.
+    Unusable(u64),
 }
 
 impl Timer {
-    /// Returns the end of the current sleep, which may be earlier than `length` from now. Starts a sleep if none is running. Returns `None` if a sleep has ended
-    /// with its first poll; the sleep function is then not called again.
-    pub(super) fn next(&self, pace: &Runtime, length: Duration) -> Option<Shared<BoxFuture<'static, ()>>> {
+    /// Returns the current sleep, which may end earlier than `length` from now. Starts a sleep if none is running. Returns `None` if several consecutive
+    /// sleeps have ended with their first poll; the sleep function is then not called again for a minute.
+    pub(super) fn next(&self, pace: &Runtime, length: Duration) -> Option<SharedSleep> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*state {
-            State::Set(sleep) if sleep.peek().is_none() => return Some(sleep.clone()),
-            State::Unusable => return None,
-            State::Set(_) | State::Unset => {}
+        let mut length = match &*state {
+            State::Set(sleep) if !sleep.has_ended() => return Some(sleep.clone()),
+            State::Set(_) => length,
+            State::Unusable(since) if pace.now().abs_diff(*since) < ticks_of(UNUSABLE) => return None,
+            State::Unset | State::Unusable(_) => FIRST,
+        };
+        for _ in 0..ATTEMPTS {
+            let sleep = SharedSleep::start(pace, length);
+            if sleep.clone().now_or_never().is_none() {
+                *state = State::Set(sleep.clone());
+                return Some(sleep);
+            }
+            length = FIRST;
         }
-        let length = if matches!(*state, State::Unset) { FIRST } else { length };
-        let pace = pace.clone();
-        let sleep = async move { pace.sleep(length).await }.boxed().shared();
-        let has_ended = sleep.clone().now_or_never().is_some();
-        *state = if has_ended { State::Unusable } else { State::Set(sleep.clone()) };
-        (!has_ended).then_some(sleep)
+        *state = State::Unusable(pace.now());
+        None
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use table_core::queue::{Lease, QueueStore};
-use table_core::runtime::{Backoff, ticks_of};
+use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
 
@@ -15,62 +15,19 @@ use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::Pending;
 use crate::outbox::work::Work;
-use crate::requests::CONCURRENCY;
 use crate::work::circuit::{Circuits, Times};
 use crate::work::fault::kept;
 use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
+use crate::work::options::WorkerOptions;
 use crate::work::timer::Timer;
 
-/// The options of a worker.
-///
-/// ```
-/// use std::time::Duration;
-/// use table_patterns::work::WorkerOptions;
-///
-/// let options = WorkerOptions { lease: Duration::from_secs(60), poison_after: 10, ..WorkerOptions::default() };
-/// assert_eq!(options.poison_after, 10);
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct WorkerOptions {
-    /// The duration for which a message is hidden after it is received and after each extension of the lease, in whole seconds (QUE-21). The lease is extended
-    /// while the work runs.
-    pub lease: Duration,
-    /// The number of messages per receive request, 1 to 32.
-    pub messages_per_receive: usize,
-    /// The number of intents from one message that are processed concurrently. If several intents of one changed entity are claimed together, they run in the
-    /// order of the changes. With a concurrency of 1, each intent starts only after the previous one has ended. An intent that is being retried always runs
-    /// alone.
-    pub concurrency: usize,
-    /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).
-    /// Attempts are counted when they start; message deliveries do not count. An attempt is also counted if the response to its claim is lost and the store
-    /// remains unavailable until the delivery ends, so with a limit of 1, an intent can become poison before its first step.
-    pub poison_after: u32,
-    /// The maximum number of times that a step is tried within one attempt if it fails with transient errors (PAT-EC-5).
-    pub step_attempts: u32,
-    /// The delays between tries of a step within one attempt.
-    pub backoff: Backoff,
-    /// The delays between attempts, and between deliveries of a message that could not be processed.
-    pub redelivery: Backoff,
-    /// The delay between receive requests of [`Worker::run`] when the queue is empty.
-    pub poll_interval: Duration,
-}
-
-impl Default for WorkerOptions {
-    fn default() -> Self {
-        Self {
-            lease: Duration::from_secs(30),
-            messages_per_receive: 8,
-            concurrency: CONCURRENCY,
-            poison_after: 5,
-            step_attempts: 4,
-            backoff: Backoff { initial: Duration::from_millis(100), max: Duration::from_secs(2) },
-            redelivery: Backoff { initial: Duration::from_secs(2), max: Duration::from_secs(10 * 60) },
-            poll_interval: Duration::from_secs(1),
-        }
-    }
-}
+/// The maximum delay between failed receive requests, unless the worker polls less often. It limits the time until a queue is read that has become available
+/// again.
+const LONGEST_RECEIVE_DELAY: Duration = Duration::from_secs(60);
+/// The minimum time between two calls of the `stop` function of [`Worker::run`] during a delay.
+const SHORTEST_SLICE: Duration = Duration::from_millis(100);
 
 /// A worker on the queue of an [`Outbox`]. Any number of workers may share a queue, in any number of processes (PAT-EC-7).
 ///
@@ -187,23 +144,29 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Ok(())
     }
 
-    /// Processes messages until `stop`, which is called between receive requests, returns `true`. Waits if the queue is empty or cannot be read.
+    /// Processes messages until `stop`, which is called between receive requests, returns `true`. Waits if the queue is empty or cannot be read: after failed
+    /// requests, for the growing delays of [`redelivery`](WorkerOptions::redelivery), but at most a minute, or `poll_interval` if that is longer. During these
+    /// delays, `stop` is called about once per `poll_interval`, but at most ten times per second.
     pub async fn run(&self, stop: impl Fn() -> bool + Send) {
-        let mut failures = 0;
+        let (mut failures, mut wait) = (0, None);
         while !stop() {
+            if let Some(left) = wait.take() {
+                let slice = self.options.poll_interval.max(SHORTEST_SLICE).min(left);
+                self.outbox.runtime().sleep(slice).await;
+                wait = Some(left.saturating_sub(slice)).filter(|left| !left.is_zero());
+                continue;
+            }
             match self.run_once().await {
                 Ok(received) => {
                     failures = 0;
-                    if received == 0 {
-                        self.outbox.runtime().sleep(self.options.poll_interval).await;
-                    }
+                    wait = (received == 0).then_some(self.options.poll_interval);
                 }
                 Err(error) => {
                     self.count(|metrics| metrics.receive_failures += 1);
                     *self.receive_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     let delay = self.options.redelivery.delay(failures, self.outbox.runtime().random());
                     failures += 1;
-                    self.outbox.runtime().sleep(delay).await;
+                    wait = Some(delay.min(self.options.poll_interval.max(LONGEST_RECEIVE_DELAY)));
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 mod followers;
 mod poison;
+mod turns;
 mod versions;
 
 use std::sync::Arc;

@@ -206,40 +206,6 @@ fn imp_6_an_idle_poll_of_three_thousand_quiet_partitions_is_a_few_requests() {
     assert!(store.calls().len() <= 30, "{} requests", store.calls().len());
 }
 
-/// Creates 30 departments with quiet feeds. Returns the two departments whose feeds are adjacent in the registry.
-fn neighbours(world: &World) -> (String, String) {
-    let (view, _) = world.follower::<ByDepartment>();
-    block_on(view.rebuild().run()).unwrap();
-    (0..30).for_each(|number| world.hire(&format!("d{number}"), 0, 1));
-    while block_on(view.catch_up(1_000)).unwrap().is_behind {}
-    let partitions = block_on(view.feed().partitions(&TableName::new("Staff").unwrap())).unwrap();
-    (partitions[10].as_str().to_owned(), partitions[11].as_str().to_owned())
-}
-
-/// Returns the number of calls until a change is applied. In the partition before it, each call finds as many changes as it applies.
-fn calls_next_to_a_busy_partition(are_processes: bool) -> usize {
-    let world = World::new();
-    let (busy, other) = neighbours(&world);
-    let (view, _) = world.follower::<ByDepartment>();
-    block_on(view.catch_up(1_000)).unwrap();
-    world.hire(&other, 1, 1);
-    (1..1_000)
-        .find(|call: &u32| {
-            (0..10).for_each(|id| world.hire(&busy, call * 10 + id, 1));
-            let view = if are_processes { world.follower::<ByDepartment>().0 } else { view.clone() };
-            block_on(view.catch_up(10)).unwrap();
-            members(&view, &other).0 == 2
-        })
-        .map_or(usize::MAX, |call| call as usize)
-}
-
-#[test]
-fn imp_6_a_busy_partition_delays_its_neighbour_by_one_call_despite_quiet_partitions() {
-    assert!(calls_next_to_a_busy_partition(false) <= 2);
-    // Each process begins with a random partition.
-    assert!(calls_next_to_a_busy_partition(true) <= 60);
-}
-
 #[test]
 fn imp_6_a_follower_remembers_each_listed_partition_and_no_other() {
     let key = |number: u32| PartitionKey::new(format!("d{number}")).unwrap();

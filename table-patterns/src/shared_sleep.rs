@@ -1,0 +1,69 @@
+//! A sleep that several tasks wait for, because the default sleep function needs a thread.
+//!
+//! A sleep is kept after the task that started it has ended. It may therefore outlive the async runtime in which it was started, whose timer then panics, or
+//! never ends.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use table_core::runtime::{Runtime, ticks_of};
+
+/// The minimum time after which a sleep that should have ended counts as ended.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The reason why a sleep has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SleepEnd {
+    /// The time has passed, by the sleep function or by the clock of the process.
+    Passed,
+    /// The sleep function has panicked.
+    Panicked,
+}
+
+/// A sleep whose clones end at the same time. It ends early if the sleep function panics, and also ends once its length has passed twice by the clock.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedSleep {
+    end: Shared<BoxFuture<'static, SleepEnd>>,
+    runtime: Runtime,
+    /// The time in ticks at which the sleep was started.
+    begun: u64,
+    length: Duration,
+}
+
+impl SharedSleep {
+    pub(crate) fn start(runtime: &Runtime, length: Duration) -> Self {
+        let sleeping = runtime.clone();
+        let sleep = AssertUnwindSafe(async move { sleeping.sleep(length).await }).catch_unwind();
+        let end = sleep.map(|slept| if slept.is_ok() { SleepEnd::Passed } else { SleepEnd::Panicked });
+        Self { end: end.boxed().shared(), runtime: runtime.clone(), begun: runtime.now(), length }
+    }
+
+    /// Returns `true` if the sleep is known to have ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.end.peek().is_some() || self.is_overdue()
+    }
+
+    /// Returns `true` if the sleep should have ended long ago, or if the clock was set to a time before its start.
+    fn is_overdue(&self) -> bool {
+        let most = ticks_of(self.length.saturating_add(self.length.max(GRACE)));
+        self.runtime.now().checked_sub(self.begun).is_none_or(|passed| passed > most)
+    }
+}
+
+impl Future for SharedSleep {
+    type Output = SleepEnd;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<SleepEnd> {
+        match self.end.poll_unpin(context) {
+            Poll::Pending if self.is_overdue() => Poll::Ready(SleepEnd::Passed),
+            polled => polled,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

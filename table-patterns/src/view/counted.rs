@@ -1,0 +1,31 @@
+//! The partitions of a view that a rebuild has recounted on a store without key order.
+//!
+//! Such a store returns the records of one partition in many places of a scan. The partitions are not part of the rebuild's position, which must be small
+//! enough to be stored. A process that resumes the rebuild therefore recounts them once more.
+
+use std::collections::HashSet;
+
+use table_core::key::PartitionKey;
+
+use crate::view::record;
+
+/// The maximum number of remembered partitions, which need about 32 bytes each. Further partitions are recounted once for each of their records.
+const MOST: usize = 1_000_000;
+
+/// The hashes of recounted partitions.
+#[derive(Debug, Default)]
+pub(super) struct Counted(HashSet<u128>);
+
+impl Counted {
+    /// Returns `true` if the partition has been recounted.
+    pub(super) fn contains(&self, place: &PartitionKey) -> bool {
+        self.0.contains(&record::place_hash(place))
+    }
+
+    /// Remembers a partition that has been recounted.
+    pub(super) fn insert(&mut self, place: &PartitionKey) {
+        if self.0.len() < MOST {
+            self.0.insert(record::place_hash(place));
+        }
+    }
+}

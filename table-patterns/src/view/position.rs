@@ -1,0 +1,85 @@
+//! The position of a rebuild, from which another process can resume it, and its progress.
+
+use serde::{Deserialize, Serialize};
+use table_core::query::Continuation;
+
+use crate::view::ends::Ends;
+use crate::view::reports::Reports;
+
+/// The position of a rebuild. It can be stored, for example as JSON, and resumed by another process.
+///
+/// ```
+/// use table_patterns::view::RebuildPosition;
+///
+/// let stored = serde_json::to_string(&RebuildPosition::default())?;
+/// assert_eq!(serde_json::from_str::<RebuildPosition>(&stored)?, RebuildPosition::default());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RebuildPosition {
+    pub(super) phase: Phase,
+    pub(super) from: Option<Continuation>,
+    pub(super) progress: RebuildProgress,
+    /// The partition of the view that was last recounted. The next page may contain more records in this partition.
+    #[serde(default)]
+    pub(super) counted: Option<String>,
+    /// The identifier of the view to which the position belongs; `None` before the first step.
+    #[serde(default)]
+    pub(super) view: Option<String>,
+    /// The ends of the feeds when the rebuild started.
+    #[serde(default)]
+    pub(super) ends: Ends,
+    /// The registry's page of feeds whose ends are read next; `None` if all ends were read.
+    #[serde(default)]
+    pub(super) listed: Option<Continuation>,
+    /// The identifier with which the reports from before the rebuild are marked, because the rebuild repairs them; `None` if none is marked.
+    #[serde(default)]
+    pub(super) mark: Option<String>,
+    /// The reports from before the rebuild, if an earlier release has started it.
+    #[serde(default, rename = "gaps", skip_serializing_if = "Reports::is_empty")]
+    pub(super) reports: Reports,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Phase {
+    /// Applies all entities of the source.
+    #[default]
+    Sources,
+    /// Removes from the view the entities that no longer exist in the source.
+    Gone,
+    /// Applies the entities with a record that their list of partitions does not name, and recounts the sums from the records.
+    Sums,
+    /// Moves the view's cursors to the ends of the feeds when the rebuild started, and deletes the earlier reports of gaps and of
+    /// entities set aside.
+    Feeds,
+    Done,
+}
+
+/// The progress of a rebuild.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RebuildProgress {
+    /// The number of source entities that were applied.
+    pub applied: u64,
+    /// The number of entities that were removed because they no longer exist.
+    pub removed: u64,
+    /// The number of rows whose sums were corrected.
+    pub corrected: u64,
+    /// The number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`](crate::view::ViewTable::poison).
+    #[serde(default)]
+    pub failed: u64,
+}
+
+impl RebuildPosition {
+    /// Returns the progress of the rebuild up to this position.
+    #[must_use]
+    pub const fn progress(&self) -> RebuildProgress {
+        self.progress
+    }
+
+    /// Returns `true` if the rebuild is complete.
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        matches!(self.phase, Phase::Done)
+    }
+}

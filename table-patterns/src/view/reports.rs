@@ -1,0 +1,99 @@
+//! The reports that a rebuild makes obsolete: the rows that set aside entities, and partitions in which the view has missed changes, from before the rebuild.
+//!
+//! A rebuild marks these rows at its start, and deletes the marked rows at its end. A later failure or gap replaces the row and thereby removes the mark. The
+//! number of reports is unlimited, so the marks are in the rows and not in the rebuild's position, which must be small enough to be stored.
+
+use std::collections::BTreeMap;
+
+use table_core::Result;
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::{PartitionKey, RowKey};
+use table_core::operation::OperationKind;
+use table_core::query::{EntityRef, KeyRange, Query, TextRange};
+use table_core::store::TableStore;
+
+use crate::view::View;
+use crate::view::poison::{AsideRow, ViewPoison};
+use crate::view::record::{self, MARKS};
+use crate::view::table::ViewTable;
+
+/// The maximum number of marks in one row. If a rebuild's mark has been dropped because of many later rebuilds, the report remains until another rebuild ends.
+const MOST_MARKS: usize = 16;
+
+/// The versions of the rows that a rebuild by an earlier release deletes at its end if they are unchanged, by `RowKey`.
+pub(super) type Reports = BTreeMap<String, String>;
+
+impl<V: View, S: TableStore> ViewTable<V, S> {
+    /// Marks the reports that a rebuild makes obsolete with the rebuild's identifier. Returns `true` if any were found.
+    pub(super) async fn mark_reports(&self, rebuild: &str) -> Result<bool> {
+        self.write_reports(|row| {
+            // A partition whose feed cannot be read remains set aside until its changes have been read.
+            let is_obsolete =
+                ViewPoison::read(row.row).is_ok_and(|poison| poison.is_entity() || poison.is_gap());
+            if !is_obsolete {
+                return Ok(None);
+            }
+            let mut marks = marks(row);
+            marks.push(rebuild.to_owned());
+            let dropped = marks.len().saturating_sub(MOST_MARKS);
+            let marked = record::one_text(MARKS, &record::json(&marks.split_off(dropped))?);
+            Ok(Some(OperationKind::Merge(marked, IfMatch::ETag(row.etag()))))
+        })
+        .await
+    }
+
+    /// Deletes the reports that a rebuild has made obsolete: those with its mark, and the given ones of an earlier release. A row that has been written since
+    /// the start of the rebuild records a later failure or gap, and is not deleted.
+    pub(super) async fn end_reports(&self, rebuild: Option<&str>, earlier: &Reports) -> Result<()> {
+        for (row_key, etag) in earlier {
+            self.take_back(AsideRow { row_key: RowKey::new(row_key.as_str())?, etag: ETag::parse(etag)? })
+                .await?;
+        }
+        let Some(rebuild) = rebuild else { return Ok(()) };
+        self.write_reports(|row| {
+            let is_marked = marks(row).iter().any(|mark| mark == rebuild);
+            Ok(is_marked.then(|| OperationKind::Delete(IfMatch::ETag(row.etag()))))
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Writes the rows of all reports for which `write` returns an operation. Leaves out rows that another process has written meanwhile. Returns `true` if
+    /// `write` returned any operations.
+    async fn write_reports(
+        &self,
+        write: impl Fn(EntityRef<'_>) -> Result<Option<OperationKind>> + Send + Sync,
+    ) -> Result<bool> {
+        let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
+        let range = KeyRange::rows(record::STATE_PARTITION, TextRange::prefix(record::POISON));
+        let (query, mut from, mut has_some) = (Query::new(range), None, false);
+        let most = self.rows.store().capabilities().limits.operations.max(1);
+        loop {
+            let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
+            let mut operations = Vec::new();
+            for row in page.rows.iter() {
+                if let Some(operation) = write(row)? {
+                    operations.push((RowKey::new(row.row_key)?, operation));
+                }
+            }
+            has_some |= !operations.is_empty();
+            for some in operations.chunks(most) {
+                if self.submit(&partition_key, some.to_vec()).await? || some.len() == 1 {
+                    continue;
+                }
+                for one in some {
+                    self.submit(&partition_key, vec![one.clone()]).await?;
+                }
+            }
+            from = page.continuation;
+            if from.is_none() {
+                return Ok(has_some);
+            }
+        }
+    }
+}
+
+/// Returns the identifiers of the rebuilds that have marked a report.
+fn marks(row: EntityRef<'_>) -> Vec<String> {
+    record::parse(row.row, MARKS).unwrap_or_default()
+}
