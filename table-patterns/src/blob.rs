@@ -37,7 +37,7 @@ pub(crate) use error::{InBlobs, blob_error};
 pub(crate) use folder::{BlobFolder, spellings, split};
 #[cfg(feature = "blobs")]
 pub(crate) use name::{
-    begins_with, decode, decode_caseless, encode, encode_caseless, hashed_beginning, is_hashed, names_row,
+    begins_with, decode, decode_caseless, encode, encode_caseless, hashed_beginning, is_hashed, is_upload,
 };
 #[cfg(feature = "blobs")]
 pub(crate) use orphans::{Naming, Orphans};

@@ -122,6 +122,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod whole;
+mod within;
 
 pub use backfill::{Backfill, BackfillProgress};
 pub use changes::{Change, ChangeKind, changes};

@@ -78,7 +78,7 @@
 
 mod checksum;
 mod fault;
-mod guard;
+pub(crate) mod guard;
 mod position;
 pub(crate) mod register;
 mod row;

@@ -28,6 +28,8 @@
 //! # Guarantee
 //! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, feed cursors remain
 //!   valid, and recorded steps are performed, including steps that were set aside as poison.
+//! - The indexes of the target are complete after an import, also if an older release wrote the export or an index of the source was being built. An export with
+//!   rows that the importing program could not read is refused.
 //! - The imported steps are sealed with the key of the importing program, so import only files that you trust. An export or an import of recorded steps is
 //!   refused if none of the table's registered handles has an [outbox](crate::outbox), which checks and writes the seals.
 //! - The [guards](crate::outbox::guard) of index rows, and the references to entities that hold copies, are not exported. An import derives them again. The
@@ -36,13 +38,14 @@
 //! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
 //!   partition. Before such an export, run a worker until all steps are done.
 //! - Repeat an interrupted call, or continue it from a stored position. Rows that have already been processed are skipped or written again with the same
-//!   content. A blob is imported again from its first part; no part of a blob is lost.
+//!   content. Sequences and feeds are not set back. A blob is imported again from its first part; no part of a blob is lost.
 //! - Programs may rely on the registration of an erased tenant's partition, so its steps are found if the tenant returns. The registration is marked as
 //!   erased, and the first [sweep](crate::work::Sweep) after two hours removes it.
 //!
 //! # Cost
 //! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction. It then reads the imported entities that have
-//! remote rows, and settles each of these rows as a worker does. An erasure reads each row, removes the remote rows one by one, and deletes in transactions
+//! remote rows, and settles each of these rows as a worker does. If the export may lack index rows in the tenant's partitions, because the schemas differ or an
+//! earlier release wrote it, the import also reads the entities of these indexes, with a few requests for each entity and index. An erasure reads each row, removes the remote rows one by one, and deletes in transactions
 //! of 100. Its final verification reads the partitions again, and all remote indexes of the registered types, including the entries of other tenants.
 //!
 //! # Bounds
@@ -117,6 +120,7 @@ mod export;
 mod fault;
 mod import;
 mod incoming;
+mod lacking;
 mod line;
 mod member;
 mod newer;
@@ -126,6 +130,7 @@ mod partitions;
 mod periodic;
 mod place;
 mod position;
+mod schemas;
 #[cfg(test)]
 mod tests;
 mod transfer;

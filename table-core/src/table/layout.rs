@@ -292,6 +292,15 @@ impl<E, S: TableStore> Table<E, S> {
         Self { standing, ..self }
     }
 
+    /// Makes this handle check, before each write, that the programs of several handles to the same table may still write. Used for rows of several types, or
+    /// of unknown types. Handles that have not been opened are not checked.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn watched_by(self, watches: impl IntoIterator<Item = SchemaWatch>) -> Self {
+        let standings = watches.into_iter().filter_map(|watch| watch.0).collect();
+        Self { standing: Standing::of_all(standings), ..self }
+    }
+
     /// Returns a check for entities with a different schema in a table of the same store. Used by handles that write such entities in addition to entities of
     /// their own type. The check queries the stored schema only if this handle has been opened. Clones of this handle share the result.
     #[doc(hidden)]

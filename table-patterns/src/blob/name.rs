@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
+/// The number of digits of the time, in ticks, with which the last segment of a blob's name begins.
+const BORN: usize = 19;
 /// The maximum length of a segment in bytes. [`encode_caseless`] truncates longer segments and appends a hash.
 const LONGEST: usize = 120;
 /// The number of bytes before the hash in a truncated segment.
@@ -25,12 +27,19 @@ pub(crate) fn encode_caseless(text: &str) -> String {
     hashed
 }
 
-/// Returns `true` if a blob's name contains the PartitionKey and the RowKey in `keys`, both encoded as segments.
-pub(crate) fn names_row(name: &str, keys: [&str; 2]) -> bool {
-    [encode, encode_caseless].iter().any(|encode| {
-        let [partition_key, row_key] = keys.map(encode);
-        name.contains(&format!("/{partition_key}/{row_key}/"))
-    })
+/// Returns `true` if an upload for the row with the given PartitionKey and RowKey may have chosen a blob's name: the last segments are the folder of values or
+/// lists, the table, the keys, and the time of the upload.
+pub(crate) fn is_upload(name: &str, table: &str, keys: [&str; 2]) -> bool {
+    let mut segments = name.rsplit('/');
+    let mut next = || segments.next().unwrap_or_default();
+    let [upload, row_key, partition_key, of, kind] = [next(), next(), next(), next(), next()];
+    let is_time = upload.split_once('_').is_some_and(|(time, rest)| {
+        time.len() == BORN && time.bytes().all(|digit| digit.is_ascii_digit()) && !rest.is_empty()
+    });
+    let is_table = || decode(of).is_some_and(|of| of.eq_ignore_ascii_case(table));
+    let is_row =
+        || [encode, encode_caseless].iter().any(|encode| keys.map(encode) == [partition_key, row_key]);
+    is_time && ["blobs", "lists"].contains(&kind) && is_table() && is_row()
 }
 
 /// Encodes a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are kept. Every other byte is written as in `=2E`, and the

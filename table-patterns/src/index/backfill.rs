@@ -173,8 +173,14 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             Fence::Passed(position) => position,
             Fence::Waits(time) => return Ok(IndexReport { retry_after: Some(time), ..report }),
         };
-        let sweep =
-            Sweep { table: self.table, index, repair: true, top: self.page, blocked: OnceLock::new() };
+        let sweep = Sweep {
+            table: self.table,
+            index,
+            repair: true,
+            top: self.page,
+            within: None,
+            blocked: OnceLock::new(),
+        };
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
         let (mut phase, mut position) = parse_position(&begun);
         let mut duplicate = None;

@@ -141,8 +141,14 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
             }));
         }
         for index in E::INDEXES.iter().filter(is_wanted) {
-            let sweep =
-                Sweep { table: self.table, index, repair: self.repair, top: None, blocked: OnceLock::new() };
+            let sweep = Sweep {
+                table: self.table,
+                index,
+                repair: self.repair,
+                top: None,
+                within: None,
+                blocked: OnceLock::new(),
+            };
             for phase in [Phase::Rows, Phase::Entities] {
                 let mut next = Some(Position::default());
                 while let Some(at) = next {

@@ -77,6 +77,8 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) index: &'static IndexOf<E>,
     pub(crate) repair: bool,
     pub(crate) top: Option<usize>,
+    /// The partitions to which the pass is restricted, for an index in the entity's own partition; `None` for all partitions.
+    pub(crate) within: Option<&'a [TextRange]>,
     /// The first error that left a readable entity without an index entry, or an index row unchecked.
     pub(crate) blocked: OnceLock<Error>,
 }
@@ -90,6 +92,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 let entities = Selection::<E, Scan>::scan("to go over an index").own_rows();
                 (self.table.table.name()?.clone(), entities.into_ranges()?)
             }
+        };
+        let ranges = match self.within {
+            Some(partitions) => in_partitions(&ranges, partitions),
+            None => ranges,
         };
         let query = |keys| Query { top: self.top, ..Query::new(keys) };
         let (page, next) = position.page((self.store(), &table), &ranges, query).await?;
@@ -227,6 +233,18 @@ fn begin(pieces: &[KeyPiece]) -> TextRange {
         [KeyPiece::Literal(literal), ..] => TextRange::prefix(literal),
         _ => TextRange::ALL,
     }
+}
+
+/// Returns the parts of the ranges in the given partitions.
+fn in_partitions(ranges: &[KeyRange], partitions: &[TextRange]) -> Vec<KeyRange> {
+    let parts = ranges.iter().flat_map(|range| {
+        partitions.iter().map(|partition_key| {
+            let mut part = range.clone();
+            part.partition_key.intersect(partition_key);
+            part
+        })
+    });
+    parts.filter(|part| !part.is_empty()).collect()
 }
 
 /// Returns a key range that contains all rows of an index, and possibly other rows.

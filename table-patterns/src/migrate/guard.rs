@@ -10,8 +10,26 @@ use crate::feed::{FEED_HEAD, sets_feed_back};
 use crate::migrate::fault::TargetFault;
 use crate::sequence::{SEQUENCE_PREFIX, sets_sequence_back};
 
-/// Returns an error if a row would set back one of the target's sequences or feeds. Reads the target only for such
-/// rows.
+/// Returns `true` if a row would set back one of the target's sequences or feeds, which have issued later numbers. Reads the target only for rows of sequences
+/// and feeds.
+///
+/// # Errors
+/// Any error from the target.
+pub(crate) async fn sets_back<T: TableStore>(
+    target: &T,
+    table: &TableName,
+    row: EntityRef<'_>,
+) -> Result<bool> {
+    if row.row_key != FEED_HEAD && !row.row_key.starts_with(SEQUENCE_PREFIX) {
+        return Ok(false);
+    }
+    let key = EntityKey::new(row.partition_key, row.row_key)?;
+    let Some(stored) = target.get(table, &key, &Select::All).await? else { return Ok(false) };
+    let stored = stored.row.view();
+    Ok(sets_sequence_back(row.row_key, stored, row.row)? || sets_feed_back(row.row_key, stored, row.row)?)
+}
+
+/// Returns an error if a row would set back one of the target's sequences or feeds. Reads the target only for such rows.
 ///
 /// # Errors
 /// `InvalidInput` if the target has issued later numbers than the row; any error from the target.
@@ -20,13 +38,7 @@ pub(super) async fn refuse_set_back<T: TableStore>(
     table: &TableName,
     row: EntityRef<'_>,
 ) -> Result<()> {
-    if row.row_key != FEED_HEAD && !row.row_key.starts_with(SEQUENCE_PREFIX) {
-        return Ok(());
-    }
-    let key = EntityKey::new(row.partition_key, row.row_key)?;
-    let Some(stored) = target.get(table, &key, &Select::All).await? else { return Ok(()) };
-    let stored = stored.row.view();
-    if sets_sequence_back(row.row_key, stored, row.row)? || sets_feed_back(row.row_key, stored, row.row)? {
+    if sets_back(target, table, row).await? {
         let error = Error::of(TargetFault::SetBack).with_table(table.as_str());
         return Err(error.with_key(row.partition_key, row.row_key));
     }

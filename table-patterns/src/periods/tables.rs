@@ -353,9 +353,9 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         E::PERIOD.parse(name.get(base.len()..).filter(|_| is_ours)?)
     }
 
-    /// Creates the table of a period, with its schema, if the table is missing. This works even if the period is no longer retained.
-    pub(crate) async fn open(&self, table: &TableName) -> Result<()> {
-        self.handle_to(table).create_if_missing().await.map(drop)
+    /// Creates the table of a period, with its schema, if the table is missing, and returns its handle. This works even if the period is no longer retained.
+    pub(crate) async fn open(&self, table: &TableName) -> Result<Entities<E, S>> {
+        self.handle_to(table).create_if_missing().await
     }
 
     /// Creates the handle to a table, even if its period is no longer retained.

@@ -1,10 +1,12 @@
 //! A tenant's blobs: the values of large entities, and the index lists that are stored in blobs.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::TryStreamExt;
-use object_store::ObjectStoreExt;
 use object_store::path::Path;
+use object_store::{GetOptions, ObjectStoreExt};
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::query::EntityRef;
@@ -82,10 +84,14 @@ impl BlobFolder {
             .is_some_and(|(_, rest)| rest.starts_with(&format!("{partition}/{row}/")))
     }
 
+    /// Returns the segment of a blob's name that encodes the PartitionKey; `None` if the name has a different format.
+    pub(super) fn segment_of<'b>(&self, blob: &'b str) -> Option<&'b str> {
+        split(blob, &self.values)?.1.split('/').next()
+    }
+
     /// Returns the PartitionKey in a blob's name; `None` if the name has a different format, or contains only a hash of the PartitionKey.
     pub(super) fn partition_of(&self, blob: &str) -> Option<String> {
-        let (_, rest) = split(blob, &self.values)?;
-        (self.decode)(rest.split('/').next()?)
+        (self.decode)(self.segment_of(blob)?)
     }
 
     /// Returns the name of a blob after its partition has been renamed; `None` if the name has a different format.
@@ -117,14 +123,39 @@ impl BlobFolder {
         Ok(found.common_prefixes.into_iter().filter_map(table).collect())
     }
 
-    /// Reads the given range of bytes from a blob.
-    pub(super) async fn read(&self, name: &str, range: std::ops::Range<u64>) -> Result<bytes::Bytes> {
+    /// Reads the given range of bytes from a blob. Returns `None` if the blob does not exist, or has fewer than `len` bytes.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the name is not a valid path; any error from the blob store.
+    pub(super) async fn read(&self, name: &str, range: Range<u64>, len: u64) -> Result<Option<Bytes>> {
         let path = path(name)?;
-        if range.is_empty() {
-            self.blobs.head(&path).await.in_blob(&path)?;
-            return Ok(bytes::Bytes::new());
+        let found = if range.is_empty() {
+            None
+        } else {
+            let options = GetOptions { range: Some(range.into()), ..GetOptions::default() };
+            Some(self.blobs.get_opts(&path, options).await)
+        };
+        // A store may refuse a range that begins after the end of the blob.
+        let size = match &found {
+            Some(Ok(found)) => Some(found.meta.size),
+            Some(Err(object_store::Error::NotFound { .. })) => None,
+            Some(Err(_)) | None => self.size(&path).await?,
+        };
+        if size.is_none_or(|size| size < len) {
+            return Ok(None);
         }
-        self.blobs.get_range(&path, range).await.in_blob(&path)
+        match found {
+            Some(found) => found.in_blob(&path)?.bytes().await.in_blob(&path).map(Some),
+            None => Ok(Some(Bytes::new())),
+        }
+    }
+
+    /// Returns the size of a blob in bytes; `None` if it does not exist.
+    async fn size(&self, path: &Path) -> Result<Option<u64>> {
+        match self.blobs.head(path).await {
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            meta => meta.in_blob(path).map(|meta| Some(meta.size)),
+        }
     }
 
     /// Counts the blobs in the given partitions.

@@ -68,15 +68,27 @@ impl Tenant {
         Export { tenant: self, rows: ROWS, position, blobs: VecDeque::new(), next: None }
     }
 
-    /// Returns `true` if an import derives the row, so it is not exported: a reference to a holder of copies, or the guard of an index row. The guard
-    /// of a step's target is exported. Without it, an imported step would overwrite the content of a newer step that has already been performed.
-    fn derives(&self, table: &TableName, row: EntityRef<'_>) -> Result<bool> {
+    /// Returns `true` if an import derives the row, so it is not exported: a reference to a holder of copies, a remote index row in the tenant's partitions, or
+    /// the guard of an index row. The guard of a step's target is exported. Without it, an imported step would overwrite the content of a newer step that has
+    /// already been performed.
+    fn derives(&self, (place, table): (&Place, &TableName), row: EntityRef<'_>) -> Result<bool> {
         let Some(target) = row.row_key.strip_prefix(GUARD_PREFIX) else {
-            return Ok(row.row_key.starts_with(REFERENCE_PREFIX));
+            return Ok(row.row_key.starts_with(REFERENCE_PREFIX) || self.is_remote_row(place, table, row));
         };
         let target = EntityKey::new(row.partition_key, target)?;
+        Ok(self.has_remote_row(table, &target))
+    }
+
+    fn has_remote_row(&self, table: &TableName, key: &EntityKey) -> bool {
         let mut members = self.places.iter().flat_map(|place| &place.members);
-        Ok(members.any(|member| member.has_remote_row(table, &target)))
+        members.any(|member| member.has_remote_row(table, key))
+    }
+
+    /// Returns `true` if a row in the tenant's partitions belongs to an index in other partitions. Lists of such an index may contain the keys of entities in
+    /// several partitions.
+    pub(super) fn is_remote_row(&self, place: &Place, table: &TableName, row: EntityRef<'_>) -> bool {
+        let key = EntityKey::new(row.partition_key, row.row_key);
+        place.member(row).is_none() && key.is_ok_and(|key| self.has_remote_row(table, &key))
     }
 
     /// Returns the tenant's tables and partitions for the header of an export.
@@ -114,17 +126,17 @@ impl Export<'_> {
         &self.position
     }
 
-    /// Returns the next lines, each ending with a line break; `None` at the end of the export. Blobs that do not exist in the blob store are omitted and
-    /// [listed](ExportPosition::missing).
+    /// Returns the next lines, each ending with a line break; `None` at the end of the export. Blobs that do not exist in the blob store, or are shorter
+    /// there than recorded, are omitted and [listed](ExportPosition::missing).
     ///
     /// # Errors
     /// - `InvalidInput` if a row refers to a blob in an unregistered folder, or if a type with remote rows is not registered.
     /// - Any error from the stores. The step can be repeated.
     pub async fn step(&mut self) -> Result<Option<String>> {
-        if self.position.places.is_empty() {
+        if self.position.bytes == 0 {
             self.tenant.check()?;
-            let places = self.tenant.header()?;
-            let header = text(&Line::Tenant(Header { format: FORMAT, places: places.clone() }))?;
+            let (places, schemas) = (self.tenant.header()?, self.tenant.schemas().await?);
+            let header = text(&Line::Tenant(Header { format: FORMAT, places: places.clone(), schemas }))?;
             self.position.places = places;
             return Ok(Some(self.counted(header)));
         }
@@ -180,7 +192,7 @@ impl Export<'_> {
         };
         let (mut lines, mut parts) = (String::new(), VecDeque::new());
         for row in page.iter().flat_map(|page| page.rows.iter()) {
-            if self.tenant.derives(table, row)? {
+            if self.tenant.derives((place, table), row)? {
                 continue;
             }
             lines.push_str(&self.row(place, table, row).await?);

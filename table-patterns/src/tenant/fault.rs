@@ -2,6 +2,7 @@
 
 use table_core::Fault;
 use table_core::name::TableName;
+use table_core::schema::Evolution;
 
 /// The reason why a registration, an export or an import is refused.
 #[derive(Debug, thiserror::Error, Fault)]
@@ -70,6 +71,26 @@ pub(super) enum TenantFault {
     #[error("the row is outside the partitions of the export")]
     #[fault(InvalidInput)]
     Outside,
+    #[cfg(feature = "blobs")]
+    #[error("the blob `{0}` is outside the partitions of the export")]
+    #[fault(InvalidInput)]
+    BlobOutside(String),
+    #[error(
+        "the exported rows of `{entity}` have another schema, and this program could not read them: {change}; import them with a release that declares the \
+         exported schema, then change the schema"
+    )]
+    #[fault(SchemaMismatch)]
+    OtherSchema {
+        entity: &'static str,
+        change: String,
+        #[source]
+        evolution: Evolution,
+    },
+    #[error(
+        "another imported entity has the same value in unique index `{index}`; change one of them, and call `finish` again"
+    )]
+    #[fault(UniqueViolation, "PAT-INTRA-5")]
+    Duplicate { index: &'static str },
     #[error(
         "the partition has recorded steps, which name it; run a worker until they are done, then export the partition again"
     )]
@@ -93,6 +114,16 @@ pub(super) enum TenantFault {
     )]
     #[fault(InvalidInput)]
     MissingRows { pushed: u64, exported: u64 },
+    #[error(
+        "the export has {exported} blobs, but only {pushed} were pushed; push all of its lines, or continue an earlier import with `Import::resume`"
+    )]
+    #[fault(InvalidInput)]
+    MissingBlobs { pushed: u64, exported: u64 },
+    #[error(
+        "the last part of the blob `{name}` is missing; push the export again from the first part of the blob"
+    )]
+    #[fault(InvalidInput)]
+    LastPart { name: String },
     #[error("the position belongs to another tenant; start the export from the beginning")]
     #[fault(InvalidInput)]
     Position,

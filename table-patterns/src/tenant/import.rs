@@ -1,40 +1,41 @@
 //! Imports a tenant from an export's lines, into the same partitions or into other partitions.
 
-use std::collections::BTreeSet;
+#[cfg(feature = "blobs")]
+mod blob_parts;
+mod finish;
+#[cfg(not(feature = "blobs"))]
+mod no_blob_parts;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-#[cfg(feature = "blobs")]
-use base64::Engine as _;
-#[cfg(feature = "blobs")]
-use base64::engine::general_purpose::STANDARD;
-use futures_util::FutureExt;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::odata::{Sender, read_entity};
-use table_core::query::Select;
 use table_core::table::Table;
 use table_core::{Error, Result};
 
-use crate::failure::Failure;
 use crate::migrate::Copied;
+use crate::migrate::guard::sets_back;
 use crate::migrate::register::Kind;
 use crate::outbox::guard::GUARD_PREFIX;
-use crate::requests::{self, CONCURRENCY};
 use crate::tenant::Tenant;
 use crate::tenant::fault::TenantFault;
-use crate::tenant::incoming::Incoming;
-use crate::tenant::line::{BlobLine, FORMAT, Header, HeaderPlace, Line, RowLine};
+use crate::tenant::incoming::{Incoming, entity};
+use crate::tenant::line::{End, FORMAT, Header, HeaderPlace, Line, RowLine};
 #[cfg(feature = "blobs")]
 use crate::tenant::open_blob::OpenBlob;
-use crate::tenant::place::{Place, all_rows};
+use crate::tenant::place::Place;
+use crate::tenant::schemas::LackingOf;
 use crate::tenant::transfer;
 
 /// An import in progress. Created by [`Tenant::import`].
 ///
 /// When [`push`](Self::push) returns, the lines passed to it are stored, except for a blob whose last part has not been passed yet. A push writes
 /// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header
-/// and then the export from any earlier line: rows that are already stored are written again. A blob is continued from its first part. A later part is
-/// refused if the earlier parts have not been pushed to the same import.
+/// and then the export from any earlier line: rows that are already stored are written again, except for sequences and feeds that have issued later numbers. A
+/// blob is continued from its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed can be
+/// repeated, also with the header.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -49,21 +50,34 @@ use crate::tenant::transfer;
 /// ```
 pub struct Import<'a> {
     tenant: &'a Tenant,
-    /// The tables and partitions of the exported tenant, from the header; `None` until the header has been pushed.
-    from: Option<Vec<HeaderPlace>>,
+    /// The header of the export; `None` until it has been pushed.
+    header: Option<Header>,
+    /// The parts of the types' schemas for which the export may lack derived rows.
+    lacking: LackingOf,
     resumes: bool,
+    /// `true` if the target's sequences and feeds may have issued later numbers than the export contains.
+    may_be_later: bool,
     line: u64,
     imported: Imported,
-    /// The number of rows that have been pushed.
-    pushed: u64,
-    /// The number of exported rows; `None` until the last line has been pushed.
-    exported: Option<u64>,
-    /// The tables that this import has opened, each with its place's index in the tenant and its name.
-    opened: BTreeSet<(usize, String)>,
+    /// The numbers of rows and blobs in the pushes that have succeeded.
+    pushed: Pushed,
+    /// The last line of the export; `None` until it has been pushed.
+    end: Option<End>,
+    /// The tables that this import has opened, with the opened handles. The keys are the index of the place in the tenant, and the name of the table.
+    opened: BTreeMap<(usize, String), Place>,
     /// The partitions that this import has registered for feed followers and for sweeps.
     registered: BTreeSet<(Kind, String, PartitionKey)>,
+    /// The blobs of which some parts, but not the last part, have been pushed.
+    unfinished: BTreeSet<String>,
     #[cfg(feature = "blobs")]
-    open: Option<OpenBlob>,
+    open_blob: Option<OpenBlob>,
+}
+
+/// The numbers of pushed rows and blobs. A line that was pushed twice counts twice.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pushed {
+    rows: u64,
+    blobs: u64,
 }
 
 /// The result of an import.
@@ -87,16 +101,19 @@ impl Tenant {
     pub fn import(&self) -> Import<'_> {
         Import {
             tenant: self,
-            from: None,
+            header: None,
+            lacking: LackingOf::new(),
             resumes: false,
+            may_be_later: false,
             line: 0,
             imported: Imported::default(),
-            pushed: 0,
-            exported: None,
-            opened: BTreeSet::new(),
+            pushed: Pushed::default(),
+            end: None,
+            opened: BTreeMap::new(),
             registered: BTreeSet::new(),
+            unfinished: BTreeSet::new(),
             #[cfg(feature = "blobs")]
-            open: None,
+            open_blob: None,
         }
     }
 
@@ -120,7 +137,7 @@ impl Import<'_> {
     /// Allows the tenant's partitions to contain rows and blobs, so that an interrupted import can be continued.
     #[must_use]
     pub fn resume(self) -> Self {
-        Self { resumes: true, ..self }
+        Self { resumes: true, may_be_later: true, ..self }
     }
 
     /// Stores the next lines of an export.
@@ -131,25 +148,39 @@ impl Import<'_> {
     /// - `InvalidInput` if the text does not consist of lines from an export with the same tables, or if a partition would get a different name and one of its
     ///   rows contains the old name or is a recorded step.
     /// - `InvalidInput` if a blob part is pushed before the earlier parts have been pushed to this import; push the export again from the blob's first part.
+    /// - `InvalidInput` if a row or a blob belongs to a partition outside the exported tenant.
+    /// - `SchemaMismatch` if this program could not read the exported rows, because its types have other keys or properties, or if a newer release prevents
+    ///   this program from writing.
     /// - `FormatTooNew` if a newer release wrote the export.
-    /// - Any error from the stores.
+    /// - Any error from the stores. The push can be repeated.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
-        let mut rows: Vec<(usize, Incoming)> = Vec::new();
+        let before = self.line;
+        let pushed = self.push_lines(lines).await;
+        if pushed.is_err() {
+            self.line = before;
+        }
+        pushed
+    }
+
+    async fn push_lines(&mut self, lines: &str) -> Result<()> {
+        let (mut rows, mut end) = (Vec::<(usize, Incoming)>::new(), None);
+        let mut pushed = Pushed::default();
         for text in lines.lines() {
             self.line += 1;
             let line = self.line;
             let parsed =
                 serde_json::from_str(text).map_err(|source| Error::of(TenantFault::Line { line, source }))?;
             match parsed {
-                Line::Tenant(header) if self.from.is_none() => self.begin(header).await?,
-                Line::Row(row) if self.from.is_some() => {
+                Line::Tenant(header) if self.header.is_none() => self.begin(header).await?,
+                Line::Tenant(header) if self.header.as_ref() == Some(&header) => {}
+                Line::Row(row) if self.header.is_some() => {
                     rows.extend(self.incoming(&row)?);
-                    self.pushed += 1;
+                    pushed.rows += 1;
                 }
-                Line::Blob(part) if self.from.is_some() => self.blob(part).await?,
-                Line::End(end) if self.from.is_some() => {
-                    (self.exported, self.imported.missing_blobs) = (Some(end.rows), end.missing);
+                Line::Blob(part) if self.header.is_some() => {
+                    pushed.blobs += u64::from(self.blob(line, part).await?);
                 }
+                Line::End(found) if self.header.is_some() => end = Some(found),
                 _ => return Err(Error::of(TenantFault::Order { line })),
             }
         }
@@ -163,21 +194,33 @@ impl Import<'_> {
             let some: Vec<_> = rows.drain(..end).map(|(_, row)| row).collect();
             self.write(place, &table, some).await?;
         }
+        // IMPORTANT: the lines of a push that failed do not count, because they may not be stored.
+        self.pushed.rows += pushed.rows;
+        self.pushed.blobs += pushed.blobs;
+        if let Some(end) = end {
+            (self.end, self.imported.missing_blobs) = (Some(end), end.missing);
+        }
         Ok(())
     }
 
-    /// Checks that the exported tenant has the same tables as this tenant, with the same kind of partitions (single or by prefix) in each table.
+    /// Returns the tables and partitions of the exported tenant. The result is empty until the header has been pushed.
+    fn places(&self) -> &[HeaderPlace] {
+        self.header.as_ref().map_or(&[], |header| &header.places)
+    }
+
+    /// Checks that the exported tenant has the same tables as this tenant, with the same kind of partitions (single or by prefix) in each table, and that this
+    /// program can read the exported rows.
     async fn begin(&mut self, header: Header) -> Result<()> {
-        let Header { format, places } = header;
-        if format > FORMAT {
-            return Err(Error::of(TenantFault::Format { found: format, known: FORMAT }));
+        let Header { format, places, schemas } = &header;
+        if *format > FORMAT {
+            return Err(Error::of(TenantFault::Format { found: *format, known: FORMAT }));
         }
         self.tenant.check()?;
         let own = self.tenant.header()?;
         if own.len() != places.len() {
             return Err(Error::of(TenantFault::Places { found: places.len(), own: own.len() }));
         }
-        for (place, (own, found)) in own.iter().zip(&places).enumerate() {
+        for (place, (own, found)) in own.iter().zip(places).enumerate() {
             if own.table()?.folded() != found.table()?.folded() {
                 return Err(Error::of(TenantFault::OtherTable { place, found: found.table()? }));
             }
@@ -187,6 +230,7 @@ impl Import<'_> {
                 return Err(Error::of(TenantFault::OtherPartitions { place }));
             }
         }
+        let lacking = self.tenant.lacking(schemas)?;
         if !self.resumes && !self.tenant.is_empty().await? {
             return Err(Error::of(TenantFault::NotEmpty));
         }
@@ -194,14 +238,13 @@ impl Import<'_> {
         if !self.resumes {
             self.tenant.check_no_blobs().await?;
         }
-        self.from = Some(places);
+        (self.header, self.lacking) = (Some(header), lacking);
         Ok(())
     }
 
     /// Returns the place (tables and partitions) in this tenant into which a row is imported, and the row's new PartitionKey.
     pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
-        let from = self.from.as_ref().and_then(|places| places.get(place));
-        let (Some(from), Some(to)) = (from, self.tenant.places.get(place)) else {
+        let (Some(from), Some(to)) = (self.places().get(place), self.tenant.places.get(place)) else {
             return Err(Error::of(TenantFault::Order { line: self.line }));
         };
         let mut pairs = from.partitions.iter().zip(&to.partitions);
@@ -210,16 +253,9 @@ impl Import<'_> {
         Ok((to, PartitionKey::new(moved)?))
     }
 
-    /// Returns `true` if a place has the same partitions in the exported tenant and in this tenant.
-    #[cfg(feature = "blobs")]
-    pub(super) fn is_same(&self, place: usize) -> bool {
-        let from = self.from.as_ref().and_then(|places| places.get(place));
-        let to = self.tenant.places.get(place);
-        from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
-    }
-
-    /// Parses a row line. Returns the row and the index of the place into which it is imported. Returns `None` for the guard of a row that moves to
-    /// another partition. A guard protects against steps, which cannot be imported into another partition.
+    /// Parses a row line. Returns the row and the index of the place into which it is imported. Returns `None` for a row that the import derives, which exports
+    /// of earlier releases contain, and for the guard of a row that moves to another partition. A guard protects against steps, which cannot be imported into
+    /// another partition.
     fn incoming(&self, line: &RowLine) -> Result<Option<(usize, Incoming)>> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;
@@ -232,6 +268,9 @@ impl Import<'_> {
         if from != to && from.row_key.as_str().starts_with(GUARD_PREFIX) {
             return Ok(None);
         }
+        if self.tenant.is_remote_row(place, &table, entity(&from, &body.row)) {
+            return Ok(None);
+        }
         let incoming = Incoming { table, from, to, row: body.row };
         let row = transfer::moved(place, &incoming).map_err(|error| {
             let key = &incoming.from;
@@ -240,100 +279,54 @@ impl Import<'_> {
         Ok(Some((line.place, Incoming { row, ..incoming })))
     }
 
+    /// Returns a place whose types have opened handles to one of its tables. The table is created if it does not exist.
+    async fn open(&mut self, at: usize, table: &TableName) -> Result<Place> {
+        let (tenant, line) = (self.tenant, self.line);
+        let place = tenant.places.get(at).ok_or_else(|| Error::of(TenantFault::Order { line }))?;
+        let key = (at, table.folded().to_owned());
+        if let Some(opened) = self.opened.get(&key) {
+            return Ok(opened.clone());
+        }
+        // IMPORTANT: each type stores its schema while the table is empty. Otherwise, the type's indexes would be considered incomplete.
+        let mut members = Vec::with_capacity(place.members.len());
+        for member in &place.members {
+            members.push(member.open(table).await?);
+        }
+        for member in &members {
+            if let Some(lacking) = self.lacking.get(&(at, member.schema().entity)) {
+                member.note_pending(lacking).await?;
+            }
+        }
+        let opened = Place { members, ..place.clone() };
+        self.opened.insert(key, opened.clone());
+        Ok(opened)
+    }
+
     /// Writes imported rows to a table of the place with the index `at`.
     async fn write(&mut self, at: usize, table: &TableName, rows: Vec<Incoming>) -> Result<()> {
-        let Some(place) = self.tenant.places.get(at) else { return Ok(()) };
-        let opened = (at, table.folded().to_owned());
-        if !self.opened.contains(&opened) {
-            // IMPORTANT: each type stores its schema while the table is empty. Otherwise, the type's indexes would be considered incomplete.
-            for member in &place.members {
-                member.open(table).await?;
-            }
-            self.opened.insert(opened);
-        }
+        let place = self.open(at, table).await?;
         let mut copied = Vec::with_capacity(rows.len());
         for Incoming { to, row, .. } in rows {
             let (to, row) = transfer::resumed(to, row)?;
+            // The numbers that have been issued after an earlier import must not be issued again.
+            if self.may_be_later && sets_back(&place.store, table, entity(&to, &row)).await? {
+                continue;
+            }
             if let Some(kind) = Kind::of(to.row_key.as_str())
                 && self.registered.insert((kind, table.folded().to_owned(), to.partition_key.clone()))
             {
                 kind.register(&place.store, table, &to.partition_key).await?;
             }
-            let row = transfer::sealed(place, table, &to, row).await?;
+            let row = transfer::sealed(&place, table, &to, row).await?;
             copied.push(Copied::new(to, row));
         }
-        let target = Table::<Copied, _>::new(place.store.clone(), table.clone());
+        // IMPORTANT: the backfill of a newer release relies on older programs to stop writing.
+        let watches = place.members.iter().map(|member| member.schema_watch());
+        let target = Table::<Copied, _>::new(place.store.clone(), table.clone()).watched_by(watches);
         target.bulk().insert_or_replace_all(&copied).await.map_err(|stopped| stopped.source)?;
         self.imported.rows += u64::try_from(copied.len()).unwrap_or(u64::MAX);
         Ok(())
     }
-
-    /// Writes the remote rows derived from the imported entities, and returns the result of the import. May be called again after an error. An error that
-    /// concerns one entity does not affect the remote rows of other entities.
-    ///
-    /// # Errors
-    /// - `InvalidInput` if the export's last line is missing, or if other lines are missing and the import does not [resume](Self::resume) an earlier
-    ///   import.
-    /// - `EntityMismatch`, with the key, if an imported entity cannot be read; correct the row, and call this function again.
-    /// - `ResourceNotFound` if an entity holds copies from a source that is not stored in the target.
-    /// - `UniqueViolation` if an entity of another tenant has the same value in a unique remote index.
-    /// - Any error from the stores.
-    pub async fn finish(&mut self) -> Result<Imported> {
-        let exported = self.exported.ok_or_else(|| Error::of(TenantFault::Incomplete))?;
-        // An import that resumes an earlier import does not receive the rows before its position.
-        if self.pushed < exported && !self.resumes {
-            return Err(Error::of(TenantFault::MissingRows { pushed: self.pushed, exported }));
-        }
-        self.imported.remote_rows = 0;
-        let mut failed = None;
-        for place in &self.tenant.places {
-            self.imported.remote_rows += settle(place, &mut failed).await?;
-        }
-        failed.map_or(Ok(self.imported), Err)
-    }
-}
-
-/// Writes the remote rows derived from the stored entities of a place. Returns the number of written rows. Stores the first error that concerns a single
-/// entity in `failed`.
-///
-/// # Errors
-/// Any store outage.
-async fn settle(place: &Place, failed: &mut Option<Error>) -> Result<u64> {
-    if !place.members.iter().any(|member| member.has_elsewhere()) {
-        return Ok(0);
-    }
-    let mut written = 0;
-    for table in place.existing().await? {
-        for range in place.ranges() {
-            let mut from = None;
-            while let Some(page) =
-                place.page(&table, all_rows(range.clone()), (Select::All, from.as_ref())).await?
-            {
-                let mut owned = Vec::new();
-                for row in page.rows.iter() {
-                    let member = place.member(row).filter(|member| member.has_elsewhere());
-                    let Some(member) = member else { continue };
-                    owned.push((member, EntityKey::new(row.partition_key, row.row_key)?, row.row.to_row()));
-                }
-                let settled = owned.iter().map(|(member, key, row)| member.settle(key, row).boxed());
-                let settled: Vec<_> = requests::all(settled, CONCURRENCY).await;
-                for settled in settled {
-                    match settled {
-                        Ok(rows) => written += rows,
-                        Err(error) if Failure::of(&error) == Failure::Lasting => {
-                            failed.get_or_insert(error);
-                        }
-                        Err(error) => return Err(error),
-                    }
-                }
-                from = page.continuation;
-                if from.is_none() {
-                    break;
-                }
-            }
-        }
-    }
-    Ok(written)
 }
 
 impl fmt::Debug for Import<'_> {
@@ -342,49 +335,5 @@ impl fmt::Debug for Import<'_> {
             .field("line", &self.line)
             .field("imported", &self.imported)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(feature = "blobs")]
-impl Import<'_> {
-    /// Appends the part to its blob.
-    async fn blob(&mut self, part: BlobLine) -> Result<()> {
-        let line = self.line;
-        let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;
-        let is_open = self.open.as_ref().is_some_and(|open| open.continues_with(&part.name, part.from));
-        if !is_open {
-            if let Some(from) = part.from.filter(|from| *from > 0) {
-                return Err(Error::of(TenantFault::Part { name: part.name, from }));
-            }
-            let begun = self.begin_blob(&part)?;
-            if let Some(earlier) = self.open.replace(begun) {
-                earlier.discard().await;
-            }
-        }
-        let Some(open) = &mut self.open else { return Ok(()) };
-        self.imported.blobs += u64::from(open.write(part.from, &bytes, part.last).await?);
-        Ok(())
-    }
-
-    fn begin_blob(&self, part: &BlobLine) -> Result<OpenBlob> {
-        let unknown = || Error::of(TenantFault::UnknownBlob(part.name.clone()));
-        let place = self.tenant.places.get(part.place).ok_or_else(unknown)?;
-        let folder = place.folder_with(&part.name)?.ok_or_else(unknown)?;
-        if self.is_same(part.place) {
-            return OpenBlob::begin(part.name.clone(), &part.name, folder);
-        }
-        let partition = folder.partition_of(&part.name).ok_or_else(unknown)?;
-        let (_, to) = self.moved(part.place, &partition)?;
-        let name = folder.moved(&part.name, (&PartitionKey::new(partition)?, &to))?.ok_or_else(unknown)?;
-        OpenBlob::begin(part.name.clone(), &name, folder)
-    }
-}
-
-#[cfg(not(feature = "blobs"))]
-impl Import<'_> {
-    /// Returns an error, because this program was built without the `blobs` feature.
-    #[expect(clippy::unused_async, reason = "the signature of the feature `blobs`")]
-    async fn blob(&mut self, part: BlobLine) -> Result<()> {
-        Err(Error::of(TenantFault::UnknownBlob(part.name)))
     }
 }

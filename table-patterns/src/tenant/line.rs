@@ -22,12 +22,28 @@ pub(super) enum Line {
     End(End),
 }
 
-/// The first line: the version of the line format, and the exported tables and partitions.
-#[derive(Debug, Serialize, Deserialize)]
+/// The first line: the version of the line format, the exported tables and partitions, and the schemas of their entity types.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct Header {
     pub(super) format: u32,
     pub(super) places: Vec<HeaderPlace>,
+    /// The stored schemas of the registered types. Missing in exports from earlier releases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) schemas: Vec<HeaderSchema>,
+}
+
+/// The stored schema of an entity type in the tables of a place.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct HeaderSchema {
+    /// The index of the place.
+    pub(super) place: usize,
+    /// The text of the schema.
+    pub(super) schema: String,
+    /// The parts whose backfill had not finished when the export began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) pending: Vec<String>,
 }
 
 /// One of the exported tenant's tables, with the exported partitions.

@@ -1,5 +1,7 @@
 //! A tenant's registered entity types. Each type identifies its own rows, and the remote rows derived from them.
 
+use std::sync::Arc;
+
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 use table_core::entity::Entity;
@@ -14,6 +16,7 @@ use table_core::row::{Row, RowWriter};
 use table_core::schema::EntitySchema;
 use table_core::selection::index_that_hides;
 use table_core::store::TableStore;
+use table_core::table::{SchemaRecord, SchemaWatch};
 use table_core::{Error, Result};
 
 use crate::converge;
@@ -24,6 +27,7 @@ use crate::index::{Derived, Finding, RemoteChange, relay, remote_indexes};
 use crate::outbox::Step;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::incoming::entity;
+use crate::tenant::lacking::Lacking;
 use crate::tenant::newer;
 
 /// An entity type that is registered for a tenant.
@@ -45,8 +49,30 @@ pub(super) trait Member: Send + Sync {
         false
     }
 
-    /// Creates the table with its stored schema if it is missing.
-    fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>>;
+    /// Returns the stored schema of this type in a table; `None` if no schema is stored.
+    fn schema_record<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<Option<SchemaRecord>>>;
+
+    /// Creates the table with its stored schema if it is missing. Returns this type with the opened handle.
+    fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<Arc<dyn Member>>>;
+
+    /// Returns the check that writes of this type's rows are allowed. A handle that has not been opened checks nothing.
+    fn schema_watch(&self) -> SchemaWatch {
+        SchemaWatch::default()
+    }
+
+    /// Records in the stored schema that imported rows may contain values with earlier types.
+    fn note_pending<'a>(&'a self, _: &'a Lacking) -> BoxFuture<'a, Result<()>> {
+        future::ready(Ok(())).boxed()
+    }
+
+    /// Derives the index rows in the given partitions that an export may lack. Returns the first error that concerns a single entity.
+    fn derive_within<'a>(
+        &'a self,
+        _: &'a [TextRange],
+        _: &'a Lacking,
+    ) -> BoxFuture<'a, Result<Option<Error>>> {
+        future::ready(Ok(None)).boxed()
+    }
 
     /// Checks that an entity may be imported under the PartitionKey `to`. This is the case if neither the entity nor its index rows in the same partition
     /// contain the old PartitionKey as a value.
@@ -172,6 +198,13 @@ pub(super) fn check_moved<E: Entity>(key: &EntityKey, row: &Row, to: &PartitionK
     Ok(())
 }
 
+/// Returns the error for an entity that has the same value in a unique index as another entity.
+fn duplicate(finding: Finding) -> Error {
+    let error = Error::of(TenantFault::Duplicate { index: finding.index });
+    let at = finding.owner.unwrap_or(finding.at);
+    error.with_key(at.partition_key.as_str(), at.row_key.as_str())
+}
+
 impl<E, S, O> Typed<E, S, O>
 where
     E: Entity + Send + Sync,
@@ -225,8 +258,47 @@ where
         })
     }
 
-    fn open<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, Result<()>> {
-        async { self.0.clone().create_if_missing().await.map(drop) }.boxed()
+    fn schema_record<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, Result<Option<SchemaRecord>>> {
+        self.0.table().schema_record().boxed()
+    }
+
+    fn open<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, Result<Arc<dyn Member>>> {
+        async {
+            let opened: Arc<dyn Member> = Arc::new(Self(self.0.clone().create_if_missing().await?));
+            Ok(opened)
+        }
+        .boxed()
+    }
+
+    fn schema_watch(&self) -> SchemaWatch {
+        self.0.table().schema_watch()
+    }
+
+    fn note_pending<'a>(&'a self, lacking: &'a Lacking) -> BoxFuture<'a, Result<()>> {
+        async move {
+            if lacking.properties().next().is_none() {
+                return Ok(());
+            }
+            let note = |record: &mut SchemaRecord| {
+                record.pending.extend(lacking.properties().cloned());
+                record.pending.sort();
+                record.pending.dedup();
+            };
+            self.0.table().update_schema_record(note).await.map(drop)
+        }
+        .boxed()
+    }
+
+    fn derive_within<'a>(
+        &'a self,
+        partitions: &'a [TextRange],
+        lacking: &'a Lacking,
+    ) -> BoxFuture<'a, Result<Option<Error>>> {
+        async move {
+            let incomplete = self.0.derive_within(partitions, |index| lacking.lacks_index(index)).await?;
+            Ok(incomplete.duplicate.map(duplicate).or(incomplete.blocked))
+        }
+        .boxed()
     }
 
     fn check_moved(&self, key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {

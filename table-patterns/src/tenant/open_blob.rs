@@ -6,6 +6,17 @@ use crate::blob::{BlobFolder, BlobWriter};
 use crate::tenant::blobs::begin;
 use crate::tenant::fault::TenantFault;
 
+/// The effect of a part on its blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// The blob has further parts.
+    Part,
+    /// The part was the last one, and the blob is complete.
+    Whole,
+    /// The part was the last one, and had already been written.
+    Again,
+}
+
 /// The blob to which the last imported part belongs.
 pub(super) struct OpenBlob {
     /// The blob's name in the export.
@@ -29,15 +40,15 @@ impl OpenBlob {
         self.name == name && from.map_or(self.writer.is_some(), |from| from > 0)
     }
 
-    /// Writes a part. Returns `true` if the blob is then complete. Skips a part that has already been written.
+    /// Writes a part. Skips a part that has already been written.
     ///
     /// # Errors
     /// `InvalidInput` if the bytes before the part are missing; any error from the blob store. The blob must then be imported again from its first part.
-    pub(super) async fn write(&mut self, from: Option<u64>, bytes: &[u8], is_last: bool) -> Result<bool> {
+    pub(super) async fn write(&mut self, from: Option<u64>, bytes: &[u8], is_last: bool) -> Result<Written> {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let from = from.unwrap_or(self.written);
         if from.saturating_add(length) <= self.written && !bytes.is_empty() {
-            return Ok(false);
+            return Ok(if is_last { Written::Again } else { Written::Part });
         }
         let writer = if from == self.written { self.writer.take() } else { None };
         let Some(mut writer) = writer else {
@@ -54,7 +65,7 @@ impl OpenBlob {
             self.writer = Some(writer);
         }
         self.written += length;
-        Ok(is_last)
+        Ok(if is_last { Written::Whole } else { Written::Part })
     }
 
     /// Discards the uploaded parts of an incomplete blob.

@@ -1,5 +1,7 @@
 //! Entity types with one table per period, as part of a tenant.
 
+use std::sync::Arc;
+
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::Result;
@@ -9,9 +11,10 @@ use table_core::query::EntityRef;
 use table_core::row::Row;
 use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
+use table_core::table::SchemaRecord;
 
 use crate::periods::{Period, PeriodTables, Periodic};
-use crate::tenant::member::{self, Member};
+use crate::tenant::member::{self, Member, Typed};
 
 /// The tables of an entity type that has one table per period.
 pub(super) trait PeriodSource: Send + Sync {
@@ -68,8 +71,16 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
 
     /// Creates the table of a period, even if the period has expired: imported rows from expired periods are stored until their tables are
     /// dropped.
-    fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>> {
-        async move { self.0.open(table).await }.boxed()
+    fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<Arc<dyn Member>>> {
+        async move {
+            let opened: Arc<dyn Member> = Arc::new(Typed(self.0.open(table).await?));
+            Ok(opened)
+        }
+        .boxed()
+    }
+
+    fn schema_record<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<Option<SchemaRecord>>> {
+        async move { self.0.handle_to(table).table().schema_record().await }.boxed()
     }
 
     fn check_moved(&self, key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {

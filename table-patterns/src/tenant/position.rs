@@ -37,7 +37,8 @@ pub struct ExportPosition {
     missing: Vec<MissingBlob>,
 }
 
-/// A blob that a row references but that the blob store does not contain. The row is exported nevertheless, and the export continues.
+/// A blob that a row references but that the blob store does not contain, or of which it contains only the beginning. The row is exported nevertheless, and the
+/// export continues.
 ///
 /// ```
 /// use table_patterns::tenant::MissingBlob;
@@ -64,13 +65,14 @@ impl ExportPosition {
     /// The maximum number of missing blobs that are listed.
     pub const MISSING: usize = 100;
 
-    /// Returns the missing blobs that were found first, at most [`MISSING`](Self::MISSING). A missing blob is referenced by a row, but not in the blob store.
+    /// Returns the missing blobs that were found first, at most [`MISSING`](Self::MISSING). A missing blob is referenced by a row, but not in the blob store, or
+    /// shorter there than the row records.
     #[must_use]
     pub fn missing(&self) -> &[MissingBlob] {
         &self.missing
     }
 
-    /// Returns the total number of missing blobs, which rows reference but which the blob store does not contain.
+    /// Returns the total number of missing blobs, which rows reference but which the blob store does not contain completely.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing

@@ -2,6 +2,7 @@
 //! point.
 
 mod alike;
+mod cut;
 mod damaged;
 mod depots;
 mod expired;
@@ -10,13 +11,16 @@ mod hostile;
 mod kit;
 mod late;
 mod levels;
+mod lines;
 mod missing;
 mod moved_blobs;
 mod newer;
 mod parts;
 mod periods;
 mod refused;
+mod remote_lists;
 mod returned;
+mod schemas;
 mod sealed;
 mod sets;
 mod shared_blobs;

@@ -119,6 +119,17 @@ impl Standing {
         self
     }
 
+    /// Returns a state for the types of several handles to the same table, or `None` if there are no handles.
+    pub(super) fn of_all(mut standings: Vec<Arc<Self>>) -> Option<Arc<Self>> {
+        let last = standings.pop()?;
+        if standings.is_empty() {
+            return Some(last);
+        }
+        let mut all = Self::unasked(last.design.clone(), last.exclusive.clone());
+        all.members = standings;
+        Some(Arc::new(all))
+    }
+
     /// Returns the states for all types of the handle.
     pub(super) fn of_types(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
         self.members.iter().chain([self])

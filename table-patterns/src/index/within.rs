@@ -1,0 +1,63 @@
+//! Derives the index rows in the entities' own partitions again, for some partitions of a table.
+
+use std::sync::OnceLock;
+
+use table_core::entity::Entity;
+use table_core::index::IndexOf;
+use table_core::query::TextRange;
+use table_core::store::TableStore;
+use table_core::{Error, Result};
+
+use crate::entities::{Entities, StepRecorder};
+use crate::index::finding::{Finding, FindingKind};
+use crate::index::pace::Pacer;
+use crate::index::sweep::{Phase, Sweep};
+use crate::position::Position;
+
+/// The first faults that left an index without an entry of a readable entity.
+#[derive(Debug, Default)]
+pub(crate) struct Incomplete {
+    /// An entity that has the same value in a unique index as another entity.
+    pub(crate) duplicate: Option<Finding>,
+    /// The error of an entry that could not be written, or of an index row that could not be checked.
+    pub(crate) blocked: Option<Error>,
+}
+
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
+    /// Makes the index rows in the given partitions consistent with the entities of these partitions. Processes the indexes in the entity's own partition
+    /// whose names satisfy `is_wanted`. Entities that cannot be read, and values that no key of an index can contain, are skipped.
+    ///
+    /// # Errors
+    /// `SchemaMismatch` if this program must not write; any outage of the store.
+    pub(crate) async fn derive_within(
+        &self,
+        partitions: &[TextRange],
+        is_wanted: impl Fn(&str) -> bool + Send,
+    ) -> Result<Incomplete> {
+        let mut incomplete = Incomplete::default();
+        let mut pacer = Pacer::new(self.retry.runtime().clone(), None);
+        for index in
+            E::INDEXES.iter().filter(|index| is_derived_within(index) && is_wanted(index.schema().name))
+        {
+            let within = Some(partitions);
+            let sweep =
+                Sweep { table: self, index, repair: true, top: None, within, blocked: OnceLock::new() };
+            for phase in [Phase::Rows, Phase::Entities] {
+                let mut next = Some(Position::default());
+                while let Some(at) = next {
+                    let swept = sweep.page(phase, &at, &mut pacer).await?;
+                    let mut findings = swept.findings.into_iter();
+                    let duplicate = findings.find(|finding| finding.kind == FindingKind::Duplicate);
+                    incomplete.duplicate = incomplete.duplicate.or(duplicate);
+                    next = swept.next;
+                }
+            }
+            incomplete.blocked = incomplete.blocked.or(sweep.blocked.into_inner());
+        }
+        Ok(incomplete)
+    }
+}
+
+fn is_derived_within<E: Entity>(index: &IndexOf<E>) -> bool {
+    index.schema().is_same_partition()
+}

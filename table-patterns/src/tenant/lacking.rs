@@ -1,0 +1,31 @@
+//! The parts of a type's schema for which the rows of an export may be incomplete.
+
+use std::collections::BTreeSet;
+
+/// The beginning of the names of widened properties in the list of pending parts.
+const PROPERTY: &str = "property ";
+
+/// The parts of a type's schema for which the rows of an export may lack derived rows or values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lacking {
+    /// `true` if the export does not contain the schema with which the rows were written.
+    pub(super) is_unknown: bool,
+    /// The names of the parts in the form of `SchemaRecord::pending`, such as `index ByEmail`.
+    pub(super) parts: BTreeSet<String>,
+}
+
+impl Lacking {
+    /// Returns `true` if the exported rows of the index may be incomplete or outdated. Index rows also contain the values of widened properties.
+    pub(super) fn lacks_index(&self, name: &str) -> bool {
+        self.is_unknown
+            || self
+                .parts
+                .iter()
+                .any(|part| part.strip_prefix("index ") == Some(name) || part.starts_with(PROPERTY))
+    }
+
+    /// Returns the names of the pending parts for properties that may have values with an earlier type.
+    pub(super) fn properties(&self) -> impl Iterator<Item = &String> {
+        self.parts.iter().filter(|part| part.starts_with(PROPERTY))
+    }
+}
