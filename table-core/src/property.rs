@@ -159,9 +159,14 @@ pub trait Property: Sized {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn to_value<T: Property>(property: &T) -> Result<Option<Value>> {
+    to_value_named(property, "")
+}
+
+/// Returns the stored value of a property, like [`to_value`]. An error contains the name of the property.
+pub(crate) fn to_value_named<T: Property>(property: &T, name: &str) -> Result<Option<Value>> {
     let mut row = RowWriter::with_capacity(1);
-    property.write_to("", &mut row)?;
-    row.finish().view().find("", &mut 0).map(|value| value.map(Value::from))
+    property.write_to(name, &mut row)?;
+    row.finish().view().find(name, &mut 0).map(|value| value.map(Value::from))
 }
 
 /// Reads a property from a row. For `hint`, see [`RowView::find`].

@@ -80,7 +80,8 @@
 //! - The guard of a remote index entry remains after the entry is deleted, and the `RowKey` of a remote entry has at most 505 UTF-16 code units.
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.
 //! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it opens its table. The claims to
-//!   these keys are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the index's table is deleted.
+//!   these keys are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the index's table is deleted. Index rows in the partitions of entities are
+//!   not claimed. The compiler compares them for the types of one [set](table_core::set), and types that share a table without a set need different keys.
 //! - An index never replaces a row that is not one of its entries, such as an entity of another type: the write is refused (`EntityMismatch`, PAT-HET-2). The
 //!   properties of the row decide this. A repair deletes such rows under keys of the index, except entities of the indexed type.
 //! - A value with which a declared key of an index would begin with U+FFFC is refused (`OutOfRangeInput`, PAT-EC-8).

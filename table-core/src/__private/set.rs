@@ -1,26 +1,39 @@
 //! Support for generated entity sets and groups: checks of their members, and the classification of rows.
 
+mod rows;
+
 use table_store::{Error, Result, ValueRef};
 
 use crate::entity::{Entity, FromEntity, Versioned};
 use crate::mixed;
 use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
-use crate::schema::{self, ENTITY_TYPE, EntitySchema, IndexSchema};
+use crate::schema::{self, ENTITY_TYPE, EntitySchema};
 use crate::set::SetOf;
 
 use super::message::Message;
 
-/// Fails if the members of a set or group are in different tables or cannot be distinguished (PAT-HET-1).
+/// Fails if the members of a set or group are in different tables, if their rows or the rows of their indexes cannot be distinguished (PAT-HET-1), or if two
+/// members have the same schema name.
+///
+/// `current` contains, for each member, the position of the current version of its type. If it is empty, no member is a version of another one. The versions of
+/// one type may share an index.
 ///
 /// # Panics
 /// Panics at compile time if the members do not form a set or group.
-pub const fn require_members(members: &[&EntitySchema], of: &str) {
+pub const fn require_members(members: &[&EntitySchema], current: &[usize], of: &str) {
     let mut right = 1;
     while right < members.len() {
         let mut left = 0;
         while left < right {
-            require_pair(members[left], members[right], of);
+            let (one, other) = (members[left], members[right]);
+            // An invalid declaration has a schema without keys. The derive on the member reports the errors.
+            if !one.row_key.is_empty() && !other.row_key.is_empty() {
+                require_pair(one, other, of);
+                if current.is_empty() || current[left] != current[right] {
+                    rows::require_apart(one, other);
+                }
+            }
             left += 1;
         }
         right += 1;
@@ -28,10 +41,6 @@ pub const fn require_members(members: &[&EntitySchema], of: &str) {
 }
 
 const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
-    // An invalid declaration has a schema without keys. The derive on the member reports the errors.
-    if left.row_key.is_empty() || right.row_key.is_empty() {
-        return;
-    }
     if !left.shares_table(right) {
         let message = both("[T104] `", left, right)
             .with("` are in different tables, `")
@@ -52,6 +61,12 @@ const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
             message.with("`: a key could belong to either (PAT-HET-1). Start their `row_key`s with ");
         let message = message.with("different literals, or store the kind: `#[entity(kind = \"");
         panic!("{}", message.with(right.entity).with("\")]`").as_str());
+    }
+    if schema::is_same_text(left.entity, right.entity) {
+        let message = Message::new().with("[T263] two types of `").with(of).with("` have the schema name `");
+        let message = message.with(left.entity).with("`, but the table `").with(left.table);
+        let message = message.with("` stores one schema under each name; store them under two names: write ");
+        panic!("{}", message.with("`#[entity(schema_name = \"…\")]` above one of them").as_str());
     }
 }
 
@@ -152,34 +167,12 @@ pub const fn set_schemas<S: SetOf<E>, E: Entity>() -> &'static [&'static EntityS
     while at < E::SCHEMA.indexes.len() {
         let mut other = 0;
         while other < members.len() {
-            require_apart(E::SCHEMA, &E::SCHEMA.indexes[at], members[other]);
+            rows::require_no_entity(E::SCHEMA, &E::SCHEMA.indexes[at], members[other]);
             other += 1;
         }
         at += 1;
     }
     members
-}
-
-/// Panics at compile time if the index's rows are in the table of `member` and could be read as rows of `member`.
-const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &EntitySchema) {
-    let elsewhere = match index.table {
-        Some(table) => !table.as_bytes().eq_ignore_ascii_case(member.table.as_bytes()),
-        None => !design.shares_table(member),
-    };
-    let partition_key = match index.partition_key {
-        Some(pieces) => pieces,
-        None => design.partition_key,
-    };
-    let is_apart = elsewhere
-        || member.row_key.is_empty()
-        || schema::disjoint(index.row_key, member.row_key)
-        || schema::disjoint(partition_key, member.partition_key);
-    if !is_apart {
-        let message = Message::new().with("[T103] a row of the index `").with(index.name).with("` of `");
-        let message = message.with(design.entity).with("` could be mistaken for `").with(member.entity);
-        let message = message.with("`, another member of its set (PAT-HET-1). Start the `row_key` of the ");
-        panic!("{}", message.with("index with another literal").as_str());
-    }
 }
 
 /// Classifies a row that could not be read as an `E`. Returns `Ok` if the row belongs to another declared type (`NOT_READ`).

@@ -1,47 +1,13 @@
-//! Comparison of key layouts: tests whether a key matches a layout, and whether one key can match two layouts (PAT-HET-1).
+//! Comparison of key layouts: tests whether one key can match two layouts (PAT-HET-1).
 
-use crate::key::codec::compound::{Piece, end_of_part};
+mod fits;
+
+pub use fits::fits;
+
+use crate::key::codec::compound::Piece;
 use crate::key::codec::{Alphabet, Form};
 use crate::key::order;
 use crate::schema::KeyPiece;
-
-/// Returns `true` if a string matches the layout of a key: its literals, and the lengths and alphabets of its parts.
-///
-/// Every key with these pieces matches. A matching string does not necessarily encode a value; for example, a month may be 13.
-///
-/// ```
-/// use table_core::{Entity, schema};
-///
-/// #[derive(Entity)]
-/// #[partition_key(department)]
-/// #[row_key("empid_", id)]
-/// struct Employee { department: String, #[digits(6)] id: u32 }
-///
-/// assert!(schema::fits(Employee::SCHEMA.row_key, "empid_000123"));
-/// assert!(!schema::fits(Employee::SCHEMA.row_key, "empid_000123_2012"));
-/// ```
-#[must_use]
-pub fn fits(pieces: &[KeyPiece], text: &str) -> bool {
-    let (mut pieces, mut rest) = (pieces, text);
-    while let Some((piece, after)) = pieces.split_first() {
-        let left = match piece.piece() {
-            Piece::Literal(literal) => rest.strip_prefix(literal),
-            Piece::Part(form) => part(form, after, rest),
-        };
-        let Some(left) = left else { return false };
-        (pieces, rest) = (after, left);
-    }
-    rest.is_empty()
-}
-
-/// Returns the text after a part, or `None` if `text` does not start with the part.
-fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
-    let end = end_of_part(form, after, text, KeyPiece::piece)?;
-    let (part, rest) = text.split_at_checked(end)?;
-    let is_of_form = (form.min..=form.max).contains(&order::units(part))
-        && part.chars().all(|character| form.alphabet.contains(character));
-    is_of_form.then_some(rest)
-}
 
 /// Returns `true` if it can be proven that no string [matches](fits) both layouts. `false` means that no proof was found.
 ///

@@ -43,6 +43,11 @@ pub(crate) enum TableFault {
     OtherPartition { entity: String, transaction: String },
     #[error("the transaction has no operations; add one, or do not commit it")]
     EmptyTransaction,
+    #[error(
+        "two types have the schema name `{0}`, but a table stores one schema under each name; store them under two names: write \
+         `#[entity(schema_name = \"…\")]` above one of them"
+    )]
+    SharedSchemaName(&'static str),
     #[error("the table has no stored schema; open it first, with `create_if_missing`")]
     NoLayout,
     #[error("the stored schema does not match its fingerprint; restore it, or delete it")]
@@ -88,6 +93,7 @@ impl Fault for TableFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         match self {
             Self::WholeTable(_) | Self::ScanTooLong { .. } => (ErrorCode::InvalidInput, Some("DQ-5")),
+            Self::SharedSchemaName(_) => (ErrorCode::InvalidInput, None),
             Self::NotInIndex { .. } => (ErrorCode::InvalidInput, Some("PAT-INTRA-6")),
             Self::NothingToUpdate => (ErrorCode::ResourceNotFound, Some("UPD-2")),
             Self::Changed => (ErrorCode::UpdateConditionNotSatisfied, None),

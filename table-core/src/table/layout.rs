@@ -90,7 +90,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// # Errors
     /// `SchemaMismatch` if the schema is not accepted. The error contains the compatibility, and each change with its remedy; its source is the
     /// [`Evolution`](crate::schema::Evolution). `FormatTooNew` or `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` if an earlier
-    /// table with this name is still being deleted (OPT-4).
+    /// table with this name is still being deleted (OPT-4). `InvalidInput` if two of the [`SCHEMAS`](Declared::SCHEMAS) of `E` have the same name.
     pub async fn create_if_missing(self) -> Result<Self> {
         self.create_or_open().await.map(|(table, _)| table)
     }
@@ -103,6 +103,9 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     pub async fn create_or_open(self) -> Result<(Self, bool)> {
         let table = self.name()?;
         table.require_creatable()?;
+        if let Some(shared) = shared_name(E::SCHEMAS) {
+            return Err(Error::of(TableFault::SharedSchemaName(shared)).with_table(table.as_str()));
+        }
         let exclusive = &self.store.capabilities().exclusive;
         let unasked = |schema: &&EntitySchema| {
             Standing::unasked(StoredSchema::of(schema).in_table(table.as_str()), exclusive.clone())
@@ -126,6 +129,14 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         let standing = opened.pop().map(|last| Arc::new(last.with_members(opened)));
         Ok((Self { standing, ..self }, is_new))
     }
+}
+
+/// Returns the name that two of the schemas share, or `None` if their names differ. Only one of them could be stored.
+fn shared_name(schemas: &[&EntitySchema]) -> Option<&'static str> {
+    let mut names = schemas.iter().enumerate().map(|(at, schema)| (at, schema.entity));
+    names
+        .find(|(at, name)| schemas.iter().take(*at).any(|earlier| earlier.entity == *name))
+        .map(|(_, name)| name)
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {

@@ -266,7 +266,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
     pub fn set<C: SetBy<T>>(mut self, column: C, value: impl PatchValue<C::Value>) -> Self {
         let (name, value) = (column.property(), value.into_value());
         self.values = self.values.and_then(|mut values| {
-            let value = property::to_value(&value)?;
+            let value = property::to_value_named(&value, name)?;
             values.retain(|(earlier, _)| *earlier != name);
             values.push((name, value));
             Ok(values)

@@ -121,7 +121,7 @@ fn proofs(group: &EntityGroup<'_>) -> TokenStream {
         quote!(#(#of)*)
     };
     let require = quote_spanned! {ident.span()=>
-        const _: () = __table::require_members(&MEMBERS, #name);
+        const _: () = __table::require_members(&MEMBERS, &[], #name);
         const _: () = __table::require_one_partition(&MEMBERS, #name);
     };
     quote! {

@@ -24,7 +24,7 @@ use crate::model::set::{EntitySet, Member};
 /// impl ToEntity for Staff where for<'m> Employee: ToEntity, … { … each as its own member does … }
 /// impl SetOf<Employee> for Staff {}
 /// impl ProjectionOf<Employee> for Staff {}
-/// const _: () = require_members(<Staff as EntitySet>::MEMBERS, "Staff");
+/// const _: () = require_members(<Staff as EntitySet>::MEMBERS, &[], "Staff");
 /// ```
 pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
@@ -48,8 +48,9 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
         }
     });
     let write = write(set);
+    let current = current(set);
     let require = quote_spanned! {ident.span()=>
-        const _: () = __table::require_members(<#ident as __table::EntitySet>::MEMBERS, #name);
+        const _: () = __table::require_members(<#ident as __table::EntitySet>::MEMBERS, &[#(#current),*], #name);
     };
     wrapped(
         &set.runtime,
@@ -74,6 +75,18 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
             #require
         },
     )
+}
+
+/// Returns, for each type, the position of the current version of the type. Returns an empty list if no type has earlier versions.
+fn current(set: &EntitySet<'_>) -> Vec<usize> {
+    if set.members.iter().all(|member| member.upgrades.is_empty()) {
+        return Vec::new();
+    }
+    let mut current = Vec::new();
+    for member in &set.members {
+        current.extend(vec![current.len(); 1 + member.upgrades.len()]);
+    }
+    current
 }
 
 /// Generates the code that writes values of the set. Each value is written as the type of its member writes it, and keeps its version if that type stores one.

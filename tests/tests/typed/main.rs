@@ -2,6 +2,7 @@
 //! binary, because each binary links all packages.
 
 mod adopted;
+mod ambiguous;
 mod bearer;
 mod catalogue;
 mod claims;

@@ -34,7 +34,7 @@ mod splitter;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use reading::end_of_part;
+pub(crate) use reading::{end_of_units, first_character, last_character, start_of_units};
 pub use splitter::Splitter;
 
 use crate::key::codec::Form;

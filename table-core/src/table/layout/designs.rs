@@ -20,7 +20,7 @@ use crate::transaction::Transaction;
 /// Replaces the stored schemas if each new one is compatible with its predecessor, or if the caller passes a reason in `accepted`.
 ///
 /// All schemas are compared before any is written, and one transaction writes them. If one is refused, none is changed. Schemas that do not fit into one
-/// transaction, such as two schemas with the same name, are written by additional transactions.
+/// transaction are written by additional transactions. The names of the schemas differ.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -185,27 +185,6 @@ fn a_set_with_a_refused_member_stores_no_schema() -> Result<()> {
     })
 }
 
-/// The set with which a rewrite opens the table: an earlier and a later type of the same name.
-#[derive(EntitySet, Clone, Debug, PartialEq)]
-enum Rewrite {
-    Earlier(first::Ticket),
-    Later(second::Ticket),
-    #[other]
-    Other(TableEntity),
-}
-
-#[test]
-fn two_members_of_one_name_are_stored_one_after_another() -> Result<()> {
-    block_on(async {
-        let time = Time::default();
-        let store = time.engine();
-        store.set::<Rewrite>().create_if_missing().await?;
-        let tickets = table_at::<second::Ticket>(&time, &store);
-        assert_eq!(tickets.schema_record().await?.unwrap().schema, StoredSchema::of(second::Ticket::SCHEMA));
-        Ok(())
-    })
-}
-
 macro_rules! aged {
     ($release:ident $(, $age:ty)?) => {
         mod $release {

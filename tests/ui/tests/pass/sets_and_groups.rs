@@ -70,11 +70,59 @@ mod inner {
     }
 }
 
+/// The versions of a type share an index.
+mod versions {
+    use ::table_core::{Entity, EntitySet, TableEntity};
+
+    #[derive(Entity)]
+    #[entity(table = "Company", kind = "Contact")]
+    #[partition_key(department)]
+    #[row_key("contact_", id)]
+    #[index(ByEmail, unique, row_key("email_", email))]
+    pub struct Contact {
+        department: ::std::string::String,
+        id: ::core::primitive::u32,
+        email: ::std::string::String,
+    }
+
+    #[derive(Entity)]
+    #[entity(table = "Company", kind = "ContactV2")]
+    #[partition_key(department)]
+    #[row_key("contact_", id)]
+    #[index(ByEmail, unique, row_key("email_", email))]
+    pub struct ContactV2 {
+        department: ::std::string::String,
+        id: ::core::primitive::u32,
+        email: ::std::string::String,
+        pub name: ::core::option::Option<::std::string::String>,
+    }
+
+    impl ::core::convert::From<Contact> for ContactV2 {
+        fn from(old: Contact) -> Self {
+            Self {
+                department: old.department,
+                id: old.id,
+                email: old.email,
+                name: ::core::option::Option::None,
+            }
+        }
+    }
+
+    #[derive(EntitySet)]
+    pub enum Contacts {
+        #[upgrade(from = Contact)]
+        Contact(ContactV2),
+        #[other]
+        Unknown(TableEntity),
+    }
+}
+
 /// Uses the declarations.
 pub fn main() {
     use ::table_core::{EntitySet, FromEntity};
     let members: &[_] = inner::Staff::MEMBERS;
     ::std::assert_eq!(members.len(), 2);
+    ::std::assert_eq!(versions::Contacts::MEMBERS.len(), 2);
     let _ = inner::Badge::select();
 }
 

@@ -47,10 +47,16 @@ mod rewriting {
         pub email: String,
     }
 
+    impl From<OldEmployee> for Employee {
+        fn from(OldEmployee { department, id, email }: OldEmployee) -> Self {
+            Self { department, id, email }
+        }
+    }
+
     #[derive(table_patterns::EntitySet)]
     pub(super) enum Rewrite {
-        Old(OldEmployee),
-        New(Employee),
+        #[upgrade(from = OldEmployee)]
+        Employee(Employee),
         #[other]
         Other(table_patterns::TableEntity),
     }
@@ -88,10 +94,10 @@ async fn rewrite(store: &Engine, most: usize) -> Result<usize> {
     while count < most
         && let Some(row) = rows.try_next().await?
     {
-        let rewriting::OldEmployee { department, id, email } = row.clone().into_value();
-        let mut unit = new.unit(rewriting::Employee::partition(&department))?;
+        let employee = rewriting::Employee::from(row.clone().into_value());
+        let mut unit = new.unit(rewriting::Employee::partition(&employee.department))?;
         unit.delete(&row)?;
-        unit.insert(&rewriting::Employee { department, id, email })?;
+        unit.insert(&employee)?;
         unit.commit().await?;
         count += 1;
     }
@@ -105,7 +111,8 @@ async fn employees_with_an_index_are_rewritten_and_found_by_it() -> Result<()> {
     let old = store.entities::<released::Employee>().create_if_missing().await?;
     old.bulk().insert_all((0..EMPLOYEES).map(employee)).await?;
 
-    page.step("If the entity has indexes in its partition, declare them on both types, and replace the transaction by a unit of");
+    page.step("If the entity has indexes in its partition, declare them on both types, with the old type as an earlier version of the new one");
+    page.step("and replace the transaction by a unit of");
     page.step("it deletes the old entity and inserts the new one, with their index rows.");
     assert_eq!(rewrite(&store, 700).await?, 700);
     assert_eq!(rewrite(&store, usize::MAX).await?, 500);

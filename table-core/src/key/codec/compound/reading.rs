@@ -6,7 +6,7 @@ use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
 
 /// Returns the end of a part at the start of `text`, or `None` if `text` does not start with such a part.
-pub(crate) fn end_of_part<P>(
+pub(super) fn end_of_part<P>(
     form: Form,
     after: &[P],
     text: &str,
@@ -39,7 +39,7 @@ fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> O
 }
 
 /// Returns the end of the first `units` UTF-16 code units, or `None` if the string is shorter or the position is within a character.
-fn end_of_units(text: &str, units: usize) -> Option<usize> {
+pub(crate) fn end_of_units(text: &str, units: usize) -> Option<usize> {
     if text.as_bytes().get(..units)?.is_ascii() {
         return Some(units);
     }
@@ -54,7 +54,7 @@ fn end_of_units(text: &str, units: usize) -> Option<usize> {
 }
 
 /// Returns the start of the last `units` UTF-16 code units, or `None` if the string is shorter or the position is within a character.
-fn start_of_units(text: &str, units: usize) -> Option<usize> {
+pub(crate) fn start_of_units(text: &str, units: usize) -> Option<usize> {
     let mut left = units;
     for (at, character) in text.char_indices().rev() {
         if left == 0 {
@@ -66,13 +66,13 @@ fn start_of_units(text: &str, units: usize) -> Option<usize> {
 }
 
 /// Returns the first character of the literals at the start of a list of pieces, or `None` if the list does not start with a literal.
-pub(super) fn first_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
+pub(crate) fn first_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().map_while(|it| literal(piece(it)));
     literals.flat_map(str::chars).next()
 }
 
 /// Returns the last character of the literals at the end of a list of pieces, or `None` if the list does not end with a literal.
-fn last_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
+pub(crate) fn last_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().rev().map_while(|it| literal(piece(it)));
     literals.flat_map(|literal| literal.chars().rev()).next()
 }
