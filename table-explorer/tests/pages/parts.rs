@@ -70,9 +70,10 @@ async fn the_parts_of_a_wide_entity_are_pasted_in_one_transaction() {
     let browser = Browser::writing(&engine).await;
     let csrf = hidden(&browser.page("/t/Company/paste").await, "csrf");
     let nil = uuid::Uuid::nil();
-    let rows: String = (0..99).map(|row| format!("Wide,a{row:03},\n")).collect();
-    let text = format!("PartitionKey,RowKey,WriteId@type,WriteId\n{}", rows.replace(",\n", ",,\n"))
-        + &format!("Wide,w_01,Edm.Guid,{nil}\nWide,w_02,Edm.Guid,{nil}\n");
+    let plain = |row: usize| format!("Wide,a{row:03},,\n");
+    let rows: String = (0..99).map(plain).collect();
+    let parts_of = format!("Wide,w_01,Edm.Guid,{nil}\nWide,w_02,Edm.Guid,{nil}\n");
+    let text = format!("PartitionKey,RowKey,WriteId@type,WriteId\n{rows}{parts_of}");
     let fields = [("csrf", csrf.as_str()), ("text", text.as_str()), ("sure", "1")];
     let written = browser.post("/t/Company/paste", &fields).await;
     assert_eq!(written.status, StatusCode::CONFLICT, "{:.3000}", written.body);

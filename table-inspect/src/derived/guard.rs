@@ -31,7 +31,7 @@ type Parts = BTreeMap<String, Uuid>;
 #[derive(Default)]
 struct Stored {
     parts: Parts,
-    /// The ETag of each row with the RowKey of a part, also of a row without a `WriteId`, by RowKey.
+    /// The ETag of each row with the RowKey of a part, also of a row without a `WriteId`, by its RowKey.
     etags: HashMap<String, ETag>,
 }
 
@@ -141,7 +141,7 @@ async fn refuse_lowered(
     )))
 }
 
-/// Returns the ranges of RowKeys that contain the parts of the wide entities to which the written rows may belong, sorted by their lower bounds.
+/// Returns the `RowKey` ranges that contain the parts of the wide entities to which the written rows may belong, sorted by their lower bounds.
 fn ranges(operations: &[Operation]) -> Vec<(String, String)> {
     let bases: BTreeSet<_> =
         operations.iter().filter_map(|operation| Some(part_of(operation.row_key.as_str())?.0)).collect();

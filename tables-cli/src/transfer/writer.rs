@@ -115,7 +115,9 @@ impl Writer {
             unit.push(Numbered { number, unit: number, line, change });
         }
         let first = unit.first().map_or(0, |first| first.unit);
-        unit.iter_mut().for_each(|numbered| numbered.unit = first);
+        for numbered in &mut unit {
+            numbered.unit = first;
+        }
         let pushed = self.buffer.push(unit, self.mode, self.store.capabilities().limits)?;
         if let Some((refused, error)) = pushed.refused {
             for Numbered { number, line, change, .. } in refused {

@@ -75,7 +75,7 @@ impl TableStore for Changing {
     }
 }
 
-/// Deletes 98 plain rows, a wide entity of four parts, and rows between these parts, while one row changes. Returns the result and the remaining RowKeys.
+/// Deletes 98 plain rows, a wide entity of four parts, and rows between these parts, while one row changes. Returns the result and the `RowKey` of each remaining row.
 async fn deleted(row_key: &'static str, is_ordered: bool) -> (Deleted, Vec<String>) {
     let engine = Engine::in_memory();
     let rows = engine.untyped("Things").unwrap().create_if_missing().await.unwrap();
