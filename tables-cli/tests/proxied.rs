@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 
 /// Answers requests that are sent through a proxy, without forwarding them. The account has no tables.
-fn answer(stream: TcpStream, status: &str, body: &str) {
+fn answer(stream: &TcpStream, status: &str, body: &str) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let (mut line, mut request) = (String::new(), String::new());
     while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
@@ -19,7 +19,8 @@ fn answer(stream: TcpStream, status: &str, body: &str) {
             let length = body.len();
             let head =
                 format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nx-ms-request-id: 1\r\n");
-            let _ = write!(&stream, "{head}Content-Length: {length}\r\n\r\n{body}");
+            let mut stream = stream;
+            let _ = write!(stream, "{head}Content-Length: {length}\r\n\r\n{body}");
             request.clear();
         } else {
             request.push_str(&line);
@@ -34,7 +35,7 @@ fn examined(status: &'static str, body: &'static str) -> (bool, String) {
     let proxy = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || answer(stream, status, body));
+            std::thread::spawn(move || answer(&stream, status, body));
         }
     });
     let mut command = Command::new(env!("CARGO_BIN_EXE_tables"));
