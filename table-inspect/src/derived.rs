@@ -11,7 +11,7 @@ use table_core::{DynTableStore, EntityKey, TableName, TableStore};
 
 use crate::error::{Error, Result};
 use crate::keys;
-pub use guard::refuse_torn_writes;
+pub use guard::guard_writes;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
 /// The PartitionKey and the RowKey of a row that only tables with a view contain.

@@ -16,6 +16,7 @@
 //!
 //! Rows are written and read in groups, so memory use does not depend on the size of the file. The footer contains the number of rows and their checksum.
 
+mod collected;
 mod column;
 mod file;
 mod layout;

@@ -111,8 +111,11 @@ pub(crate) struct Report {
     failed: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
 }
 
-/// Submits the operations in batches, each of which is limited to one partition. Each batch is submitted even if another batch was rejected or the client has
-/// disconnected. After a disconnect, the page of the table shows the outcome.
+/// Operations on one partition that are written together, or not at all.
+type Unit = (PartitionKey, Vec<Operation>);
+
+/// Submits the operations in batches, each of which is limited to one partition and contains all operations on a wide entity or none. Each batch is submitted
+/// even if another batch was rejected or the client has disconnected. After a disconnect, the page of the table shows the outcome.
 ///
 /// # Errors
 /// `Refused`, before the first batch is sent, if the operations together would delete only some parts of a wide entity (an entity stored in several rows), set
@@ -123,14 +126,16 @@ pub(crate) async fn submit(
     verb: &'static str,
     operations: Vec<(PartitionKey, Operation)>,
 ) -> Result<Report> {
+    let mut units: Vec<Unit> = Vec::new();
     for partition in operations.chunk_by(|(one, _), (other, _)| one == other) {
         let Some((partition_key, _)) = partition.first() else { continue };
-        let writes: Vec<_> = partition.iter().map(|(_, operation)| operation).collect();
-        change::admit(context, table, partition_key, &writes).await?;
+        let operations = partition.iter().map(|(_, operation)| operation.clone()).collect();
+        let admitted = change::admit(context, table, partition_key, operations).await?;
+        units.extend(admitted.into_iter().map(|unit| (partition_key.clone(), unit)));
     }
     let (store, table, state) = (context.reader.store(), table.clone(), Arc::clone(context.state));
     let written = tokio::spawn(async move {
-        let report = write(&store, &table, operations).await;
+        let report = write(&store, &table, units).await;
         let failed = report.failed.iter().map(|(_, keys, _)| keys.len()).sum();
         state.catalog.keep_change(&table, Change { at: ticks::now(), verb, done: report.done, failed });
         report
@@ -143,33 +148,50 @@ pub(crate) async fn submit(
     written.await.map_err(stopped)
 }
 
-/// Writes operations in transactions. Each transaction contains as many consecutive operations on one partition as the limits of the store allow.
-async fn write(store: &Counted, table: &TableName, operations: Vec<(PartitionKey, Operation)>) -> Report {
+/// Writes units in transactions. Each transaction contains as many consecutive units of one partition as the limits of the store allow. A unit that exceeds the
+/// limits by itself is not written.
+async fn write(store: &Counted, table: &TableName, units: Vec<Unit>) -> Report {
     let mut report = Report::default();
     let mut open: Option<Transaction> = None;
-    for (partition_key, operation) in operations {
-        let row_key = operation.row_key.clone();
+    for (partition_key, unit) in units {
         if let Some(group) = open.as_mut().filter(|group| *group.partition_key() == partition_key)
-            && group.push(operation.clone()).is_ok()
+            && add(group, &unit).is_ok()
         {
             continue;
         }
         report.submit(store, table, open.take()).await;
         let group = Transaction::new(partition_key.clone(), store.capabilities().limits);
-        match group.and_then(|mut group| group.push(operation).map(|()| group)) {
+        match group.and_then(|mut group| add(&mut group, &unit).map(|()| group)) {
             Ok(group) => open = Some(group),
-            Err(error) => report.failed.push((partition_key, vec![row_key], error)),
+            Err(error) => report.failed.push((partition_key, keys(&unit), error)),
         }
     }
     report.submit(store, table, open).await;
     report
 }
 
+/// Adds a unit to a transaction. After an error, the transaction is unchanged.
+fn add(group: &mut Transaction, unit: &[Operation]) -> table_core::Result<()> {
+    if let [operation] = unit {
+        return group.push(operation.clone());
+    }
+    let mut longer = group.clone();
+    for operation in unit {
+        longer.push(operation.clone())?;
+    }
+    *group = longer;
+    Ok(())
+}
+
+fn keys(operations: &[Operation]) -> Vec<RowKey> {
+    operations.iter().map(|operation| operation.row_key.clone()).collect()
+}
+
 impl Report {
     async fn submit(&mut self, store: &Counted, table: &TableName, group: Option<Transaction>) {
         let Some(group) = group else { return };
         let partition_key = group.partition_key().clone();
-        let keys: Vec<_> = group.operations().iter().map(|operation| operation.row_key.clone()).collect();
+        let keys = keys(group.operations());
         match store.submit(table, group).await {
             Ok(_) => self.done += keys.len(),
             Err(error) => self.failed.push((partition_key, keys, error)),

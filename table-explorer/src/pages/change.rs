@@ -28,13 +28,17 @@ pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<(
     without_options(derived::refuse_plain_writes(&context.reader.shared(), table, false).await)
 }
 
-/// Returns an error if the operations would change internal rows of the library, delete only some parts of a wide entity, or set a sequence back.
+/// Returns the operations in units, each of which must be sent in one transaction. Operations on parts of wide entities and on sequences are conditional on the
+/// versions that were read.
+///
+/// # Errors
+/// `Refused` if the operations would change internal rows of the library, delete only some parts of a wide entity, or set a sequence back.
 pub(super) async fn admit(
     context: &Context<'_>,
     table: &TableName,
     partition_key: &PartitionKey,
-    operations: &[&Operation],
-) -> Result<()> {
+    operations: Vec<Operation>,
+) -> Result<Vec<Vec<Operation>>> {
     if let Some(internal) = operations.iter().find(|operation| is_internal(operation.row_key.as_str())) {
         let text = format!(
             "the row ('{partition_key}', '{}') is an internal row of the library, such as recorded work or an entry of a feed; only programs change it",
@@ -43,11 +47,11 @@ pub(super) async fn admit(
         return Err(Failure::Refused(text));
     }
     let store = context.reader.shared();
-    without_options(derived::refuse_torn_writes(&store, table, partition_key, operations).await)
+    without_options(derived::guard_writes(&store, table, partition_key, operations).await)
 }
 
 /// Replaces the end of a message about derived rows, which mentions options of the `tables` command that the explorer does not have.
-fn without_options(outcome: table_inspect::error::Result<()>) -> Result<()> {
+fn without_options<T>(outcome: table_inspect::error::Result<T>) -> Result<T> {
     let help = "; plain rows would leave these wrong. Change them through a program with the declaration";
     match outcome {
         Err(table_inspect::Error::Derived(text)) => {
@@ -158,10 +162,9 @@ async fn submit(
 ) -> Result<()> {
     let store = context.reader.store();
     let operation = Operation { row_key: key.row_key.clone(), kind };
-    admit(context, table, &key.partition_key, &[&operation]).await?;
-    let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
-    transaction.push(operation)?;
-    store.submit(table, transaction).await?;
+    let operations = admit(context, table, &key.partition_key, vec![operation]).await?.concat();
+    let transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
+    store.submit(table, transaction.with_operations(operations)?).await?;
     Ok(())
 }
 

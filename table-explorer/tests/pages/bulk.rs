@@ -11,7 +11,7 @@ use table_explorer::{Explorer, Source, demo};
 use crate::browser::{Browser, hidden};
 use crate::counting_store::Counting;
 
-async fn engine(rows: u32) -> Engine {
+pub(crate) async fn engine(rows: u32) -> Engine {
     let engine = Engine::in_memory();
     let table = engine.untyped("Company").unwrap().create_if_missing().await.unwrap();
     for row in 0..rows {
@@ -22,14 +22,14 @@ async fn engine(rows: u32) -> Engine {
     engine
 }
 
-async fn stored(engine: &Engine, partition_key: &str, row_key: &str) -> Option<TableEntity> {
+pub(crate) async fn stored(engine: &Engine, partition_key: &str, row_key: &str) -> Option<TableEntity> {
     let key = EntityKey::new(partition_key, row_key).unwrap();
     let table = engine.untyped("Company").unwrap();
     table.get(&key).await.unwrap().map(|found| found.value().clone())
 }
 
 /// Returns the values of the checkboxes on a page.
-fn marks(page: &str) -> Vec<String> {
+pub(crate) fn marks(page: &str) -> Vec<String> {
     let boxes = page.split("<input type=\"checkbox\" name=\"row\" form=\"marked\" value=\"").skip(1);
     boxes.map(|rest| rest.split('"').next().unwrap().replace("&quot;", "\"")).collect()
 }

@@ -12,6 +12,7 @@ mod growth;
 mod hostile;
 mod load;
 mod notes;
+mod parts;
 mod recipes;
 mod safety;
 mod selections;

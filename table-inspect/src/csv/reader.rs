@@ -1,13 +1,20 @@
 //! Reads CSV files.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::Read;
 
+use table_core::limits::Limits;
 use table_core::{EdmType, TableEntity};
 
 use crate::csv::TYPE;
 use crate::csv::limited::{Limited, Watch};
 use crate::record::{FileError, Record, Rejected, Result};
 use crate::value;
+
+/// The maximum number of properties in a record. No store accepts more. An entity compares each new name with all names that it has, so the time to read a record
+/// grows with the square of this number.
+const MOST_PROPERTIES: usize = Limits::UNLIMITED.properties;
 
 /// The types of the columns that have no `@type` column.
 #[derive(Clone, Debug, Default)]
@@ -78,13 +85,22 @@ impl<R: Read> CsvReader<R> {
                 String::from_utf8_lossy(name).into_owned()
             })
             .collect();
+        // The position of the first column with each name.
+        let (mut positions, mut repeated) = (HashMap::with_capacity(names.len()), None);
+        for (at, name) in names.iter().enumerate() {
+            match positions.entry(name.as_str()) {
+                Entry::Vacant(free) => drop(free.insert(at)),
+                Entry::Occupied(_) if repeated.is_none() && !name.is_empty() => repeated = Some((at, name)),
+                Entry::Occupied(_) => {}
+            }
+        }
         for key in ["PartitionKey", "RowKey"] {
-            if !names.iter().any(|name| name == key) {
+            if !positions.contains_key(key) {
                 return Err(FileError::Refused(no_column(key, &names)));
             }
         }
         let is_orphan = |name: &&String| {
-            let is_value = |property: &str| names.iter().any(|other| other == property);
+            let is_value = |property: &str| positions.contains_key(property);
             name.strip_suffix(TYPE).is_some_and(|property| property.ends_with(TYPE) || !is_value(property))
         };
         if let Some(name) = names.iter().find(is_orphan) {
@@ -98,10 +114,7 @@ impl<R: Read> CsvReader<R> {
                 "the CSV has a column `{name}`, and no column `{property}`"
             )));
         }
-        let is_repeated = |(at, name): &(usize, &String)| {
-            !name.is_empty() && names.iter().take(*at).any(|other| other == *name)
-        };
-        if let Some((at, name)) = names.iter().enumerate().find(is_repeated) {
+        if let Some((at, name)) = repeated {
             return Err(FileError::Refused(format!(
                 "column {} of the CSV repeats the name `{name}`; rename one",
                 at + 1
@@ -113,20 +126,14 @@ impl<R: Read> CsvReader<R> {
             "" => Column::Unnamed,
             "Timestamp" | "odata.etag" => Column::Ignored,
             // Other programs export an entity's ETag under this name. If the file has a type column for it, it is an ordinary property.
-            "ETag" if !names.iter().any(|other| other == "ETag@type") => Column::Ignored,
-            name if name
-                .strip_suffix(TYPE)
-                .is_some_and(|property| names.iter().any(|other| other == property)) =>
-            {
+            "ETag" if !positions.contains_key("ETag@type") => Column::Ignored,
+            name if name.strip_suffix(TYPE).is_some_and(|property| positions.contains_key(property)) => {
                 Column::Ignored
             }
-            name => {
-                let wanted = format!("{name}{TYPE}");
-                Column::Property {
-                    name: name.to_owned(),
-                    types: names.iter().position(|other| *other == wanted),
-                }
-            }
+            name => Column::Property {
+                name: name.to_owned(),
+                types: positions.get(format!("{name}{TYPE}").as_str()).copied(),
+            },
         };
         let header = names.iter().map(column).collect();
         Ok(Self { reader, watch, header, types, line: 0 })
@@ -165,6 +172,17 @@ impl<R: Read> CsvReader<R> {
             let message =
                 format!("the line has {} cells, and the header {} columns", cells.len(), self.header.len());
             return Err((cells.len().min(self.header.len()), message));
+        }
+        if self.header.len() > MOST_PROPERTIES {
+            let has_value = |(at, column): (usize, &Column)| {
+                matches!(column, Column::Property { .. }) && !cell(at).is_empty()
+            };
+            if self.header.iter().enumerate().filter(|found| has_value(*found)).count() > MOST_PROPERTIES {
+                return Err((
+                    0,
+                    format!("the line has more than {MOST_PROPERTIES} properties; no store accepts them"),
+                ));
+            }
         }
         let (mut partition_key, mut row_key) = ("", "");
         for (at, column) in self.header.iter().enumerate() {

@@ -116,7 +116,7 @@ impl Delete {
         if kept > 0 {
             let rows = count_of(kept, "row");
             return Err(Failure::Refused(format!(
-                "{rows} changed in the meantime and were kept; run the command again, or pass `--ignore-etag`"
+                "{rows} were kept, because they or other parts of their wide entities changed in the meantime; run the command again, or pass `--ignore-etag`"
             )));
         }
         Ok(Exit::Done)

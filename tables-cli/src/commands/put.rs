@@ -60,12 +60,12 @@ impl Put {
         let name = table(&self.table)?;
         derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
         let key = entity.key();
-        let operation = Operation { row_key: key.row_key.clone(), kind: self.kind(&entity)? };
+        let mut operations = vec![Operation { row_key: key.row_key.clone(), kind: self.kind(&entity)? }];
         if !self.bypass_derived {
-            derived::refuse_torn_writes(&store, &name, &key.partition_key, &[&operation]).await?;
+            operations = derived::guard_writes(&store, &name, &key.partition_key, operations).await?.concat();
         }
-        let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
-        transaction.push(operation)?;
+        let transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
+        let transaction = transaction.with_operations(operations)?;
         store.create_table_if_missing(&name).await?;
         let etag = store.submit(&name, transaction).await?.into_iter().next().flatten();
         say(out, &etag.map(|etag| etag.to_string()).unwrap_or_default())?;

@@ -1,5 +1,10 @@
 //! Diagnostic steps for an account, an emulator or a server: name, connection, clock, credential, and table.
 
+mod host;
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -10,44 +15,16 @@ use tokio::net::TcpStream;
 
 use crate::doctor::{Step, signature};
 use crate::store::{Location, Purpose, Store};
+use host::Host;
 
 /// The time after which a connection attempt counts as failed.
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// The name of the step that resolves the name of the host.
+const DNS: &str = "DNS";
+/// The name of the step that opens a connection.
+const TCP: &str = "TCP";
 /// The maximum clock difference that the service tolerates, in seconds.
 const SKEW: i64 = 15 * 60;
-
-/// The host and the port of an endpoint.
-struct Host {
-    name: String,
-    port: u16,
-    path: String,
-    is_https: bool,
-}
-
-impl Host {
-    fn of(endpoint: &str) -> Option<Self> {
-        let (is_https, rest) = match endpoint.split_once("://")? {
-            ("https", rest) => (true, rest),
-            ("http", rest) => (false, rest),
-            _ => return None,
-        };
-        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        // An IPv6 address is enclosed in brackets, because it contains colons.
-        let end = authority.find(']').map_or(0, |end| end + 1);
-        let (name, port) = match authority[end..].rsplit_once(':') {
-            Some((name, port)) => (&authority[..end + name.len()], port.parse().ok()?),
-            None => (authority, if is_https { 443 } else { 80 }),
-        };
-        let name = name.trim_start_matches('[').trim_end_matches(']').to_owned();
-        (!name.is_empty()).then(|| Self { name, port, path: format!("/{path}"), is_https })
-    }
-
-    /// Returns the host and the port, formatted as in a URL.
-    fn place(&self) -> String {
-        let Self { name, port, .. } = self;
-        if name.contains(':') { format!("[{name}]:{port}") } else { format!("{name}:{port}") }
-    }
-}
 
 pub(super) async fn examine(location: &Location, table: Option<&str>) -> Vec<Step> {
     let mut steps = Vec::new();
@@ -67,26 +44,67 @@ pub(super) async fn examine(location: &Location, table: Option<&str>) -> Vec<Ste
             return steps;
         }
     }
-    steps.push(resolve(&host).await);
-    if is_last(&steps) {
+    let direct = reach(&host).await;
+    let is_unreachable = direct.iter().any(|step| !step.is_passed() && is_of_connection(step));
+    if !is_unreachable {
+        steps.extend(direct);
+        if !is_last(&steps) {
+            steps.extend(examine_account(location, table).await.0);
+        }
         return steps;
     }
-    steps.extend(connect(&host).await);
-    if is_last(&steps) {
-        return steps;
+    // The other commands may reach the account through a proxy. Requests to this machine bypass proxies.
+    let examined = tokio::time::timeout(TIMEOUT, examine_account(location, table));
+    let examined = if host.is_loopback() { None } else { examined.await.ok() };
+    match examined {
+        Some((account, true)) => {
+            steps.extend(direct.into_iter().map(into_note));
+            steps.extend(account);
+        }
+        Some((_, false)) | None => steps.extend(direct),
     }
+    steps
+}
+
+/// Examines the credential and the table. Also returns `true` if the account responded.
+async fn examine_account(location: &Location, table: Option<&str>) -> (Vec<Step>, bool) {
     let store = match Store::open(location, Purpose::Read).await {
         Ok(store) => store,
         Err(failure) => {
-            steps.push(Step::failed("account", failure.to_string(), "check the connection string"));
-            return steps;
+            let step = Step::failed("account", failure.to_string(), "check the connection string");
+            return (vec![step], false);
         }
     };
-    steps.push(authenticate(&store.tables, table).await);
-    if !is_last(&steps) {
+    let (step, is_answered) = authenticate(&store.tables, table).await;
+    let is_passed = step.is_passed();
+    let mut steps = vec![step];
+    if is_passed {
         steps.extend(find_table(&store.tables, table).await);
     }
+    (steps, is_answered)
+}
+
+/// Resolves the name of the host, and connects to it without a proxy.
+async fn reach(host: &Host) -> Vec<Step> {
+    let (step, addresses) = resolve(host).await;
+    let mut steps = vec![step];
+    if !addresses.is_empty() {
+        steps.extend(connect(host, &addresses).await);
+    }
     steps
+}
+
+/// Returns `true` if a step depends on a direct connection, which a store behind a proxy does not need.
+fn is_of_connection(step: &Step) -> bool {
+    [DNS, TCP].contains(&step.name)
+}
+
+/// Turns a failed step into a note, because the account has responded through a proxy.
+fn into_note(step: Step) -> Step {
+    if step.is_passed() {
+        return step;
+    }
+    Step::passed(step.name, format!("not reachable directly; requests go through a proxy ({})", step.fact))
 }
 
 fn endpoint(location: &Location) -> Result<String, Step> {
@@ -106,32 +124,39 @@ fn endpoint(location: &Location) -> Result<String, Step> {
     }
 }
 
-async fn resolve(host: &Host) -> Step {
-    const NAME: &str = "DNS";
+/// Resolves the name of the host. Returns no addresses if the step failed.
+async fn resolve(host: &Host) -> (Step, Vec<SocketAddr>) {
+    let failed = |fact, help| (Step::failed(DNS, fact, help), Vec::new());
     match tokio::time::timeout(TIMEOUT, tokio::net::lookup_host((host.name.as_str(), host.port))).await {
-        Ok(Ok(addresses)) => {
-            let addresses: Vec<_> = addresses.map(|address| address.ip().to_string()).collect();
-            Step::passed(NAME, format!("{} is {}", host.name, addresses.join(", ")))
+        Ok(Ok(found)) => {
+            let found: Vec<_> = found.collect();
+            let shown: Vec<_> = found.iter().map(|address| address.ip().to_string()).collect();
+            (Step::passed(DNS, format!("{} is {}", host.name, shown.join(", "))), found)
         }
         Ok(Err(error)) => {
             let help = "check the name of the account, the network, and private DNS zones";
-            Step::failed(NAME, format!("{} cannot be resolved: {error}", host.name), help)
+            failed(format!("{} cannot be resolved: {error}", host.name), help)
         }
-        Err(_) => Step::failed(NAME, format!("{} was not resolved in time", host.name), "check the network"),
+        Err(_) => failed(format!("{} was not resolved in time", host.name), "check the network"),
     }
 }
 
+/// Connects to the address that answers first. An address that never answers, such as one of an IPv6 network without a route, then does not delay the others.
+async fn connect_to_any(addresses: &[SocketAddr]) -> std::io::Result<TcpStream> {
+    let connecting = addresses.iter().map(|address| Box::pin(TcpStream::connect(*address)));
+    Ok(futures_util::future::select_ok(connecting).await?.0)
+}
+
 /// Connects to the host. If the connection is not encrypted, also compares the clocks.
-async fn connect(host: &Host) -> Vec<Step> {
+async fn connect(host: &Host, addresses: &[SocketAddr]) -> Vec<Step> {
     let place = host.place();
     let help = "check the service, the port, and firewalls in between";
-    let connecting = TcpStream::connect((host.name.as_str(), host.port));
-    let mut stream = match tokio::time::timeout(TIMEOUT, connecting).await {
+    let mut stream = match tokio::time::timeout(TIMEOUT, connect_to_any(addresses)).await {
         Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => return vec![Step::failed("TCP", format!("{place}: {error}"), help)],
-        Err(_) => return vec![Step::failed("TCP", format!("{place} did not answer in time"), help)],
+        Ok(Err(error)) => return vec![Step::failed(TCP, format!("{place}: {error}"), help)],
+        Err(_) => return vec![Step::failed(TCP, format!("{place} did not answer in time"), help)],
     };
-    let connected = Step::passed("TCP", format!("{place} accepts connections"));
+    let connected = Step::passed(TCP, format!("{place} accepts connections"));
     if host.is_https {
         return vec![connected];
     }
@@ -179,20 +204,23 @@ fn clock(answer: &str, now: DateTime<Utc>) -> Step {
     Step::passed(NAME, format!("{} seconds apart", apart.abs()))
 }
 
-async fn authenticate(store: &DynTableStore, table: Option<&str>) -> Step {
+/// Sends a request with the credential. Also returns `true` if the account responded.
+async fn authenticate(store: &DynTableStore, table: Option<&str>) -> (Step, bool) {
     const NAME: &str = "account";
     let Err(error) = store.list_tables("", None, 1).await else {
-        return Step::passed(NAME, "the credential is accepted");
+        return (Step::passed(NAME, "the credential is accepted"), true);
     };
-    if !is_refused(&error) {
-        return Step::failed(NAME, error.to_string(), help_of(&error));
-    }
-    if table.is_some() {
+    let is_answered = !matches!(error.code(), ErrorCode::Io | ErrorCode::OperationTimedOut);
+    let step = if !is_refused(&error) {
+        Step::failed(NAME, error.to_string(), help_of(&error))
+    } else if table.is_some() {
         // A signature for a single table does not allow listing tables.
-        return Step::passed(NAME, "the credential is accepted, and does not allow listing tables");
-    }
-    let help = "the signature does not allow listing tables; name a table: `tables doctor TABLE`";
-    Step::failed(NAME, error.to_string(), help)
+        Step::passed(NAME, "the credential is accepted, and does not allow listing tables")
+    } else {
+        let help = "the signature does not allow listing tables; name a table: `tables doctor TABLE`";
+        Step::failed(NAME, error.to_string(), help)
+    };
+    (step, is_answered)
 }
 
 /// Returns `true` if the credential is valid but does not allow the request.
@@ -250,60 +278,4 @@ pub(super) async fn find_table(store: &DynTableStore, table: Option<&str>) -> Ve
         }
         Err(error) => Step::failed(NAME, error.to_string(), help_of(&error)),
     }]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn endpoints_are_split_into_host_and_port() {
-        for (endpoint, name, port, path) in [
-            ("https://contoso.table.core.windows.net", "contoso.table.core.windows.net", 443, "/"),
-            ("http://127.0.0.1:10002/devstoreaccount1", "127.0.0.1", 10_002, "/devstoreaccount1"),
-            ("http://[::1]:10002/a", "::1", 10_002, "/a"),
-            ("http://[fe80::1:2]/a", "fe80::1:2", 80, "/a"),
-            ("https://[::1]", "::1", 443, "/"),
-        ] {
-            let host = Host::of(endpoint).unwrap();
-            assert_eq!((host.name.as_str(), host.port, host.path.as_str()), (name, port, path));
-        }
-        assert_eq!(Host::of("http://[::1]/a").unwrap().place(), "[::1]:80");
-        assert_eq!(Host::of("http://127.0.0.1:10002/a").unwrap().place(), "127.0.0.1:10002");
-        for endpoint in ["contoso", "ftp://contoso", "https://", "http://a:b/"] {
-            assert!(Host::of(endpoint).is_none(), "{endpoint}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_response_ends_with_its_empty_line() {
-        let (mut near, mut far) = tokio::io::duplex(8);
-        let sent = b"HTTP/1.1 400 Bad Request\r\nDate: x\r\n\r\n";
-        // `far` must stay open until the end of the test.
-        let (answer, written) = tokio::join!(head(&mut near), far.write_all(sent));
-        written.unwrap();
-        assert_eq!(answer.unwrap(), sent);
-    }
-
-    #[test]
-    fn only_a_refusal_is_explained_by_the_permissions_of_the_credential() {
-        for (code, help) in [
-            (ErrorCode::ServerBusy, "throttles"),
-            (ErrorCode::Corrupted, "restore"),
-            (ErrorCode::OperationTimedOut, "docs/errors.md"),
-        ] {
-            let error = Error::new(code, "x");
-            assert!(!is_refused(&error) && help_of(&error).contains(help), "{code:?}");
-        }
-        assert!(is_refused(&Error::new(ErrorCode::AuthorizationFailure, "x")));
-    }
-
-    #[test]
-    fn clocks_that_differ_are_reported() {
-        let answer = "HTTP/1.1 403 Forbidden\r\nDate: Wed, 25 Nov 2026 12:00:00 GMT\r\n\r\n";
-        let at = |text: &str| clock(answer, text.parse().unwrap());
-        assert!(at("2026-11-25T12:10:00Z").is_passed());
-        assert_eq!(at("2026-11-25T13:00:00Z").fact, "the clocks are 3600 seconds apart");
-        assert!(clock("HTTP/1.1 200 OK\r\n\r\n", Utc::now()).is_passed());
-    }
 }

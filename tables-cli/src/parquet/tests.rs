@@ -144,6 +144,34 @@ fn rows_of_many_groups_are_read_back_with_bounded_batches() {
     assert_eq!(verify(File::open(&path).unwrap(), path.display()).unwrap().count, 1_500);
 }
 
+/// Tests that a row needs no memory for the columns in which it has no value, and that a written row group needs no memory.
+#[test]
+fn memory_does_not_grow_with_the_number_of_rows_and_columns() {
+    let entity = |at: usize| {
+        let name = format!("Name{:04}", at % 1_000);
+        TableEntity::new("p", format!("{at:06}")).unwrap().with(name, i32::try_from(at).unwrap())
+    };
+    let mut survey = Survey::default();
+    (0..1_000).for_each(|at| survey.add(&entity(at)));
+    let mut writer = ParquetWriter::new(Vec::new(), survey.layout()).unwrap();
+    for at in 0..99_999 {
+        writer.write(&entity(at)).unwrap();
+    }
+    // Each row has three values, and a list has at most twice the capacity that it needs.
+    assert!(writer.capacity() < 99_999 * 3 * 2 * 2 + 8_000, "{}", writer.capacity());
+    writer.write(&entity(99_999)).unwrap();
+    assert_eq!(writer.capacity(), 0);
+    writer.write(&entity(100_000)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    std::fs::write(&path, writer.finish().unwrap()).unwrap();
+    let found = all(&path).unwrap();
+    assert_eq!(found.len(), 100_001);
+    for at in [0, 999, 99_999, 100_000] {
+        assert_eq!(found[at].as_ref().unwrap(), &entity(at));
+    }
+}
+
 #[test]
 fn a_value_without_a_column_is_refused() {
     let entity = TableEntity::new("p", "1").unwrap().with("Age", 36);

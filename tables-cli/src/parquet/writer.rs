@@ -10,7 +10,8 @@ use parquet::file::writer::SerializedFileWriter;
 use table_core::{EdmType, TableEntity, Value};
 use table_inspect::record::{FileError, Result};
 
-use crate::parquet::column::{Rows, Values};
+use crate::parquet::collected::Collected;
+use crate::parquet::column::Values;
 use crate::parquet::layout::Layout;
 use crate::parquet::value::{Cell, Form, nanos};
 use crate::parquet::{CHECKSUM, ROWS, failure};
@@ -26,7 +27,7 @@ const GROUP_BYTES: usize = 32 << 20;
 pub struct ParquetWriter<W: Write + Send> {
     layout: Layout,
     file: SerializedFileWriter<W>,
-    group: Vec<Rows>,
+    group: Vec<Collected>,
     rows: usize,
     bytes: usize,
     checksum: Checksum,
@@ -41,7 +42,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let schema = layout.schema().map_err(failure)?;
         let file = SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(failure)?;
-        let group = layout.columns.iter().map(|column| Rows::new(empty(column.form))).collect();
+        let group = layout.columns.iter().map(|column| Collected::new(empty(column.form))).collect();
         Ok(Self { layout, file, group, rows: 0, bytes: 0, checksum: Checksum::default() })
     }
 
@@ -67,11 +68,11 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 
     fn push(&mut self, at: usize, cell: Cell<'_>) {
+        // Each value needs additional memory for the number of its row, and for a reference to its bytes.
         self.bytes += match cell {
-            // Each value needs additional memory for a reference to its bytes.
-            Cell::Bytes(bytes) => bytes.len() + 40,
-            Cell::Fixed(_) => 56,
-            _ => 8,
+            Cell::Bytes(bytes) => bytes.len() + 48,
+            Cell::Fixed(_) => 64,
+            _ => 16,
         };
         if let Some(column) = self.group.get_mut(at) {
             column.push(self.rows, cell);
@@ -83,14 +84,21 @@ impl<W: Write + Send> ParquetWriter<W> {
             return Ok(());
         }
         let mut group = self.file.next_row_group().map_err(failure)?;
-        for rows in &mut self.group {
+        let mut levels = vec![0; self.rows];
+        for collected in &mut self.group {
             let Some(mut column) = group.next_column().map_err(failure)? else { break };
-            rows.write(self.rows, &mut column).map_err(failure)?;
+            collected.write(&mut levels, &mut column).map_err(failure)?;
             column.close().map_err(failure)?;
         }
         group.close().map_err(failure)?;
         (self.rows, self.bytes) = (0, 0);
         Ok(())
+    }
+
+    /// Returns the number of values for which memory is allocated.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.group.iter().map(Collected::capacity).sum()
     }
 
     /// Writes the last row group and the footer. Returns the output.

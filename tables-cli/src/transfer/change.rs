@@ -62,6 +62,8 @@ impl Change {
 pub(crate) struct Numbered {
     /// The number of the record, in the order in which records were added.
     pub(crate) number: u64,
+    /// The number of the first record of the unit. The changes of a unit are written together, or not at all.
+    pub(crate) unit: u64,
     /// The line of the record in the imported file.
     pub(crate) line: u64,
     /// The change.

@@ -96,16 +96,34 @@ impl Writer {
     /// # Errors
     /// Any error from the store while it writes this change or an earlier one.
     pub async fn push(&mut self, line: u64, change: Change) -> Result<()> {
-        let key = change.key().clone();
-        self.apply_earlier(&key).await?;
-        let number = self.settlement.add();
-        let limits = self.store.capabilities().limits;
-        let pushed = self.buffer.push(Numbered { number, line, change }, self.mode, limits)?;
-        match pushed.refused {
-            None => {
-                self.keys.insert(key);
+        self.push_unit(line, vec![change]).await
+    }
+
+    /// Adds changes to one partition that are written in one transaction. If one of them is rejected, all are rejected, except deletions of rows that do not
+    /// exist.
+    ///
+    /// # Errors
+    /// Any error from the store while it writes these changes or earlier ones.
+    pub async fn push_unit(&mut self, line: u64, changes: Vec<Change>) -> Result<()> {
+        let mut unit = Vec::with_capacity(changes.len());
+        for change in &changes {
+            self.apply_earlier(change.key()).await?;
+        }
+        for change in changes {
+            let number = self.settlement.add();
+            self.keys.insert(change.key().clone());
+            unit.push(Numbered { number, unit: number, line, change });
+        }
+        let first = unit.first().map_or(0, |first| first.unit);
+        for numbered in &mut unit {
+            numbered.unit = first;
+        }
+        let pushed = self.buffer.push(unit, self.mode, self.store.capabilities().limits)?;
+        if let Some((refused, error)) = pushed.refused {
+            for Numbered { number, line, change, .. } in refused {
+                self.keys.remove(change.key());
+                self.settlement.reject(number, rejection(line, &error));
             }
-            Some((refused, error)) => self.settlement.reject(number, rejection(refused.line, &error)),
         }
         if let Some(full) = pushed.full {
             self.submit(full).await?;

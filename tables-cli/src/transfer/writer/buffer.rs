@@ -26,42 +26,42 @@ pub(super) struct Buffer {
     bytes: usize,
 }
 
-/// The result of adding a change.
+/// The result of adding a unit.
 #[derive(Default)]
 pub(super) struct Pushed {
-    /// The previous group of the partition, if the change did not fit into it.
+    /// The previous group of the partition, if the unit did not fit into it.
     pub(super) full: Option<Group>,
-    /// The change and the reason for its rejection, if the change does not fit into any group.
-    pub(super) refused: Option<(Numbered, Error)>,
+    /// The unit and the reason for its rejection, if the unit does not fit into any group.
+    pub(super) refused: Option<(Vec<Numbered>, Error)>,
 }
 
 impl Buffer {
-    /// Adds a change to the group of its partition.
+    /// Adds the changes of a unit, which concern one partition, to the group of the partition.
     pub(super) fn push(
         &mut self,
-        change: Numbered,
+        unit: Vec<Numbered>,
         mode: Mode,
         limits: Limits,
     ) -> table_core::Result<Pushed> {
-        let partition_key = &change.change.key().partition_key.clone();
-        let mut pushed = Pushed::default();
-        let mut change = change;
+        let (mut pushed, mut unit) = (Pushed::default(), unit);
+        let Some(first) = unit.first() else { return Ok(pushed) };
+        let (partition_key, count) = (&first.change.key().partition_key.clone(), unit.len());
         if let Some((_, group)) = self.groups.get_mut(partition_key) {
             let bytes = group.bytes();
-            match group.push(change, mode) {
+            match group.push(unit, mode) {
                 Ok(()) => {
-                    self.changes += 1;
+                    self.changes += count;
                     self.bytes += group.bytes() - bytes;
                     return Ok(pushed);
                 }
-                Err(returned) => change = returned.0,
+                Err(returned) => unit = returned.0,
             }
             pushed.full = self.take(partition_key);
         }
         let mut group = Group::new(partition_key.clone(), limits)?;
-        match group.push(change, mode) {
+        match group.push(unit, mode) {
             Ok(()) => {
-                self.changes += 1;
+                self.changes += count;
                 self.bytes += group.bytes();
                 self.begun += 1;
                 self.order.push_back((self.begun, partition_key.clone()));

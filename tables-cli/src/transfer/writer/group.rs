@@ -32,14 +32,24 @@ impl Group {
         Ok(Self { changes: Vec::new(), transaction: Transaction::new(partition_key, limits)? })
     }
 
-    /// Adds a change. If this fails, the group is unchanged, and the change is returned with the error.
-    pub(super) fn push(&mut self, change: Numbered, mode: Mode) -> Result<(), Box<(Numbered, Error)>> {
-        match change.change.operation(mode).and_then(|operation| self.transaction.push(operation)) {
+    /// Adds the changes of a unit. If this fails, the group is unchanged, and the changes are returned with the error.
+    pub(super) fn push(
+        &mut self,
+        unit: Vec<Numbered>,
+        mode: Mode,
+    ) -> Result<(), Box<(Vec<Numbered>, Error)>> {
+        let pushed = match unit.as_slice() {
+            [one] => one.change.operation(mode).and_then(|operation| self.transaction.push(operation)),
+            unit => {
+                with_changes(self.transaction.clone(), unit, mode).map(|longer| self.transaction = longer)
+            }
+        };
+        match pushed {
             Ok(()) => {
-                self.changes.push(change);
+                self.changes.extend(unit);
                 Ok(())
             }
-            Err(error) => Err(Box::new((change, error))),
+            Err(error) => Err(Box::new((unit, error))),
         }
     }
 
@@ -53,8 +63,8 @@ impl Group {
         self.transaction.bytes()
     }
 
-    /// Writes the group. If the store rejects a change, the other changes are written without it. If the store rejects the transaction as too large, it is
-    /// split into halves.
+    /// Writes the group. If the store rejects a change, the other units are written without its unit. If the store rejects the transaction as too large, it is
+    /// split into halves, each of which contains whole units.
     pub(super) async fn write(
         mut self,
         store: &DynTableStore,
@@ -79,8 +89,9 @@ impl Group {
                 continue;
             };
             // A store may send a write in a larger form. For example, it may send a merge as the whole entity (EGT-3).
-            if changes.len() > 1 && error.code() == ErrorCode::RequestBodyTooLarge && !error.is_ambiguous() {
-                for half in [changes.split_off(changes.len() / 2), changes] {
+            let is_too_large = error.code() == ErrorCode::RequestBodyTooLarge && !error.is_ambiguous();
+            if let Some(middle) = middle(&changes).filter(|_| is_too_large) {
+                for half in [changes.split_off(middle), changes] {
                     waiting
                         .extend(transaction_of(&half, mode, limits)?.map(|transaction| (half, transaction)));
                 }
@@ -90,10 +101,15 @@ impl Group {
             let Some(at) = named.filter(|at| *at < changes.len() && is_of_row(&error)) else {
                 return Err(error.into());
             };
-            let Numbered { number, line, change } = changes.remove(at);
-            let is_gone = matches!(change, Change::Delete(..)) && error.is_not_found();
-            let rejected = Rejected { line, column: 0, reason: error.to_string() };
-            outcomes.push((number, (!is_gone).then_some(rejected)));
+            let wrong = changes.remove(at);
+            if matches!(wrong.change, Change::Delete(..)) && error.is_not_found() {
+                outcomes.push((wrong.number, None));
+            } else {
+                let unit = changes.extract_if(.., |numbered| numbered.unit == wrong.unit);
+                let rejected = |line| Rejected { line, column: 0, reason: error.to_string() };
+                outcomes.extend(unit.map(|numbered| (numbered.number, Some(rejected(numbered.line)))));
+                outcomes.push((wrong.number, Some(rejected(wrong.line))));
+            }
             waiting.extend(transaction_of(&changes, mode, limits)?.map(|rest| (changes, rest)));
         }
         Ok(Written { outcomes, keys, bytes })
@@ -134,11 +150,27 @@ impl Group {
 /// Returns a transaction with the given changes, which must be in one partition, or `None` if the list is empty.
 fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Option<Transaction>> {
     let Some(first) = changes.first() else { return Ok(None) };
-    let mut transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;
+    let transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;
+    Ok(Some(with_changes(transaction, changes, mode)?))
+}
+
+/// Adds changes to a transaction.
+fn with_changes(
+    mut transaction: Transaction,
+    changes: &[Numbered],
+    mode: Mode,
+) -> table_core::Result<Transaction> {
     for numbered in changes {
         transaction.push(numbered.change.operation(mode)?)?;
     }
-    Ok(Some(transaction))
+    Ok(transaction)
+}
+
+/// Returns the index nearest to the middle at which a unit begins, without the index 0, or `None` if all changes are of one unit.
+fn middle(changes: &[Numbered]) -> Option<usize> {
+    let units: Vec<_> = changes.iter().map(|numbered| numbered.unit).collect();
+    let begins = units.windows(2).zip(1..).filter(|(pair, _)| pair.first() != pair.last());
+    begins.map(|(_, at)| at).min_by_key(|at: &usize| at.abs_diff(changes.len() / 2))
 }
 
 /// Returns `true` if an error concerns a single entity, not the table or the store.
