@@ -104,7 +104,7 @@ mod tests {
     fn key_9_and_lim_4_a_level_that_is_too_long_has_no_items() {
         let long = "東".repeat(683);
         assert_eq!(Scope::of(&TextRange::exactly(&long), 1), Scope::Nothing);
-        assert_eq!(Scope::of(&TextRange::exactly(&format!("a!{long}!")), 2), Scope::Nothing);
+        assert_eq!(Scope::of(&TextRange::exactly(format!("a!{long}!")), 2), Scope::Nothing);
         assert_eq!(Scope::of(&TextRange::prefix(&format!("{long}!")), 2), Scope::Nothing);
         assert_eq!(Scope::of(&TextRange::prefix(&long), 2), Scope::All);
         let longest = "x".repeat(2_048);

@@ -51,7 +51,7 @@ pub(super) async fn store<S: TableStore>(
             match transaction.push(operation(table, proposal, &layout)?) {
                 Ok(()) => {
                     let (settling, removed) = (layout.settling, layout.removed_properties());
-                    written.push((outcome, Stored { settling, removed, ..Stored::default() }));
+                    written.push((outcome, Stored { removed, settling, ..Stored::default() }));
                 }
                 // The next transaction writes this schema.
                 Err(_) if !written.is_empty() => {}

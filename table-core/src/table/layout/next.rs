@@ -51,7 +51,7 @@ pub(super) async fn next<S: TableStore>(
     };
     if stored.schema == *design && accepted.is_none() {
         let (settling, removed) = (stored.settling, stored.removed_properties());
-        return Ok(Next::Stored(Stored { settling, removed, ..Stored::default() }));
+        return Ok(Next::Stored(Stored { removed, settling, ..Stored::default() }));
     }
     let evolution = stored.compare(design);
     let is_older = stored.supersedes(design);

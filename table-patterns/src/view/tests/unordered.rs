@@ -11,8 +11,10 @@ use crate::faults::{Call, FaultyStore, unordered};
 use crate::feed::Feed;
 use crate::view::{RebuildPosition, ViewTable};
 
+type Store = FaultyStore<LimitedStore<Engine>>;
+
 /// Creates a view of 300 employees in three departments and one city, all of them 70 years old.
-fn view() -> (ViewTable<Headcounts, FaultyStore<LimitedStore<Engine>>>, FaultyStore<LimitedStore<Engine>>) {
+fn view() -> (ViewTable<Headcounts, Store>, Store) {
     let store = FaultyStore::new(unordered());
     block_on(store.table::<Employee>().create_if_missing()).unwrap();
     let employees = store.entities::<Employee>().with_feed(Feed::new(store.clone()));
