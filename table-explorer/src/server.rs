@@ -110,8 +110,9 @@ async fn answer(
     Ok(explorer.handle(Request::from_parts(parts, body), &host).await)
 }
 
-/// Reads a submitted form of at most `most` bytes. Returns `None` if it is larger or was not sent completely. The bytes of each frame are copied, and the frame is dropped: a frame can
-/// have a single byte, and takes more than thirty times as much memory.
+/// Reads a submitted form of at most `most` bytes. Returns `None` if it is larger or was not sent completely.
+///
+/// The bytes of each frame are copied, and the frame is dropped: a frame can have a single byte, and takes more than thirty times as much memory.
 async fn form(mut body: impl hyper::body::Body<Data = Bytes> + Unpin, most: usize) -> Option<Bytes> {
     let mut form = Vec::new();
     while let Some(frame) = body.frame().await {
