@@ -3,7 +3,10 @@
 mod fault;
 mod field;
 
+use std::ops::Bound;
+
 pub use field::{GroupField, Many, One};
+use table_store::key::text::RESERVED;
 use table_store::{Error, Result};
 
 use crate::entity::Entity;
@@ -130,7 +133,8 @@ mod sealed {
 impl GroupScope for Point {
     fn range(named: KeyRange) -> KeyRange {
         let row_key = match named.row_key.single() {
-            // An empty RowKey is a prefix of all keys in the partition. The pages of a query omit the rows that are reserved for patterns.
+            // IMPORTANT: an empty RowKey is a prefix of all keys in the partition, including those that are reserved for patterns, such as pending intents.
+            Some("") => TextRange { upper: Bound::Excluded(RESERVED.to_string()), ..TextRange::ALL },
             Some(row_key) => TextRange::prefix(row_key),
             None => return named,
         };
