@@ -3,6 +3,7 @@
 mod accepted;
 mod codec;
 mod conditions;
+mod digits;
 mod instant;
 mod label;
 mod newest;

@@ -44,9 +44,7 @@ impl Kind {
 
     /// Returns the type of the column for a key part.
     pub(crate) fn of_part(codec: &str, form: &Form) -> Self {
-        // A descending part with signed digits is a string, because users cannot read the complement of the digits as a number.
-        let is_digits = codec.starts_with("digits(")
-            || (codec.starts_with("desc(digits(") && !form.alphabet.contains('-'));
+        let is_digits = codec.starts_with("digits(") || codec.starts_with("desc(digits(");
         let is_ticks = matches!(codec, "ticks" | "desc(ticks)")
             || (codec.starts_with("inverted(") && codec.ends_with(",ticks)"));
         if is_digits && form.is_fixed() && form.max <= 18 {

@@ -10,7 +10,6 @@ use table_inspect::keys::{self, PartRequest};
 
 use crate::column::{Kind, Source};
 use crate::condition::{Condition, Test, is_portable, text};
-use crate::parts;
 
 /// The key range that a statement reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,9 +170,7 @@ impl Part<'_> {
     fn shown(&self, kind: Kind, constant: &ScalarValue) -> Option<String> {
         match (kind, constant) {
             (Kind::Text, constant) => text(constant).map(str::to_owned),
-            (Kind::Int64, ScalarValue::Int64(Some(number))) => {
-                Some(parts::digits(*number, self.form.max.saturating_sub(1)))
-            }
+            (Kind::Int64, ScalarValue::Int64(Some(number))) => Some(number.to_string()),
             (Kind::Nanos, ScalarValue::TimestampNanosecond(Some(nanos), _)) => {
                 let count = ticks::UNIX_EPOCH.checked_add_signed(nanos.div_euclid(100))?;
                 let is_whole = nanos % 100 == 0;

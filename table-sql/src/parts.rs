@@ -134,7 +134,7 @@ fn values(schema: &StoredSchema, entity: EntityRef<'_>) -> Option<Vec<(String, S
         for ((source, codec, encoded), form) in keys::parts(pieces, key)?.into_iter().zip(forms) {
             let value = keys::decode_text(&codec, &encoded);
             let is_value = match Kind::of_part(&codec, form) {
-                Kind::Int64 => integer(&value).is_some(),
+                Kind::Int64 => value.parse::<i64>().is_ok(),
                 Kind::Nanos => ticks::read(&value).is_some(),
                 _ => true,
             };
@@ -145,31 +145,6 @@ fn values(schema: &StoredSchema, entity: EntityRef<'_>) -> Option<Vec<(String, S
         |label: &str| values.iter().find(|(known, _)| known == label).map(|(_, value)| value.as_str());
     let are_written = keys.iter().all(|(pieces, key)| keys::row_range(pieces, value).single() == Some(key));
     are_written.then_some(values)
-}
-
-/// Returns the integer that the text of a part represents. After the sign of a negative integer, each digit `d` is written as 9 − `d`.
-pub(crate) fn integer(text: &str) -> Option<i64> {
-    match text.strip_prefix('-') {
-        None => text.parse().ok(),
-        Some(digits) => {
-            complement(digits).parse::<i64>().ok().map(|magnitude| -magnitude).filter(|number| *number < 0)
-        }
-    }
-}
-
-/// Returns the digits of an integer in the format in which users write them, for an encoding with `width` digits after the sign. See [`integer`].
-pub(crate) fn digits(number: i64, width: usize) -> String {
-    if number < 0 {
-        format!("-{}", complement(&format!("{:0>width$}", number.unsigned_abs())))
-    } else {
-        number.to_string()
-    }
-}
-
-/// Replaces each digit with 9 minus that digit.
-fn complement(digits: &str) -> String {
-    let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
-    digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()
 }
 
 #[cfg(test)]
@@ -199,13 +174,5 @@ mod tests {
             let labels = schemas[0].partition_key.iter().chain(&schemas[0].row_key).filter_map(part_of);
             assert_eq!(labels.map(|(label, _)| label.parse::<usize>().unwrap()).max(), Some(names.len() - 1));
         }
-    }
-
-    #[test]
-    fn integers_are_written_as_they_are_read() {
-        for (number, text) in [(0, "0"), (5, "5"), (-5, "-94"), (-99, "-00"), (-1, "-98")] {
-            assert_eq!((digits(number, 2).as_str(), integer(text)), (text, Some(number)));
-        }
-        assert_eq!([integer("-99"), integer("x"), integer("")], [None; 3]);
     }
 }

@@ -11,7 +11,7 @@ use table_core::{Continuation, DynTableStore, EdmType, Page, Query, TableName, T
 
 use crate::build::Builder;
 use crate::column::{Column, Source};
-use crate::parts::{self, Parts, Types};
+use crate::parts::{Parts, Types};
 
 /// The parameters of a scan.
 #[derive(Debug)]
@@ -177,7 +177,7 @@ fn push_part(
         return Ok(());
     };
     let is_pushed = match builder {
-        Builder::Int64(_) => parts::integer(text).is_some_and(|number| builder.push(ValueRef::Int64(number))),
+        Builder::Int64(_) => text.parse().is_ok_and(|number| builder.push(ValueRef::Int64(number))),
         Builder::Nanos(_) => ticks::read(text).is_some_and(|ticks| builder.push(ValueRef::DateTime(ticks))),
         _ => builder.push(ValueRef::String(text)),
     };

@@ -261,3 +261,53 @@ fn keys_are_shown_as_stored_if_the_schema_of_an_index_cannot_be_read() {
     let (exit, message) = refused(at, "query People --entity Person --store DB");
     assert!(exit != Exit::Done && message.contains("`later`"), "{exit:?} {message}");
 }
+
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Accounts", crate = table_patterns)]
+#[partition_key(owner)]
+#[row_key("account_", desc(digits(6, signed, rank)), "_", id)]
+#[index(
+    ByBalance,
+    row_key("balance_", digits(6, signed, balance), "_", id, "_", desc(digits(6, signed, rank)))
+)]
+#[index(
+    ByDebt,
+    row_key("debt_", desc(digits(6, signed, balance)), "_", id, "_", desc(digits(6, signed, rank)))
+)]
+struct Account {
+    owner: String,
+    #[digits(6)]
+    id: u32,
+    rank: i32,
+    balance: i32,
+}
+
+#[test]
+fn signed_digits_are_read_and_written_as_the_program_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let write = async || {
+        let engine = Engine::open(at.join("db")).unwrap();
+        let accounts = engine.entities::<Account>().create_if_missing().await.unwrap();
+        for (id, balance) in (0..).zip([-999_999, -10, -5, 0, 5, 999_999]) {
+            accounts.insert(&Account { owner: "ada".to_owned(), id, rank: -balance, balance }).await.unwrap();
+        }
+        engine.close().await.unwrap();
+    };
+    block_on(write());
+    let (exit, text) = tables(at, "check Accounts --store DB");
+    assert!(exit.is_ok() && text.matches("6 entities, 6 index rows").count() == 2, "{text}");
+    for (condition, ids) in [("rank=5", "2"), ("rank=-5", "4"), ("rank=0", "3"), ("rank=-999999..-1", "45")] {
+        let text = shown(at, &format!("query Accounts owner=ada {condition} --store DB"));
+        let mut found: Vec<_> =
+            text.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)).collect();
+        found.sort_unstable();
+        assert_eq!(found.concat(), ids, "{condition}: {text}");
+    }
+    // Another tool deletes one index row of each index.
+    shown(at, "delete Accounts --row balance_-999994_000002_-999994 --bypass-derived --store DB");
+    shown(at, "delete Accounts --row debt_-999994_000004_0000005 --bypass-derived --store DB");
+    shown(at, "repair Accounts --store DB");
+    let (exit, text) = tables(at, "check Accounts --store DB");
+    assert!(exit.is_ok() && text.matches("6 entities, 6 index rows").count() == 2, "{text}");
+}

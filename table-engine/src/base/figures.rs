@@ -13,7 +13,7 @@ impl Base {
     /// Returns the urgency of pending merges.
     pub(crate) fn debt(&self) -> Debt {
         let figures = self.figures();
-        if policy::choose(&figures, self.run_bytes).is_some() {
+        if policy::choose(&figures, self.run_bytes, self.merges.turn).is_some() {
             policy::urgency(&figures, self.run_bytes)
         } else if self.merges.compact.is_some()
             || self.stored.meta.dropped.iter().any(|table| !self.has_rows_of(*table))

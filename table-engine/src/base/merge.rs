@@ -12,7 +12,7 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::base::cursor::Layers;
 use crate::base::excluded::Apart;
-use crate::base::policy::{self, Choice, Condition};
+use crate::base::policy::{self, Choice, Condition, Turn};
 use crate::base::run::Run;
 use crate::base::runs::RunsWriter;
 use crate::base::tally::Tally;
@@ -30,6 +30,8 @@ pub(super) struct Merges {
     pub(super) compact: Option<u64>,
     /// The layers that are excluded from merges.
     pub(super) apart: Apart,
+    /// The kind of merge that comes first if flushes wait during required merges.
+    pub(super) turn: Turn,
 }
 
 /// The result of a merge step.
@@ -84,19 +86,19 @@ impl Base {
     /// Any disk error while a new version is being recorded, except a lack of space or file descriptors. After an error, the base must not be written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let figures = self.figures();
-        let choice = policy::choose(&figures, self.run_bytes);
+        let chosen = policy::choose(&figures, self.run_bytes, self.merges.turn);
         // Under a sustained load, a merge is always due. Neither the list nor the compaction waits until none is.
         if !figures.iter().any(|segment| segment.condition == Condition::Required) {
             // The list changes only in memory; the next recorded version persists the change. A segment excluded from merges may still contain rows.
             let dropped = std::mem::take(&mut self.stored.meta.dropped);
             self.stored.meta.dropped = dropped.into_iter().filter(|table| self.has_rows_of(*table)).collect();
             // Merges of single segments concern newer layers. Joins of small segments belong to the compaction.
-            let is_compacted = choice.as_ref().is_none_or(|choice| choice.segments.len() == 1);
+            let is_compacted = chosen.as_ref().is_none_or(|(choice, _)| choice.segments.len() == 1);
             if is_compacted && self.merges.compact.take().is_some() {
                 return Ok(Merged::All);
             }
         }
-        let Some(choice) = choice else { return Ok(Merged::Nothing) };
+        let Some((choice, turn)) = chosen else { return Ok(Merged::Nothing) };
         let outcome = match self.write(&choice) {
             Ok(outcome) => outcome,
             Err(error) => return self.fail(&choice, error),
@@ -106,6 +108,7 @@ impl Base {
             Err(error) if is_shortage(&error) => Ok(Merged::Failed(error)),
             recorded => {
                 recorded?;
+                self.merges.turn = turn;
                 self.pool.counters.merge(outcome.written.iter().map(|run| run.length).sum());
                 self.tell_of_merge(outcome.written.len());
                 Ok(Merged::Slice)

@@ -2,7 +2,8 @@
 //!
 //! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one segment that has a single layer.
 //! The first applicable rule decides:
-//! 1. *Required*: a segment with rows of a dropped table, or a segment that a running compaction has not reached, is merged.
+//! 1. *Required*: a segment with rows of a dropped table, or a segment that a running compaction has not reached, is merged. While flushes wait, every
+//!    other merge is instead one that lets them continue, chosen by rule 2 or 4.
 //! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the newest layer down to the first layer that is larger than all newer ones
 //!    together, or completely if the newer layers amount to a quarter of the oldest one. This is the only rule for a segment with sealed layers,
 //!    which stay unchanged.
@@ -76,6 +77,15 @@ pub(super) struct Figures {
 pub(super) struct Choice {
     pub(super) segments: Range<usize>,
     pub(super) layers: usize,
+}
+
+/// The order of merges that let waiting flushes continue and of required merges, if both are due. Alternating them bounds the time for which a flush waits,
+/// and yet each required merge is performed although flushes always wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Turn {
+    #[default]
+    Flushes,
+    Required,
 }
 
 /// The urgency of pending merges.
@@ -167,43 +177,55 @@ fn waste(segments: &[Figures], run_bytes: u64) -> (u64, u64) {
 
 /// Returns the urgency of pending merges. At least one merge must be due.
 pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
-    let (waste, allowed) = waste(segments, run_bytes);
-    let deepest = segments.iter().map(Figures::depth).max();
-    if waste > 2 * allowed || deepest.is_some_and(|layers| layers >= MOST_LAYERS) {
-        Debt::Much
-    } else {
-        Debt::Some
-    }
+    if urgent(segments, run_bytes).is_some() { Debt::Much } else { Debt::Some }
 }
 
-/// Returns the next merge, or `None` if no merge is due.
-pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
-    let of = |(index, segment): (usize, &Figures), layers: usize| Choice {
-        segments: index..index + 1,
-        layers: layers.min(segment.layers.len()),
+/// Returns the next merge, or `None` if no merge is due, and the turn after it.
+pub(super) fn choose(segments: &[Figures], run_bytes: u64, turn: Turn) -> Option<(Choice, Turn)> {
+    let required = readable(segments).find(|(_, segment)| segment.condition == Condition::Required);
+    let Some((required, _)) = required else {
+        let deleted = || readable(segments).find(|(_, segment)| segment.is_mostly_deleted());
+        let usual = deep(segments, LAYERS + 1)
+            .or_else(|| deleted().map(|(index, _)| complete(index)))
+            .or_else(|| wasteful(segments, run_bytes, 1))
+            .or_else(|| small(segments, run_bytes));
+        return usual.map(|choice| (choice, Turn::Flushes));
     };
-    let all = |segment| of(segment, usize::MAX);
-    let required = || readable(segments).find(|(_, segment)| segment.condition == Condition::Required);
-    let deep = || {
-        let deepest = segments.iter().enumerate().max_by_key(|(_, segment)| segment.depth())?;
-        (deepest.1.depth() > LAYERS).then_some(deepest)
+    if turn == Turn::Flushes
+        && let Some(urgent) = urgent(segments, run_bytes)
+    {
+        return Some((urgent, Turn::Required));
+    }
+    Some((complete(required), Turn::Flushes))
+}
+
+/// Chooses the merge that lets waiting flushes continue, or `None` if flushes do not wait.
+fn urgent(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
+    deep(segments, MOST_LAYERS).or_else(|| wasteful(segments, run_bytes, 2))
+}
+
+/// Chooses all layers of a segment.
+fn complete(index: usize) -> Choice {
+    Choice { segments: index..index + 1, layers: usize::MAX }
+}
+
+/// Chooses the newest layers of the segment with the most layers, if it has at least `least` of them.
+fn deep(segments: &[Figures], least: usize) -> Option<Choice> {
+    let (index, segment) = segments.iter().enumerate().max_by_key(|(_, segment)| segment.depth())?;
+    let choice = || Choice { segments: index..index + 1, layers: segment.top() };
+    (segment.depth() >= least).then(choice)
+}
+
+/// Chooses the segment with the largest share of waste, if the base has more than `times` the permitted waste.
+fn wasteful(segments: &[Figures], run_bytes: u64, times: u64) -> Option<Choice> {
+    let (waste, allowed) = waste(segments, run_bytes);
+    let share = |segment: &Figures| {
+        // A small segment does not count as wasteful because of a few wasted bytes.
+        u128::from(segment.waste()) * 1_000_000 / u128::from(segment.oldest() + run_bytes / 64 + 1)
     };
-    let deleted = || readable(segments).find(|(_, segment)| segment.is_mostly_deleted());
-    let wasteful = || {
-        let (waste, allowed) = waste(segments, run_bytes);
-        let share = |segment: &Figures| {
-            // A small segment does not count as wasteful because of a few wasted bytes.
-            u128::from(segment.waste()) * 1_000_000 / u128::from(segment.oldest() + run_bytes / 64 + 1)
-        };
-        let unsettled = readable(segments).filter(|(_, segment)| segment.waste() > 0);
-        unsettled.max_by_key(|(_, segment)| share(segment)).filter(|_| waste > allowed)
-    };
-    required()
-        .map(all)
-        .or_else(|| deep().map(|deepest| of(deepest, deepest.1.top())))
-        .or_else(|| deleted().map(all))
-        .or_else(|| wasteful().map(all))
-        .or_else(|| small(segments, run_bytes))
+    let unsettled = readable(segments).filter(|(_, segment)| segment.waste() > 0);
+    let most = unsettled.max_by_key(|(_, segment)| share(segment));
+    most.filter(|_| waste > times * allowed).map(|(index, _)| complete(index))
 }
 
 /// Chooses neighbouring segments that fit into one run. The merged segment is at least twice as large as each of them, so each row is rewritten only a few
@@ -227,125 +249,4 @@ fn small(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn layer(bytes: u64) -> Weight {
-        Weight { bytes, entries: bytes / 10, deletions: 0 }
-    }
-
-    fn segment(layers: &[u64]) -> Figures {
-        Figures { layers: layers.iter().map(|bytes| layer(*bytes)).collect(), ..Figures::default() }
-    }
-
-    fn chosen(segments: &[Figures]) -> Option<(Range<usize>, usize)> {
-        choose(segments, 1_000).map(|choice| (choice.segments, choice.layers))
-    }
-
-    #[test]
-    fn each_rule_selects_a_merge_and_a_settled_base_is_not_merged() {
-        let settled = segment(&[900]);
-        let base = |one: Figures| vec![settled.clone(), settled.clone(), one];
-        assert_eq!(chosen(&vec![settled.clone(); 20]), None);
-        // Some waste is allowed.
-        assert_eq!(chosen(&base(segment(&[300, 900]))), None);
-        let required = Figures { condition: Condition::Required, ..segment(&[10, 900]) };
-        assert_eq!(chosen(&base(required)), Some((2..3, 2)));
-        let deep: Vec<u64> = std::iter::repeat_n(10, 11).chain([9_000]).collect();
-        assert_eq!(chosen(&base(segment(&deep))), Some((2..3, 11)), "without the oldest layer");
-        let apart = |newer| Figures { condition: Condition::SetApart { newer }, ..segment(&deep) };
-        assert_eq!(chosen(&base(apart(1))), None, "sealed layers are left alone");
-        assert_eq!(chosen(&base(apart(5))), Some((2..3, 5)), "and the layers above them merged");
-        let mut deleted = segment(&[9_000, 9_000]);
-        (deleted.layers[0].entries, deleted.layers[0].deletions) = (300, 300);
-        deleted.layers[1].entries = 600;
-        assert_eq!(chosen(&base(deleted)), Some((2..3, 2)));
-        let wasteful = [segment(&[600, 5_000]), segment(&[1_700, 9_000]), segment(&[2_500, 2_000])];
-        assert_eq!(chosen(&wasteful), Some((2..3, 2)), "the largest share");
-        let small = vec![segment(&[120]); 9];
-        assert_eq!(chosen(&small), Some((0..8, usize::MAX)));
-        let with_a_large_one = [vec![segment(&[900])], vec![segment(&[10]); 7]].concat();
-        assert_eq!(chosen(&with_a_large_one), None);
-    }
-
-    #[test]
-    fn top_layers_are_merged_down_to_one_larger_than_all_above_it() {
-        assert_eq!(segment(&[5, 5, 10, 20, 41, 1_000]).top(), 4);
-        assert_eq!(segment(&[5, 50, 1_000]).top(), 2);
-        assert_eq!(segment(&[100, 50, 200]).top(), 3);
-    }
-
-    /// Returns a measure of the remaining work, which each merge must decrease.
-    fn measure(segments: &[Figures]) -> (u64, usize) {
-        let unsettled = segments.iter().filter(|segment| !segment.is_settled());
-        let entries = unsettled.map(|segment| segment.total().entries * segment.layers.len() as u64).sum();
-        (entries, segments.iter().map(|segment| segment.layers.len() + 1).sum())
-    }
-
-    /// Performs a merge in the model. Only a share of the entries is kept.
-    fn merge(segments: &mut Vec<Figures>, Choice { segments: range, layers }: Choice, kept: u64) {
-        let all = range.len() > 1 || layers >= segments[range.start].layers.len();
-        let of = |segment: &Figures| -> Weight { segment.layers.iter().take(layers).copied().sum() };
-        let merged: Weight = segments[range.clone()].iter().map(of).sum();
-        let deletions = if all { 0 } else { merged.deletions };
-        let rows = (merged.entries - merged.deletions) * kept / 100;
-        let bytes = merged.bytes * kept / 100;
-        let below = segments[range.start].layers.iter().skip(layers).copied().collect::<Vec<_>>();
-        let condition = match segments[range.start].condition {
-            Condition::SetApart { newer } if !all => {
-                Condition::SetApart { newer: (newer.max(layers) - layers) + 1 }
-            }
-            _ => Condition::Usual,
-        };
-        let result = Weight { bytes, entries: rows + deletions, deletions };
-        let below = if all { Vec::new() } else { below };
-        let layers = std::iter::once(result).filter(|result| result.entries > 0).chain(below).collect();
-        segments.splice(range, [Figures { layers, condition }]);
-    }
-
-    fn weights() -> impl Strategy<Value = Weight> {
-        (1..400_u64, 0..100_u64, prop_oneof![3 => Just(10_u64), 1 => 1..2_000_u64]).prop_map(
-            |(entries, deleted, size)| Weight {
-                bytes: entries * size,
-                entries,
-                deletions: if deleted < 60 { 0 } else { entries * (deleted - 59) / 40 },
-            },
-        )
-    }
-
-    fn figures() -> impl Strategy<Value = Figures> {
-        let condition = prop_oneof![
-            8 => Just(Condition::Usual),
-            1 => Just(Condition::Required),
-            1 => (0..20_usize).prop_map(|newer| Condition::SetApart { newer }),
-        ];
-        (prop::collection::vec(weights(), 0..20), condition).prop_map(|(layers, condition)| {
-            let figures = Figures { layers, condition };
-            // A settled segment never has to be merged.
-            let condition = if figures.is_settled() { Condition::Usual } else { condition };
-            Figures { condition, ..figures }
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn each_merge_reduces_the_measure_and_the_bounds_hold_at_rest(
-            segments in prop::collection::vec(figures(), 1..40),
-            run_bytes in prop_oneof![Just(100_u64), Just(3_000), Just(100_000)],
-            kept in 0..=100_u64,
-        ) {
-            let mut segments = segments;
-            while let Some(choice) = choose(&segments, run_bytes) {
-                let before = measure(&segments);
-                merge(&mut segments, choice.clone(), kept);
-                prop_assert!(measure(&segments) < before, "{:?}", choice);
-            }
-            prop_assert!(segments.iter().all(|segment| segment.depth() <= LAYERS));
-            prop_assert!(readable(&segments).all(|(_, segment)| !segment.is_mostly_deleted()));
-            let (waste, allowed) = waste(&segments, run_bytes);
-            prop_assert!(waste <= allowed);
-        }
-    }
-}
+mod tests;

@@ -9,8 +9,11 @@ mod rot;
 mod stops;
 
 use std::collections::{BTreeMap, HashSet};
+use std::iter;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -462,6 +465,20 @@ proptest! {
             prop_assert_eq!(peeked.len(), showing.min(32));
         }
     }
+}
+
+#[test]
+fn a_count_of_many_messages_lets_other_tasks_run() {
+    let engine = Engine::in_memory();
+    block_on(engine.create_queue(&work())).unwrap();
+    for _ in 0..10 {
+        block_on(engine.put(&work(), PutMessage::new("a"))).unwrap();
+    }
+    let queue = work();
+    let mut count = pin!(engine.approximate_count(&queue));
+    let mut context = Context::from_waker(Waker::noop());
+    let pauses = iter::from_fn(|| count.as_mut().poll(&mut context).is_pending().then_some(())).count();
+    assert_eq!(pauses, 3, "after each of three portions of three rows");
 }
 
 #[test]

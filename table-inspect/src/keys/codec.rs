@@ -1,20 +1,18 @@
 //! Converts key parts between their encoding and the format that users read and write, such as `223` for `000223`, or an instant for inverted ticks.
 
-use table_core::key::codec::Escaped;
-use table_core::key::codec::KeyCodec;
+use table_core::key::codec::{Escaped, Form, KeyCodec};
 use table_core::schema::StoredPiece;
 use table_core::{Value, ticks};
 
 use crate::error::{Error, Result};
+use crate::keys::digits::Digits;
 use crate::keys::instant::{show, ticks_of};
 use crate::keys::{name_of, stamp};
 
 /// The codecs whose encoding differs from the format that users write. For all other codecs, users write the encoding itself.
 enum Known {
-    /// Decimal digits, padded with zeros to the declared width.
-    Digits,
-    /// Decimal digits, each replaced with 9 minus the digit. The greatest number sorts first.
-    InvertedDigits,
+    /// An integer with a fixed number of digits.
+    Digits(Digits),
     /// A string in which separators are escaped.
     Escaped,
     /// The ticks of an instant, unchanged.
@@ -33,13 +31,12 @@ impl Known {
             "desc(ticks)" => return Some(Self::InvertedTicks(ticks::MAX)),
             "escaped" => return Some(Self::Escaped),
             stamp::CODEC => return Some(Self::Stamp),
-            _ if name.starts_with("desc(digits(") => return Some(Self::InvertedDigits),
             _ => {}
         }
         if let Some(inner) = name.strip_prefix("inverted(").and_then(|inner| inner.strip_suffix(",ticks)")) {
             return inner.parse().ok().map(Self::InvertedTicks);
         }
-        name.starts_with("digits(").then_some(Self::Digits)
+        Digits::of(name).map(Self::Digits)
     }
 }
 
@@ -51,8 +48,7 @@ pub fn decode(codec: &str, text: &str) -> String {
     let decoded = match (Known::of(codec), number) {
         (Some(Known::Escaped), _) => <Escaped as KeyCodec<String>>::decode(text).ok(),
         (Some(Known::Stamp), _) => stamp::decode(text),
-        (Some(Known::Digits), Some(_)) => Some(unpadded(text)),
-        (Some(Known::InvertedDigits), Some(_)) => Some(unpadded(&complement(text))),
+        (Some(Known::Digits(digits)), _) => digits.decode(text),
         (Some(Known::Ticks), Some(number)) => instant(number),
         (Some(Known::InvertedTicks(from)), Some(number)) => from.checked_sub(number).and_then(instant),
         _ => None,
@@ -70,11 +66,8 @@ pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
         Error::Condition(format!("`{value}` is not a value of the part `{}`: {reason}", name_of(source)))
     };
     let text = match Known::of(codec) {
-        Some(Known::Digits) if value.parse::<u64>().is_ok() && form.is_fixed() => {
-            format!("{value:0>0$}", form.min)
-        }
-        Some(Known::InvertedDigits) if value.parse::<u64>().is_ok() && form.is_fixed() => {
-            complement(&format!("{value:0>0$}", form.min))
+        Some(Known::Digits(digits)) => {
+            digits.encode(value, is_signed(form)).unwrap_or_else(|| value.to_owned())
         }
         Some(Known::Escaped) => {
             let mut text = String::new();
@@ -124,23 +117,18 @@ pub fn can_encode(codec: &str) -> bool {
     matches!(codec, "text" | "ticks" | "desc(ticks)" | stamp::CODEC)
         || variants(codec).is_some()
         || codec.starts_with("without(")
-        || codec.starts_with("digits(")
+        || Digits::of(codec).is_some()
 }
 
 /// Returns the encoding of a stored value in a key part.
 ///
 /// # Errors
 /// The reason, as a string, if the codec is not supported or cannot encode the value.
-pub fn encode_value(
-    codec: &str,
-    form: &table_core::key::codec::Form,
-    value: &Value,
-) -> Result<String, String> {
+pub fn encode_value(codec: &str, form: &Form, value: &Value) -> Result<String, String> {
     let unknown = || format!("codec `{codec}` does not write {}", value.edm_type());
     let text = match (Known::of(codec), value) {
-        (Some(Known::Digits), Value::Int32(_) | Value::Int64(_)) => {
-            let text = crate::value::show(value);
-            format!("{text:0>0$}", form.min)
+        (Some(Known::Digits(digits)), Value::Int32(_) | Value::Int64(_)) => {
+            digits.encode(&crate::value::show(value), is_signed(form)).ok_or_else(unknown)?
         }
         (Some(Known::Ticks), Value::DateTime(at)) => {
             ticks::from_datetime(*at).map(|ticks| format!("{ticks:019}")).ok_or_else(unknown)?
@@ -168,18 +156,9 @@ fn is_variant(codec: &str, text: &str) -> bool {
     variants(codec).is_none_or(|names| names.split('|').any(|name| name == text))
 }
 
-/// Removes the leading zeros from digits.
-fn unpadded(digits: &str) -> String {
-    match digits.trim_start_matches('0') {
-        "" => "0".to_owned(),
-        digits => digits.to_owned(),
-    }
-}
-
-/// Replaces each digit with 9 minus the digit. Keeps other characters, which the format check rejects later.
-fn complement(digits: &str) -> String {
-    let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
-    digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()
+/// Returns `true` if the encoding of an integer begins with a sign.
+fn is_signed(form: &Form) -> bool {
+    form.alphabet.contains('-')
 }
 
 /// Returns `true` if greater values have smaller encodings.
@@ -192,7 +171,11 @@ pub(super) fn counts_down(codec: &str) -> bool {
 /// codec without a known conversion, such as `desc(hex)`, because users write its encodings themselves.
 #[must_use]
 pub(super) fn is_descending(codec: &str) -> bool {
-    matches!(Known::of(codec), Some(Known::InvertedDigits | Known::InvertedTicks(_) | Known::Stamp))
+    match Known::of(codec) {
+        Some(Known::Digits(digits)) => digits.is_descending,
+        Some(Known::InvertedTicks(_) | Known::Stamp) => true,
+        Some(Known::Escaped | Known::Ticks) | None => false,
+    }
 }
 
 /// Returns `true` if the encoding of a prefix of a value is a prefix of the value's encoding. Such a codec supports queries by prefix.
