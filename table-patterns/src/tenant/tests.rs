@@ -19,6 +19,7 @@ mod parts;
 mod periods;
 mod refused;
 mod remote_lists;
+mod repeated;
 mod returned;
 mod schemas;
 mod sealed;
