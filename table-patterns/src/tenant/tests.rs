@@ -25,6 +25,7 @@ mod schemas;
 mod sealed;
 mod sets;
 mod shared_blobs;
+mod signature;
 mod unreadable;
 
 use std::time::Duration;
