@@ -24,7 +24,8 @@ pub(crate) enum SleepEnd {
     Panicked,
 }
 
-/// A sleep whose clones end at the same time. It ends early if the sleep function panics, and also ends once its length has passed twice by the clock.
+/// A sleep whose clones end at the same time. It ends early if the sleep function panics. It also ends once its length has passed twice by the clock, if it is
+/// then polled: if the async runtime in which it was started is suspended, its timer wakes no task.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedSleep {
     end: Shared<BoxFuture<'static, SleepEnd>>,

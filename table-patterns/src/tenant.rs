@@ -120,6 +120,8 @@ mod export;
 mod fault;
 mod import;
 mod incoming;
+#[cfg(feature = "blobs")]
+mod incoming_blobs;
 mod lacking;
 mod line;
 mod member;

@@ -133,7 +133,7 @@ pub use committed::Committed;
 use fault::UnitFault;
 use reads::Reads;
 use reservation::LOSSES;
-pub(crate) use reservation::PREFIX as RESERVATION_PREFIX;
+pub(crate) use reservation::{PREFIX as RESERVATION_PREFIX, is_refusal};
 use rivals::Rivals;
 pub use share::UnitShare;
 pub(crate) use transaction::Decide;

@@ -38,6 +38,8 @@ struct Faults {
     fail_at: Option<usize>,
     /// `true` if the failing request takes effect and only its response is lost.
     lost: bool,
+    /// The number of the request that waits once before it takes effect.
+    wait_at: Option<usize>,
     no_attributes: bool,
 }
 
@@ -48,10 +50,16 @@ impl FaultyBlobs {
         *faults = Faults { calls: 0, fail_at: Some(number), lost, ..*faults };
     }
 
+    /// Makes request `number` wait once before it takes effect, so that its future can be dropped.
+    pub(crate) fn wait_at(&self, number: usize) {
+        let mut faults = self.faults.lock().unwrap();
+        *faults = Faults { calls: 0, wait_at: Some(number), ..*faults };
+    }
+
     /// Removes all faults and resets the request counter.
     pub(crate) fn heal(&self) {
         let mut faults = self.faults.lock().unwrap();
-        *faults = Faults { calls: 0, fail_at: None, ..*faults };
+        *faults = Faults { calls: 0, fail_at: None, wait_at: None, ..*faults };
     }
 
     /// Sets a hook that runs immediately before the next request.
@@ -122,7 +130,14 @@ impl FaultyBlobs {
         if let Some(Hook(hook)) = self.due() {
             hook(&self.inner);
         }
+        let waits = {
+            let faults = self.faults.lock().unwrap();
+            faults.wait_at == Some(faults.calls)
+        };
         let (before, after) = self.judge();
+        if waits {
+            futures_util::pending!();
+        }
         if before {
             return Err(failed());
         }

@@ -22,9 +22,9 @@ use crate::outbox::guard::GUARD_PREFIX;
 use crate::tenant::Tenant;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::incoming::{Incoming, entity};
-use crate::tenant::line::{End, FORMAT, Header, HeaderPlace, Line, RowLine};
 #[cfg(feature = "blobs")]
-use crate::tenant::open_blob::OpenBlob;
+use crate::tenant::incoming_blobs::IncomingBlobs;
+use crate::tenant::line::{End, FORMAT, Header, HeaderPlace, Line, RowLine};
 use crate::tenant::place::Place;
 use crate::tenant::schemas::LackingOf;
 use crate::tenant::transfer;
@@ -34,8 +34,9 @@ use crate::tenant::transfer;
 /// When [`push`](Self::push) returns, the lines passed to it are stored, except for a blob whose last part has not been passed yet. A push writes
 /// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header
 /// and then the export from any earlier line: rows that are already stored are written again, except for sequences and feeds that have issued later numbers. A
-/// blob is continued from its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed can be
-/// repeated, also with the header.
+/// blob is continued from its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose
+/// future was dropped, can be repeated, also with the header. If this happened while it wrote a part of a blob that had begun in an earlier push, the repeated
+/// push is refused: push from the first part of the blob.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -57,9 +58,10 @@ pub struct Import<'a> {
     resumes: bool,
     /// `true` if the target's sequences and feeds may have issued later numbers than the export contains.
     may_be_later: bool,
+    /// The number of the line that is being processed.
     line: u64,
     imported: Imported,
-    /// The numbers of rows and blobs in the pushes that have succeeded.
+    /// The numbers of lines, rows and blobs in the pushes that have succeeded.
     pushed: Pushed,
     /// The last line of the export; `None` until it has been pushed.
     end: Option<End>,
@@ -70,12 +72,13 @@ pub struct Import<'a> {
     /// The blobs of which some parts, but not the last part, have been pushed.
     unfinished: BTreeSet<String>,
     #[cfg(feature = "blobs")]
-    open_blob: Option<OpenBlob>,
+    blobs: IncomingBlobs,
 }
 
-/// The numbers of pushed rows and blobs. A line that was pushed twice counts twice.
+/// The numbers of pushed lines, rows and blobs. A line that was pushed twice counts twice.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pushed {
+    lines: u64,
     rows: u64,
     blobs: u64,
 }
@@ -113,7 +116,7 @@ impl Tenant {
             registered: BTreeSet::new(),
             unfinished: BTreeSet::new(),
             #[cfg(feature = "blobs")]
-            open_blob: None,
+            blobs: IncomingBlobs::default(),
         }
     }
 
@@ -147,24 +150,21 @@ impl Import<'_> {
     ///   to the tenant in another table store.
     /// - `InvalidInput` if the text does not consist of lines from an export with the same tables, or if a partition would get a different name and one of its
     ///   rows contains the old name or is a recorded step.
-    /// - `InvalidInput` if a blob part is pushed before the earlier parts have been pushed to this import; push the export again from the blob's first part.
+    /// - `InvalidInput` if a blob part is pushed before the earlier parts have been pushed to this import, or if the blob store failed at an earlier part; push
+    ///   the export again from the blob's first part.
     /// - `InvalidInput` if a row or a blob belongs to a partition outside the exported tenant.
     /// - `SchemaMismatch` if this program could not read the exported rows, because its types have other keys or properties, or if a newer release prevents
     ///   this program from writing.
     /// - `FormatTooNew` if a newer release wrote the export.
-    /// - Any error from the stores. The push can be repeated.
+    /// - Any error from the stores. The push can be repeated. If the blob store failed within a blob that had begun in an earlier push, push from the blob's first
+    ///   part.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
-        let before = self.line;
-        let pushed = self.push_lines(lines).await;
-        if pushed.is_err() {
-            self.line = before;
-        }
-        pushed
-    }
-
-    async fn push_lines(&mut self, lines: &str) -> Result<()> {
+        // IMPORTANT: the lines of a push that failed or was dropped do not count, because they may not be stored.
+        let mut pushed = self.pushed;
+        self.line = pushed.lines;
+        #[cfg(feature = "blobs")]
+        self.blobs.begin_push();
         let (mut rows, mut end) = (Vec::<(usize, Incoming)>::new(), None);
-        let mut pushed = Pushed::default();
         for text in lines.lines() {
             self.line += 1;
             let line = self.line;
@@ -194,9 +194,9 @@ impl Import<'_> {
             let some: Vec<_> = rows.drain(..end).map(|(_, row)| row).collect();
             self.write(place, &table, some).await?;
         }
-        // IMPORTANT: the lines of a push that failed do not count, because they may not be stored.
-        self.pushed.rows += pushed.rows;
-        self.pushed.blobs += pushed.blobs;
+        #[cfg(feature = "blobs")]
+        self.blobs.end_push();
+        self.pushed = Pushed { lines: self.line, ..pushed };
         if let Some(end) = end {
             (self.end, self.imported.missing_blobs) = (Some(end), end.missing);
         }
@@ -312,10 +312,8 @@ impl Import<'_> {
             if self.may_be_later && sets_back(&place.store, table, entity(&to, &row)).await? {
                 continue;
             }
-            if let Some(kind) = Kind::of(to.row_key.as_str())
-                && self.registered.insert((kind, table.folded().to_owned(), to.partition_key.clone()))
-            {
-                kind.register(&place.store, table, &to.partition_key).await?;
+            if let Some(kind) = Kind::of(to.row_key.as_str()) {
+                self.register(kind, &place, table, &to.partition_key).await?;
             }
             let row = transfer::sealed(&place, table, &to, row).await?;
             copied.push(Copied::new(to, row));
@@ -325,6 +323,23 @@ impl Import<'_> {
         let target = Table::<Copied, _>::new(place.store.clone(), table.clone()).watched_by(watches);
         target.bulk().insert_or_replace_all(&copied).await.map_err(|stopped| stopped.source)?;
         self.imported.rows += u64::try_from(copied.len()).unwrap_or(u64::MAX);
+        Ok(())
+    }
+
+    /// Registers a partition, unless this import has done so.
+    async fn register(
+        &mut self,
+        kind: Kind,
+        place: &Place,
+        table: &TableName,
+        partition_key: &PartitionKey,
+    ) -> Result<()> {
+        let partition = (kind, table.folded().to_owned(), partition_key.clone());
+        if !self.registered.contains(&partition) {
+            kind.register(&place.store, table, partition_key).await?;
+            // IMPORTANT: the request may have failed, or the push may have been dropped during it. The repeated push then registers the partition.
+            self.registered.insert(partition);
+        }
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures_util::FutureExt;
 use table_core::schema::{Compatibility, StoredSchema, compare_schemas};
 use table_core::table::SchemaRecord;
 use table_core::{Error, Result};
@@ -12,15 +13,17 @@ use crate::tenant::fault::TenantFault;
 use crate::tenant::lacking::Lacking;
 use crate::tenant::line::HeaderSchema;
 use crate::tenant::place::Place;
+use crate::unit::is_refusal;
 
 /// The lacking parts of each type, by the index of its place and the name of the type.
 pub(super) type LackingOf = BTreeMap<(usize, &'static str), Lacking>;
 
 impl Tenant {
-    /// Returns the stored schemas of the registered types for the header of an export. A type with one table per period may have several.
+    /// Returns the stored schemas of the registered types for the header of an export. A type with one table per period may have several. Omits a type if the
+    /// credential does not permit reading all of its schemas, for example with a signature for the exported table. An import then derives the type's index rows.
     ///
     /// # Errors
-    /// `FormatTooNew` or `Corrupted` if a schema cannot be read; any error from the stores.
+    /// `FormatTooNew` or `Corrupted` if a schema cannot be read; any other error from the stores.
     pub(super) async fn schemas(&self) -> Result<Vec<HeaderSchema>> {
         let mut schemas = Vec::new();
         for (at, place) in self.places.iter().enumerate() {
@@ -75,11 +78,24 @@ impl Tenant {
     }
 }
 
-/// Returns the stored schemas of the registered types, in all existing tables of a place.
+/// Returns the stored schemas of the registered types, in all existing tables of a place. Omits the types with a schema that the credential does not permit
+/// reading.
 async fn records(place: &Place) -> Result<Vec<SchemaRecord>> {
     let tables = place.existing().await?;
-    let reads =
-        tables.iter().flat_map(|table| place.members.iter().map(move |member| member.schema_record(table)));
-    let reads: Vec<_> = reads.collect();
-    Ok(requests::in_order(reads, CONCURRENCY).await?.into_iter().flatten().collect())
+    let reads = tables.iter().flat_map(|table| {
+        place.members.iter().map(move |member| async move {
+            let entity = member.schema().entity;
+            match member.schema_record(table).await {
+                Err(error) if is_refusal(error.code()) => Ok((entity, Err(error))),
+                record => Ok::<_, Error>((entity, Ok(record?))),
+            }
+        })
+    });
+    let reads: Vec<_> = reads.map(FutureExt::boxed).collect();
+    let found = requests::in_order(reads, CONCURRENCY).await?;
+    // IMPORTANT: an import considers the rows of a type complete if all schemas in the header are, so a type's schemas are all present or all omitted.
+    let refused = found.iter().filter(|(_, record)| record.is_err()).map(|(entity, _)| *entity);
+    let refused: BTreeSet<_> = refused.collect();
+    let known = found.into_iter().filter(|(entity, _)| !refused.contains(entity));
+    Ok(known.filter_map(|(_, record)| record.ok().flatten()).collect())
 }

@@ -19,11 +19,13 @@ mod parts;
 mod periods;
 mod refused;
 mod remote_lists;
+mod repeated;
 mod returned;
 mod schemas;
 mod sealed;
 mod sets;
 mod shared_blobs;
+mod signature;
 mod unreadable;
 
 use std::time::Duration;

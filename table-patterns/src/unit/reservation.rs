@@ -145,7 +145,7 @@ pub(super) fn elapsed(began: u64, runtime: &Runtime) -> Duration {
     Duration::from_nanos(runtime.now().saturating_sub(began).saturating_mul(100))
 }
 
-/// Returns `true` if an error code means that the credential does not permit access to reservation rows, for example with a SAS for a range of `RowKey`s.
-pub(super) const fn is_refusal(code: ErrorCode) -> bool {
+/// Returns `true` if an error code means that the credential does not permit access to a row, for example with a SAS for one table or for a range of `RowKey`s.
+pub(crate) const fn is_refusal(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::AuthorizationFailure | ErrorCode::AuthorizationPermissionMismatch)
 }

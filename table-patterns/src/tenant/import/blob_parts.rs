@@ -16,19 +16,20 @@ impl Import<'_> {
     /// Appends a part to its blob. Returns `true` if all parts of the blob have been written.
     pub(super) async fn blob(&mut self, line: u64, part: BlobLine) -> Result<bool> {
         let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;
-        let is_open = self.open_blob.as_ref().is_some_and(|open| open.continues_with(&part.name, part.from));
-        if !is_open {
-            if let Some(from) = part.from.filter(|from| *from > 0) {
-                return Err(Error::of(TenantFault::Part { name: part.name, from }));
-            }
+        let from = self.blobs.offset(&part, bytes.len());
+        if from == 0 {
             let begun = self.begin_blob(&part)?;
             self.unfinished.insert(part.name.clone());
-            if let Some(earlier) = self.open_blob.replace(begun) {
-                earlier.discard().await;
-            }
+            self.blobs.begin(begun).await;
         }
-        let Some(open) = &mut self.open_blob else { return Ok(false) };
-        let written = open.write(part.from, &bytes, part.last).await?;
+        let Some(blob) = self.blobs.get_mut(&part.name) else {
+            return Err(Error::of(TenantFault::Part { name: part.name, from }));
+        };
+        let written = match blob.write(from, &bytes, part.last).await? {
+            Some(written) => written,
+            None if part.from.is_none() => return Err(Error::of(TenantFault::NoOffset { name: part.name })),
+            None => return Err(Error::of(TenantFault::Part { name: part.name, from })),
+        };
         if written == Written::Whole {
             self.unfinished.remove(&part.name);
             self.imported.blobs += 1;

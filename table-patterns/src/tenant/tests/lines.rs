@@ -60,29 +60,6 @@ fn a_continued_import_refuses_to_end_within_a_blob() {
 }
 
 #[test]
-fn a_push_can_be_repeated_after_a_failure_of_any_request() {
-    let from = settled(100);
-    let text = export(&from.tenant("contoso"));
-    for number in 0.. {
-        let to = World::new();
-        let tenant = to.tenant("contoso");
-        let mut import = tenant.import();
-        to.store.fail_at(number);
-        let first = block_on(import.push(&text));
-        to.store.heal();
-        if first.is_ok() {
-            assert!(number > 5, "{number} requests");
-            return;
-        }
-        // The failed push may have stored rows, so it is not complete.
-        assert!(block_on(import.finish()).is_err());
-        block_on(import.push(&text)).unwrap();
-        block_on(import.finish()).unwrap();
-        assert_moved(&from, &to, "contoso");
-    }
-}
-
-#[test]
 fn another_header_is_refused() {
     let world = settled(100);
     let header = |tenant: &str| export(&world.tenant(tenant)).lines().next().unwrap().to_owned();

@@ -6,6 +6,7 @@ use table_core::ErrorCode;
 use table_core::embedded::Engine;
 use table_core::entity::Entity;
 use table_core::selection::{Partition, Selection};
+use table_core::store::TableStore;
 
 use super::kit::{export, import};
 use crate::EntityStore;
@@ -13,23 +14,23 @@ use crate::entities::Entities;
 use crate::index::IndexState;
 use crate::tenant::Tenant;
 
-mod v1 {
+pub(super) mod v1 {
     use table_core::Entity;
 
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Docs")]
     #[partition_key(tenant)]
     #[row_key("doc_", number)]
-    pub(super) struct Doc {
-        pub(super) tenant: String,
+    pub(in crate::tenant::tests) struct Doc {
+        pub(in crate::tenant::tests) tenant: String,
         #[digits(6)]
-        pub(super) number: u32,
-        pub(super) title: String,
-        pub(super) pages: i32,
+        pub(in crate::tenant::tests) number: u32,
+        pub(in crate::tenant::tests) title: String,
+        pub(in crate::tenant::tests) pages: i32,
     }
 }
 
-mod v2 {
+pub(super) mod v2 {
     use table_core::Entity;
 
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -38,12 +39,12 @@ mod v2 {
     #[row_key("doc_", number)]
     #[index(ByTitle, unique, row_key("title_", escaped(title)))]
     #[index_entity(ByPages, at_most = 100, row_key("pages_", pages))]
-    pub(super) struct Doc {
-        pub(super) tenant: String,
+    pub(in crate::tenant::tests) struct Doc {
+        pub(in crate::tenant::tests) tenant: String,
         #[digits(6)]
-        pub(super) number: u32,
-        pub(super) title: String,
-        pub(super) pages: i32,
+        pub(in crate::tenant::tests) number: u32,
+        pub(in crate::tenant::tests) title: String,
+        pub(in crate::tenant::tests) pages: i32,
     }
 }
 
@@ -88,12 +89,16 @@ fn new(tenant: &str, number: u32, title: &str) -> v2::Doc {
     v2::Doc { tenant: tenant.into(), number, title: title.into(), pages: 7 }
 }
 
-fn of<E: Entity + Send + Sync>(docs: &Entities<E, Engine>, partition: Selection<E, Partition>) -> Tenant {
+pub(super) fn of<E, S>(docs: &Entities<E, S>, partition: Selection<E, Partition>) -> Tenant
+where
+    E: Entity + Send + Sync,
+    S: TableStore + Clone + 'static,
+{
     Tenant::new().with_entities(docs, partition).unwrap()
 }
 
 /// Returns a store with three documents of `contoso`, written by the older program.
-fn with_old_rows(titles: [&str; 3]) -> (Engine, Entities<v1::Doc, Engine>) {
+pub(super) fn with_old_rows(titles: [&str; 3]) -> (Engine, Entities<v1::Doc, Engine>) {
     let store = Engine::in_memory();
     let docs = block_on(store.entities::<v1::Doc>().create_if_missing()).unwrap();
     for (number, title) in (1..).zip(titles) {
@@ -103,7 +108,7 @@ fn with_old_rows(titles: [&str; 3]) -> (Engine, Entities<v1::Doc, Engine>) {
 }
 
 /// Checks that both indexes find the three documents of `contoso`, and that the titles are unique.
-fn assert_complete(docs: &Entities<v2::Doc, Engine>) {
+pub(super) fn assert_complete(docs: &Entities<v2::Doc, Engine>) {
     assert_eq!(
         block_on(docs.states()).unwrap(),
         [("ByTitle", IndexState::Ready), ("ByPages", IndexState::Ready)]

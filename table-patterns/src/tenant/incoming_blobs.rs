@@ -1,0 +1,65 @@
+//! The blobs whose parts the current push contains, or may contain again if it is repeated.
+
+use std::collections::BTreeMap;
+
+use crate::tenant::line::BlobLine;
+use crate::tenant::open_blob::OpenBlob;
+
+/// The blobs of which an import has received parts.
+#[derive(Default)]
+pub(super) struct IncomingBlobs {
+    /// The blob to which the last part belongs.
+    open: Option<OpenBlob>,
+    /// The blobs before the open one of which the current push, or a failed push before it, contained parts. If the push is repeated, these parts are skipped.
+    closed: BTreeMap<String, OpenBlob>,
+    /// The name of the last part's blob, and the offset of the next part; `None` if the blob has ended. An export from an earlier release contains no offsets.
+    next: Option<(String, u64)>,
+    /// The value of `next` at the end of the last push that succeeded.
+    pushed: Option<(String, u64)>,
+}
+
+impl IncomingBlobs {
+    /// Begins a push, which may be the repetition of a push that failed or was dropped.
+    pub(super) fn begin_push(&mut self) {
+        self.next.clone_from(&self.pushed);
+    }
+
+    /// Ends a push that has succeeded.
+    pub(super) fn end_push(&mut self) {
+        self.pushed.clone_from(&self.next);
+        self.closed.clear();
+    }
+
+    /// Returns the offset of a part in its blob. If the part contains no offset, it follows the part before it.
+    pub(super) fn offset(&mut self, part: &BlobLine, length: usize) -> u64 {
+        let next = self.next.take().filter(|(name, _)| *name == part.name);
+        let from = part.from.or_else(|| next.map(|(_, at)| at)).unwrap_or_default();
+        let to = from.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
+        self.next = (!part.last).then(|| (part.name.clone(), to));
+        from
+    }
+
+    /// Begins a blob with its first part. Discards the uploaded parts of the blob before it if that blob is incomplete.
+    pub(super) async fn begin(&mut self, begun: OpenBlob) {
+        self.closed.remove(&begun.name);
+        let earlier = self.open.replace(begun);
+        let Some(mut earlier) = earlier else { return };
+        let writer = earlier.close();
+        if !self.is_open(&earlier.name) {
+            self.closed.insert(earlier.name.clone(), earlier);
+        }
+        // IMPORTANT: the push may be dropped during this request, so it is the last step.
+        if let Some(writer) = writer {
+            writer.abort().await;
+        }
+    }
+
+    /// Returns a blob of which an earlier part has been pushed.
+    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut OpenBlob> {
+        if self.is_open(name) { self.open.as_mut() } else { self.closed.get_mut(name) }
+    }
+
+    fn is_open(&self, name: &str) -> bool {
+        self.open.as_ref().is_some_and(|open| open.name == name)
+    }
+}
