@@ -123,22 +123,33 @@ pub trait GroupScope: Class + sealed::Sealed {
     fn range(named: KeyRange) -> KeyRange;
 }
 
-mod sealed {
-    pub trait Sealed {}
+pub(crate) mod sealed {
+    use super::{GroupScope, KeyRange, Partition, Point, unreserved};
 
-    impl Sealed for super::Point {}
-    impl Sealed for super::Partition {}
+    pub trait Sealed {
+        /// Returns the key ranges to query for a group.
+        fn ranges(named: KeyRange) -> Vec<KeyRange>;
+    }
+
+    impl Sealed for Point {
+        fn ranges(named: KeyRange) -> Vec<KeyRange> {
+            unreserved(Self::range(named))
+        }
+    }
+
+    impl Sealed for Partition {
+        fn ranges(named: KeyRange) -> Vec<KeyRange> {
+            vec![Self::range(named)]
+        }
+    }
 }
 
 impl GroupScope for Point {
     fn range(named: KeyRange) -> KeyRange {
-        let row_key = match named.row_key.single() {
-            // IMPORTANT: an empty RowKey is a prefix of all keys in the partition, including those that are reserved for patterns, such as pending intents.
-            Some("") => TextRange { upper: Bound::Excluded(RESERVED.to_string()), ..TextRange::ALL },
-            Some(row_key) => TextRange::prefix(row_key),
-            None => return named,
-        };
-        KeyRange { row_key, ..named }
+        match named.row_key.single().map(TextRange::prefix) {
+            Some(row_key) => KeyRange { row_key, ..named },
+            None => named,
+        }
     }
 }
 
@@ -146,6 +157,28 @@ impl GroupScope for Partition {
     fn range(named: KeyRange) -> KeyRange {
         named
     }
+}
+
+/// Returns the parts of a range whose rows are not reserved for patterns: the range itself, or two parts if it contains all RowKeys. The empty RowKey of an
+/// owner is a prefix of all keys in its partition.
+///
+/// IMPORTANT: a pattern that deletes a group must not read the reserved rows, such as pending intents. A partition may also contain many more of them than
+/// other rows.
+#[doc(hidden)]
+#[must_use]
+pub fn unreserved(range: KeyRange) -> Vec<KeyRange> {
+    if !range.row_key.is_all() {
+        return vec![range];
+    }
+    let reserved = TextRange::prefix(&RESERVED.to_string());
+    let beyond = |bound: Bound<String>| match bound {
+        Bound::Included(text) => Bound::Excluded(text),
+        Bound::Excluded(text) => Bound::Included(text),
+        Bound::Unbounded => Bound::Unbounded,
+    };
+    let before = TextRange { upper: beyond(reserved.lower), ..TextRange::ALL };
+    let after = TextRange { lower: beyond(reserved.upper), ..TextRange::ALL };
+    [before, after].map(|row_key| KeyRange { row_key, ..range.clone() }).into()
 }
 
 /// Skips a row of a member's index, as a query for the member does. If the group has no `#[other]` field, this function is called for each row that

@@ -21,17 +21,16 @@
 //!
 //! # Cost
 //! Inserting a part takes one request with two operations; it changes the `ETag` of the parent.
-//! A delete takes one range query and one transaction, repeated for each conflict with another writer. On a store whose pages are not in key order
-//! ([`Capabilities::ordered`](table_core::store::Capabilities::ordered)), it reads the parent first, by a separate request.
+//! A delete takes one range query, or two if the parent's RowKey is empty, and one transaction, repeated for each conflict with another writer. On a store
+//! whose pages are not in key order ([`Capabilities::ordered`](table_core::store::Capabilities::ordered)), it reads the parent first, by a separate request.
 //!
 //! # Bounds
-//! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.
+//! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted, and does not read all rows.
 //! It removes each part as a plain row. It does not remove the index rows or the copies that the part's type declares, and does not check the stored schema of
 //! that type, because the parent's handle does not know the types of the parts. Delete parts of such types first, through a handle to their type. A
 //! [`check`](crate::Entities::check) of the type finds index rows that remained, and removes them in repair mode.
 //! Deletes of parts are recorded in the [feed](crate::feed) if the parent's type, or a type in its [entity set](trait@crate::EntitySet), declares a
 //! feed. Otherwise, first delete the parts whose type has a feed, through a handle to their type.
-//! A delete of too many rows reads the keys of all parts before it is refused.
 //! Concurrent inserts of parts under one parent are serialised.
 //!
 //! # When not to
@@ -78,7 +77,7 @@ mod tests;
 use table_core::__private::{require_owner, require_table_of_owner};
 use table_core::entity::{Entity, PlainEntity};
 use table_core::etag::{ETag, IfMatch};
-use table_core::group::GroupScope;
+use table_core::group::{GroupScope, unreserved};
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query, Select};
@@ -251,29 +250,38 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         let (mut own, mut parts) = (self.parent(owner).await?, Vec::new());
         let (store, table) = (self.table().store(), self.table().name()?);
         let select = if participant::is_attached(store, P::SCHEMA) { Select::All } else { keys() };
-        let query = Query { select, ..Query::new(range(owner)) };
-        each_row(store, table, &query, |entity| {
-            if entity.row_key == owner.row_key.as_str() {
-                own.get_or_insert_with(|| Parent { etag: entity.etag(), current: None });
-            } else {
-                let read = StoredRow { row: entity.row.to_row(), etag: entity.etag() };
-                parts.push((RowKey::new(entity.row_key)?, read));
-            }
-            Ok(())
-        })
-        .await?;
-        let (most, rows) = (store.capabilities().limits.operations, parts.len() + 1);
-        let fault = match own {
-            None => RelationFault::NoOwner,
-            Some(_) if rows > most => RelationFault::TooMany { rows, most },
-            Some(own) => return Ok((own, parts)),
-        };
-        Err(self.here(Error::of(fault), owner))
+        let most = store.capabilities().limits.operations;
+        for keys in ranges(owner) {
+            let query = Query { select: select.clone(), ..Query::new(keys) };
+            each_row(store, table, &query, |entity| {
+                if entity.row_key == owner.row_key.as_str() {
+                    own.get_or_insert_with(|| Parent { etag: entity.etag(), current: None });
+                    return Ok(());
+                }
+                // The parent has been read before each of its parts. An error ends the reading, however many parts follow.
+                let fault = match own {
+                    None => RelationFault::NoOwner,
+                    Some(_) if parts.len() + 1 >= most => RelationFault::TooMany { most },
+                    Some(_) => {
+                        let read = StoredRow { row: entity.row.to_row(), etag: entity.etag() };
+                        parts.push((RowKey::new(entity.row_key)?, read));
+                        return Ok(());
+                    }
+                };
+                Err(self.here(Error::of(fault), owner))
+            })
+            .await?;
+        }
+        match own {
+            Some(own) => Ok((own, parts)),
+            None => Err(self.here(Error::of(RelationFault::NoOwner), owner)),
+        }
     }
 
     fn check_part(&self, owner: &EntityKey, part: &EntityKey) -> Result<()> {
-        let under = range(owner).contains(part.partition_key.as_str(), part.row_key.as_str());
-        if under && part != owner {
+        let (partition_key, row_key) = (part.partition_key.as_str(), part.row_key.as_str());
+        let is_under = ranges(owner).iter().any(|range| range.contains(partition_key, row_key));
+        if is_under && part != owner {
             return Ok(());
         }
         Err(self.here(Error::of(RelationFault::OtherKey), part))
@@ -292,7 +300,7 @@ fn keys() -> Select {
     Select::names(["PartitionKey", "RowKey"])
 }
 
-/// Returns the key range of an entity and its parts.
-fn range(owner: &EntityKey) -> KeyRange {
-    Point::range(KeyRange::point(owner.partition_key.as_str(), owner.row_key.as_str()))
+/// Returns the key ranges of an entity and its parts. The entity is in the first one.
+fn ranges(owner: &EntityKey) -> Vec<KeyRange> {
+    unreserved(Point::range(KeyRange::point(owner.partition_key.as_str(), owner.row_key.as_str())))
 }

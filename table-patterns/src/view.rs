@@ -158,6 +158,7 @@ mod state_row;
 mod table;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod unlisted;
 
 use table_core::Result;

@@ -4,7 +4,8 @@ use futures_util::TryStreamExt;
 use table_store::Result;
 
 use crate::entity::Entity;
-use crate::group::{GroupOf, GroupScope};
+use crate::group::GroupOf;
+use crate::group::sealed::Sealed as _;
 use crate::query::{KeyRange, Plan, Query, QueryClass};
 use crate::selection::Selection;
 use crate::store::TableStore;
@@ -14,7 +15,8 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// Reads one group into the fields of `G`: all rows whose keys start with the owner's key, or all rows in the owner's partition.
     ///
     /// Sends one range query, whose bounds are derived from the types. A row in the range that belongs to no field causes an error (PAT-HET-6). A group that
-    /// spans several pages is not a snapshot (CON-9).
+    /// spans several pages is not a snapshot (CON-9). If the owner's RowKey is empty, a second query is sent at the same time: it reads the rows whose RowKeys
+    /// sort after those that are reserved for patterns ([`RESERVED`](crate::key::text::RESERVED)).
     ///
     /// ```
     /// # use table_core::{Entity, EntityGroup, Table, TableStoreExt, embedded::Engine};
@@ -52,19 +54,20 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// # Errors
     /// Any error from [`EntityGroup::from_rows`](crate::group::EntityGroup::from_rows) or from a query.
     pub async fn read_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<G> {
-        let ranges = named.into_ranges().map(|ranges| ranges.into_iter().map(G::Named::range).collect());
+        let ranges =
+            named.into_ranges().map(|ranges| ranges.into_iter().flat_map(G::Named::ranges).collect());
         let pages: Vec<_> = self.source().pages(&Paging::new(ranges)).try_collect().await?;
         let rows = pages.iter().flat_map(|page| page.rows.iter());
         G::from_rows(rows).map_err(|error| self.in_table(error))
     }
 
-    /// Returns the plan for reading a group with one range query, computed without I/O (design promise 2).
+    /// Returns the plan for [reading a group](Self::read_group), computed without I/O (design promise 2).
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded in the key.
     pub fn plan_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<Plan> {
         let queries: Vec<Query> =
-            named.into_ranges()?.into_iter().map(|range| Query::new(G::Named::range(range))).collect();
+            named.into_ranges()?.into_iter().flat_map(G::Named::ranges).map(Query::new).collect();
         let class = queries.first().map_or(QueryClass::Range, |query| KeyRange::class(&query.keys));
         Ok(Plan::new(self.name()?, class, &queries))
     }

@@ -1,14 +1,14 @@
-//! Tests of the functions of a typed table: keys reserved for patterns, the sizes of pages, patches, and schemas with one name.
+//! Tests of the functions of a typed table: keys reserved for patterns, the sizes of pages, patches, groups, and schemas with one name.
 
 use chrono::{DateTime, Utc};
 use futures_util::TryStreamExt;
 use pollster::block_on;
 use table_store::{Error, ErrorCode, Result};
 
-use crate::Entity;
 use crate::embedded::Engine;
 use crate::entity::Declared;
 use crate::etag::IfMatch;
+use crate::group::One;
 use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
 use crate::operation::{Operation, OperationKind};
@@ -16,9 +16,10 @@ use crate::query::{KeyRange, Query};
 use crate::schema::EntitySchema;
 use crate::selection::Selection;
 use crate::store::TableStore;
-use crate::table::{Table, TableStoreExt};
+use crate::table::{Table, TableStoreExt, request};
 use crate::transaction::Transaction;
 use crate::untyped::UntypedTable;
+use crate::{Entity, EntityGroup, TableEntity};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[partition_key(tenant)]
@@ -171,6 +172,14 @@ struct Reminder {
     at: DateTime<Utc>,
 }
 
+#[derive(EntityGroup)]
+#[entity_group(under = Reminder)]
+struct Reminders {
+    reminder: One<Reminder>,
+    #[other]
+    rest: Vec<TableEntity>,
+}
+
 // TYPE-6
 #[test]
 fn the_error_of_a_patch_names_the_property() {
@@ -179,6 +188,32 @@ fn the_error_of_a_patch_names_the_property() {
     let error = block_on(patch.send()).unwrap_err();
     assert_eq!((error.code(), error.table()), (ErrorCode::OutOfRangeInput, Some("Reminder")));
     assert!(error.to_string().contains("property `At`"), "{error}");
+}
+
+// PAT-CK-1
+#[test]
+fn a_group_under_an_empty_row_key_contains_all_rows_except_reserved_ones() {
+    block_on(async {
+        let reminders = Engine::in_memory().table::<Reminder>().create_if_missing().await.unwrap();
+        reminders.insert(&Reminder { tenant: "contoso".into(), at: DateTime::UNIX_EPOCH }).await.unwrap();
+        let bags = reminders.store().untyped("Reminder").unwrap();
+        let all = ["a", "\u{FFFB}", "\u{FFFB}z", "\u{FFFD}", "\u{FFFE}", "\u{FFFF}z"];
+        for key in all {
+            bags.insert(&TableEntity::new("contoso", key).unwrap()).await.unwrap();
+        }
+        for reserved in ["\u{FFFC}", "\u{FFFC}outbox_1", "\u{FFFC}\u{FFFF}"] {
+            let kind = OperationKind::Insert(note("").to_row().unwrap());
+            let key = EntityKey::new("contoso", reserved).unwrap();
+            request::write(reminders.store(), &TableName::new("Reminder").unwrap(), key, kind).await.unwrap();
+        }
+        let group: Reminders = reminders.read_group(Reminder::key("contoso")).await.unwrap();
+        assert_eq!(group.reminder.at, DateTime::UNIX_EPOCH);
+        let keys: Vec<_> = group.rest.iter().map(|row| row.key().row_key.as_str()).collect();
+        assert_eq!(keys, all);
+        // No query reads the reserved rows.
+        let plan = reminders.plan_group::<Reminders>(Reminder::key("contoso")).unwrap().to_string();
+        assert!(plan.contains("RowKey lt '\u{FFFC}'") && plan.contains("RowKey ge '\u{FFFD}'"), "{plan}");
+    });
 }
 
 /// Two types of one table, declared by hand, whose schemas have the same name.

@@ -17,9 +17,10 @@ use table_core::row::{Row, RowWriter};
 use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::LAYOUTS;
-use table_core::{Error, Result, ValueRef};
+use table_core::{Error, ErrorCode, Result, ValueRef};
 
 use crate::converge::{self, upsert};
+use crate::failure::Failure;
 use crate::index::fault::IndexFault;
 
 /// The `RowKey` of the row that records which indexes own which keys of a table.
@@ -108,12 +109,13 @@ fn place(table: &TableName) -> Result<(TableName, EntityKey)> {
 /// Returns an error if the claims to a table's keys refuse those of an entity type. Called before a table of the type is created, because a refusal leaves no
 /// new table behind. Claims that another program adds later are found by [`claim`].
 ///
-/// If the table does not exist, deletes the claims, because they belong to an earlier table with this name. After the creation of the table, nothing
-/// distinguishes them from claims to the new table: the response to the creation may have been lost, or another program may have created the table.
+/// If the table does not exist or is being deleted, deletes the claims, because they belong to an earlier table with this name. After the creation of the
+/// table, nothing distinguishes them from claims to the new table: the response to the creation may have been lost, or another program may have created the
+/// table.
 ///
 /// # Errors
 /// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.
-/// - `Corrupted` if the claims cannot be read; any error from the store.
+/// - `Corrupted` if the claims cannot be read; any error from the store that leaves unknown whether the table exists.
 pub(crate) async fn check<E: Entity>(
     (store, retry): (&impl TableStore, &Retry),
     (of, table): (&TableName, &TableName),
@@ -123,24 +125,33 @@ pub(crate) async fn check<E: Entity>(
     let mut race = retry.start(RACE);
     loop {
         let Found { claims, etag: Some(etag) } = find(store, table).await? else { return Ok(()) };
-        let query = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
-        match store.query(table, &query, None).await {
-            Ok(_) => {
-                let accepted = accept(table, &own, &claims);
-                // Another program may have deleted the claims and created the table after the claims were read.
-                if accepted.is_ok() || find(store, table).await?.etag == Some(etag) {
-                    return accepted;
-                }
+        if exists(store, table).await? {
+            let accepted = accept(table, &own, &claims);
+            // Another program may have deleted the claims and created the table after the claims were read.
+            if accepted.is_ok() || find(store, table).await?.etag == Some(etag) {
+                return accepted;
             }
-            Err(error) if error.is_table_not_found() => {
-                let delete = (key.row_key.clone(), OperationKind::Delete(IfMatch::ETag(etag)));
-                if converge::is_won(converge::submit(store, &layouts, &key.partition_key, [delete]).await)? {
-                    return Ok(());
-                }
+        } else {
+            let delete = (key.row_key.clone(), OperationKind::Delete(IfMatch::ETag(etag)));
+            if converge::is_won(converge::submit(store, &layouts, &key.partition_key, [delete]).await)? {
+                return Ok(());
             }
-            Err(error) => return Err(error),
         }
         race.retry(None).await.map_err(|error| error.with_table(table.as_str()))?;
+    }
+}
+
+/// Returns `false` if a table does not exist or is being deleted. Returns `true` even if the first row of the table cannot be read: a repair of the table
+/// opens it before.
+///
+/// # Errors
+/// Any error that leaves unknown whether the table exists, such as `ServerBusy`.
+async fn exists(store: &impl TableStore, table: &TableName) -> Result<bool> {
+    let query = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
+    match store.query(table, &query, None).await {
+        Err(error) if error.is_table_not_found() || error.code() == ErrorCode::TableBeingDeleted => Ok(false),
+        Err(error) if Failure::of(&error) != Failure::Lasting => Err(error),
+        _ => Ok(true),
     }
 }
 

@@ -9,10 +9,10 @@ pub(super) enum RelationFault {
     #[fault(ResourceNotFound, "DEL-3")]
     NoOwner,
     #[error(
-        "the parent and its parts are {rows} rows, but a transaction deletes at most {most}; delete parts in batches first"
+        "the parent and its parts are more than {most} rows, but a transaction deletes at most {most}; delete parts in batches first"
     )]
     #[fault(InvalidInput, "EGT-2")]
-    TooMany { rows: usize, most: usize },
+    TooMany { most: usize },
     #[error(
         "the part's key does not begin with its parent's key; use the same partition, and a RowKey that begins with the parent's"
     )]

@@ -1,6 +1,8 @@
+mod many;
 mod recorded;
 mod reserved;
 mod same_row;
+mod whole_partition;
 
 use std::time::Duration;
 

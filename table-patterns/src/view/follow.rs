@@ -39,6 +39,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes from the feeds of all partitions of the source.
     /// An entity that cannot be applied is [set aside](Self::poison) and does not block the other entities.
     ///
+    /// Each call begins with the partition that has waited for its turn longest, so a busy partition does not delay the others for long.
+    ///
     /// Only one follower (a process that applies changes) works at a time, so followers do not repeat each other's work. The lease of a dead follower
     /// expires after [a period](Self::with_lease) that the other followers measure.
     ///
@@ -85,9 +87,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<CaughtUp> {
         let (mut all, mut aside, mut outage) = (CaughtUp::default(), self.aside().await?, None);
         let mut partitions = self.active(partitions, &aside).await?;
-        // Only partitions that may have changes take turns. Otherwise, a partition would wait for the turns of the quiet partitions after a busy one.
-        let first = self.memory.follower.turn().checked_rem(partitions.len()).unwrap_or(0);
-        partitions.rotate_left(first);
+        // Only partitions that may have changes take turns.
+        self.memory.follower.turns().sort(&mut partitions);
         for (at, listed) in partitions.iter().enumerate() {
             let left = most.saturating_sub(all.changes);
             if left == 0 {
@@ -116,11 +117,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
                 Err(error) => outage = outage.or(Some(error)),
             }
-        }
-        // A call that another follower has prevented from working does not end the turn. Otherwise, callers that alternate could always begin with the same
-        // partition.
-        if all.busy == 0 {
-            self.memory.follower.end_turn();
         }
         outage.map_or(Ok(all), Err)
     }
@@ -193,6 +189,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     (head, head_etag) = later;
                 }
             }
+        }
+        // A call that another follower prevents from working ends no turn, and neither does a call for a single partition. The turn ends before the changes are
+        // applied, because the caller may cancel the call at any point.
+        if listed.is_some() {
+            self.memory.follower.turns().end(partition_key);
         }
         let (entries, reached) = self.feed.entries((table, partition_key), &head, &cursor, most).await?;
         let (mut applied, mut failed) = (0, 0);

@@ -9,6 +9,7 @@ use table_core::key::PartitionKey;
 use uuid::Uuid;
 
 use crate::feed::Listed;
+use crate::view::turns::Turns;
 
 /// The number of calls after a writer's announcement of a commit during which a follower does not mark the feed as quiet. A
 /// mark makes the commit fail. Without this delay, a writer that needs longer than the interval between two calls could never commit.
@@ -33,9 +34,8 @@ pub(super) struct Follower {
     pub(super) id: String,
     /// The number of calls so far.
     calls: AtomicUsize,
-    /// A number that selects the partition with which the next call for all partitions begins. It is initially random: processes that call once begin with
-    /// different partitions.
-    turn: AtomicUsize,
+    /// The order in which calls for all partitions take the partitions.
+    turns: Mutex<Turns>,
     /// `true` while one of the clones applies changes.
     pub(super) working: Arc<AtomicBool>,
     /// The last lease of another follower that this follower has seen.
@@ -50,7 +50,7 @@ impl Default for Follower {
         Self {
             id: id.simple().to_string(),
             calls: AtomicUsize::default(),
-            turn: usize::try_from(id.as_u64_pair().1 & 0xFFFF_FFFF).unwrap_or_default().into(),
+            turns: Turns::new(usize::try_from(id.as_u64_pair().1 & 0xFFFF_FFFF).unwrap_or_default()).into(),
             working: Arc::default(),
             lease: Mutex::default(),
             found: Mutex::default(),
@@ -90,15 +90,9 @@ impl Follower {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the index of the partition with which a call for all partitions begins, modulo the number of partitions.
-    pub(super) fn turn(&self) -> usize {
-        self.turn.load(Ordering::Relaxed)
-    }
-
-    /// Ends the turn of the partition with which a call has begun. The next call begins with the next partition, so a busy partition does not starve the other
-    /// partitions. Calls for a single partition end no turn.
-    pub(super) fn end_turn(&self) {
-        self.turn.fetch_add(1, Ordering::Relaxed);
+    /// Locks and returns the order in which calls for all partitions take the partitions.
+    pub(super) fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns `true` if this is not the first call. Before its first call, a follower has seen no leases.
@@ -123,6 +117,7 @@ impl Follower {
 
     /// Forgets the partitions that are no longer listed. The memory is therefore never larger than the list, which each call reads.
     pub(super) fn keep_listed(&self, listed: &[Listed]) {
+        self.turns().keep_listed(listed);
         let mut found = self.found();
         if found.len() > listed.len() {
             let listed: HashSet<_> = listed.iter().map(|listed| &listed.partition_key).collect();

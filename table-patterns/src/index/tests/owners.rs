@@ -1,5 +1,7 @@
 //! Tests of two entity types whose index entries in another partition would have the same keys.
 
+mod answers;
+
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::name::TableName;

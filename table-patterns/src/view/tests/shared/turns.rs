@@ -1,5 +1,7 @@
 //! Tests that a busy partition delays no other partition of a view's source for long.
 
+mod random;
+
 use std::sync::atomic::Ordering;
 
 use pollster::block_on;

@@ -1,0 +1,53 @@
+//! The order in which a follower (a process that applies changes to a view) takes the partitions of a source.
+
+use std::collections::{HashMap, HashSet};
+
+use table_core::key::PartitionKey;
+
+use crate::feed::Listed;
+
+/// The order of the partitions' last turns. A call begins with the partition whose last turn ended first.
+///
+/// Each call that applies changes ends at least one turn, and partitions without a turn are appended. The number of partitions before one that waits
+/// therefore decreases with each such call, also if the calls fail, are cancelled, or lose the view's lease before they reach that partition.
+#[derive(Debug)]
+pub(super) struct Turns {
+    /// A random number. Processes that call once begin with different partitions.
+    chance: usize,
+    /// The number of the next turn.
+    next: u64,
+    /// The number of each partition's last turn, or of its first appearance.
+    last: HashMap<PartitionKey, u64>,
+}
+
+impl Turns {
+    pub(super) fn new(chance: usize) -> Self {
+        Self { chance, next: 0, last: HashMap::new() }
+    }
+
+    /// Sorts partitions in the order of their turns.
+    pub(super) fn sort(&mut self, partitions: &mut [Listed]) {
+        let first = self.chance.checked_rem(partitions.len()).unwrap_or(0);
+        partitions.rotate_left(first);
+        for listed in &*partitions {
+            if !self.last.contains_key(&listed.partition_key) {
+                self.end(&listed.partition_key);
+            }
+        }
+        partitions.sort_by_cached_key(|listed| self.last.get(&listed.partition_key).copied());
+    }
+
+    /// Ends the turn of a partition. Its next turn follows those of all other partitions.
+    pub(super) fn end(&mut self, partition_key: &PartitionKey) {
+        self.last.insert(partition_key.clone(), self.next);
+        self.next = self.next.saturating_add(1);
+    }
+
+    /// Forgets the partitions that are no longer listed, if it remembers more partitions than are listed.
+    pub(super) fn keep_listed(&mut self, listed: &[Listed]) {
+        if self.last.len() > listed.len() {
+            let listed: HashSet<_> = listed.iter().map(|listed| &listed.partition_key).collect();
+            self.last.retain(|partition_key, _| listed.contains(partition_key));
+        }
+    }
+}
