@@ -1,5 +1,8 @@
 //! The columns of a grid, one for each property of its rows. A long value is stored in several properties (its chunks), which share one column.
 
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
 use table_core::limits::{BINARY_BYTES, STRING_UNITS};
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
@@ -20,30 +23,43 @@ pub(crate) struct Column {
 
 /// Returns the columns for the given rows, in the order in which the properties first occur, and the number of columns that were left out.
 pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Vec<Column>, usize) {
-    let mut columns: Vec<Column> = Vec::new();
+    let (mut columns, mut positions) = (Vec::<Column>::new(), Positions(HashMap::new()));
     for row in rows {
-        for (name, value) in row.iter().filter(|(name, _)| *name != ENTITY_TYPE && !is_piece(row, name)) {
-            let is_chunked = pieces(row, name).len() > 1;
-            match columns.iter_mut().find(|column| column.name == name) {
+        let later = later_pieces(row);
+        for (name, value) in row.iter().filter(|(name, _)| *name != ENTITY_TYPE && !later.contains(*name)) {
+            let position = positions.of(name);
+            if position >= COLUMNS {
+                continue;
+            }
+            let is_chunked = is_full(value) && pieces(row, name).len() > 1;
+            match columns.get_mut(position) {
                 Some(column) => column.is_chunked |= is_chunked,
                 None => columns.push(Column { name: name.to_owned(), edm: value.edm_type(), is_chunked }),
             }
         }
     }
-    let left_out = columns.len().saturating_sub(COLUMNS);
-    columns.truncate(COLUMNS);
-    (columns, left_out)
+    (columns, positions.0.len().saturating_sub(COLUMNS))
 }
 
-/// Returns `true` if a property is the second or a later chunk of a longer value, such as the chunk `Text3` of the value `Text`.
-pub(crate) fn is_piece(row: &TableEntity, name: &str) -> bool {
-    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count().min(2);
-    (1..=digits).any(|digits| {
-        let (base, number) = name.split_at(name.len() - digits);
-        number.parse().is_ok_and(|number: usize| {
-            number > 0 && name == format!("{base}{number}") && number < pieces(row, base).len()
-        })
-    })
+/// The positions of names in the order in which they first occur. The rows of a page can have hundreds of thousands of names, so a position is not searched for
+/// in a list.
+#[derive(Debug)]
+struct Positions<N>(HashMap<N, usize>);
+
+impl<N: Eq + Hash> Positions<N> {
+    /// Returns the position of a name. A new name gets the next position.
+    fn of(&mut self, name: N) -> usize {
+        let next = self.0.len();
+        *self.0.entry(name).or_insert(next)
+    }
+}
+
+/// Returns the names of all properties that are the second or a later chunk of a longer value, such as the chunk `Text3` of the value `Text`.
+pub(crate) fn later_pieces(row: &TableEntity) -> HashSet<String> {
+    // An entity has room for few full chunks.
+    let full = row.iter().filter(|(_, value)| is_full(value));
+    let later = full.flat_map(|(name, _)| (1..pieces(row, name).len()).map(move |at| format!("{name}{at}")));
+    later.collect()
 }
 
 /// Returns the chunks of a value. The first chunk has the name of the value, and only a full chunk is followed by another one. Properties of a program that are
@@ -86,6 +102,9 @@ pub(crate) fn joined(row: &TableEntity, name: &str) -> Option<(Value, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::hash::Hasher;
+
     use super::*;
 
     #[test]
@@ -107,6 +126,51 @@ mod tests {
         let (columns, _) = of([&row].into_iter());
         let names: Vec<_> = columns.iter().map(|column| (column.name.as_str(), column.is_chunked)).collect();
         assert_eq!(names, [("Scan1", true), ("Scan111", false)]);
+    }
+
+    /// A name that counts its comparisons with other names.
+    #[derive(Clone, Copy, Debug)]
+    struct Counted<'a>(usize, &'a Cell<usize>);
+
+    impl Hash for Counted<'_> {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+
+    impl PartialEq for Counted<'_> {
+        fn eq(&self, other: &Self) -> bool {
+            self.1.update(|count| count + 1);
+            self.0 == other.0
+        }
+    }
+
+    impl Eq for Counted<'_> {}
+
+    #[test]
+    fn a_name_is_compared_with_few_others() {
+        let (count, mut positions) = (Cell::new(0), Positions(HashMap::new()));
+        for name in 0..20_000 {
+            assert_eq!(positions.of(Counted(name, &count)), name);
+        }
+        for name in 0..20_000 {
+            assert_eq!(positions.of(Counted(name, &count)), name);
+        }
+        assert!(count.get() < 200_000, "{} comparisons", count.get());
+    }
+
+    /// With a search in a list, this test would take minutes.
+    #[test]
+    fn each_row_of_a_page_may_have_its_own_properties() {
+        let row = |nth: usize| {
+            let row = TableEntity::new("p", format!("{nth}")).unwrap();
+            (0..252).fold(row, |row, property| row.with(format!("P{}", nth * 252 + property), 1))
+        };
+        let rows: Vec<_> = (0..1_000).map(row).collect();
+        let (columns, left_out) = of(rows.iter());
+        let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, (0..COLUMNS).map(|nth| format!("P{nth}")).collect::<Vec<_>>());
+        assert_eq!(left_out, 252_000 - COLUMNS);
     }
 
     #[test]

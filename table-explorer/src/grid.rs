@@ -185,7 +185,8 @@ impl<'a> Grid<'a> {
 
     /// Returns the first properties of a row of another kind, formatted as one line.
     fn inline(&self, row: &Keyed<'_>) -> Markup {
-        let is_shown = |name: &str| name != ENTITY_TYPE && !columns::is_piece(row.row, name);
+        let later = columns::later_pieces(row.row);
+        let is_shown = |name: &str| name != ENTITY_TYPE && !later.contains(name);
         let properties: Vec<_> = row.row.iter().filter(|(name, _)| is_shown(name)).collect();
         let count = properties.len();
         html! {

@@ -63,7 +63,7 @@ pub(crate) async fn accept(
             Err(error) => {
                 // Usually the process has run out of file descriptors. Closing a guest frees one, as does the end of any other connection.
                 if !shared.guests.evict()
-                    && let Some(omitted) = shared.log_limit.line(Instant::now())
+                    && let Some(omitted) = shared.log_limits.connections.line(Instant::now())
                 {
                     tracing::warn!(target: "table_server", %error, omitted, "a connection was not accepted");
                 }

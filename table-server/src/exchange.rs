@@ -157,8 +157,7 @@ impl Exchange {
 
     /// Returns a decoded query parameter. Its name is case-insensitive, as in the signed text of a request (AUTH-22).
     pub(crate) fn query(&self, name: &str) -> Option<Cow<'_, str>> {
-        let mut pairs = form_urlencoded::parse(self.raw_query.as_bytes());
-        pairs.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        parameter(&self.raw_query, name)
     }
 
     pub(crate) fn query_is(&self, name: &str, value: &str) -> bool {
@@ -190,15 +189,7 @@ impl Exchange {
     /// # Errors
     /// `AtomFormatNotSupported` if the client does not accept JSON.
     pub(crate) fn level(&self) -> Result<MetadataLevel, Refusal> {
-        let format = self.query("$format");
-        let level = match (format.as_deref(), self.headers.contains_key(ACCEPT)) {
-            (Some(format), _) => negotiate::level([format]),
-            (None, true) => negotiate::level(self.all(&ACCEPT)),
-            (None, false) => Some(MetadataLevel::Minimal),
-        };
-        level.ok_or_else(|| {
-            Refusal::new(415, "AtomFormatNotSupported", "ask for application/json with Accept or $format")
-        })
+        negotiate::requested(self.query("$format").as_deref(), self.all(&ACCEPT))
     }
 
     /// Returns the body as text.
@@ -208,6 +199,12 @@ impl Exchange {
     pub(crate) fn text(&self) -> Result<&str, Refusal> {
         std::str::from_utf8(&self.body).map_err(|_| Refusal::xml("the body is not UTF-8"))
     }
+}
+
+/// Returns a decoded parameter of a query string. Its name is case-insensitive.
+pub(crate) fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
 /// Returns the scheme at the start of the account's base URL.

@@ -111,7 +111,7 @@ async fn respond(
         &exchange,
         (&answer, is_verified),
         exchange.begun.elapsed(),
-        &shared.log_limit,
+        &shared.log_limits,
     ));
     let count = |body| shared.unread.count(body, exchange.caller.address, guest.eviction());
     answer.into_response(&exchange).map(count)

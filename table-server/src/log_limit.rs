@@ -1,6 +1,4 @@
-//! A limit on log lines for rejected requests.
-//!
-//! Anyone who can reach the port can send requests that are rejected. Without a limit, their log lines could fill the disk.
+//! Limits on the log lines that anyone who can reach the port can cause. Without a limit, such lines could fill the disk.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,7 +7,18 @@ use std::time::{Duration, Instant};
 const LINES: u32 = 60;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// The limit on log lines. It counts the lines logged in the current period, and the lines omitted since the last logged line.
+/// The limits on log lines, one for each kind. With a common limit, frequent lines of one kind would suppress rare lines of another.
+#[derive(Debug, Default)]
+pub(crate) struct LogLimits {
+    /// Connections that were not accepted.
+    pub(crate) connections: LogLimit,
+    /// Requests with status 403.
+    pub(crate) unauthorized: LogLimit,
+    /// Other requests without a valid signature.
+    pub(crate) unverified: LogLimit,
+}
+
+/// A limit on log lines. It counts the lines logged in the current period, and the lines omitted since the last logged line.
 #[derive(Debug, Default)]
 pub(crate) struct LogLimit(Mutex<Period>);
 

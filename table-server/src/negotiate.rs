@@ -2,11 +2,34 @@
 
 use table_core::odata::MetadataLevel;
 
+use crate::refusal::Refusal;
+
+/// Returns the metadata level that a request, or a part of a batch, asks for with `$format` or, without `$format`, with its `Accept` headers. A request without
+/// both receives minimal metadata.
+///
+/// # Errors
+/// `AtomFormatNotSupported` if the client does not accept JSON.
+pub(crate) fn requested<'a>(
+    format: Option<&'a str>,
+    accept: impl Iterator<Item = &'a str>,
+) -> Result<MetadataLevel, Refusal> {
+    let mut accept = accept.peekable();
+    let has_accept = accept.peek().is_some();
+    let level = match format {
+        Some(format) => level([format]),
+        None if has_accept => level(accept),
+        None => Some(MetadataLevel::Minimal),
+    };
+    level.ok_or_else(|| {
+        Refusal::new(415, "AtomFormatNotSupported", "ask for application/json with Accept or $format")
+    })
+}
+
 /// Returns the metadata level of the media range with the highest weight. If several ranges have this weight, the first of them decides. Returns `None` if no
 /// range allows JSON.
 ///
 /// `accept` contains the values of all `Accept` headers, or the value of `$format`.
-pub(crate) fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<MetadataLevel> {
+fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<MetadataLevel> {
     let mut best = (0.0, None);
     for range in accept.into_iter().flat_map(|value| value.split(',')) {
         let Some((level, weight)) = weighted(range.trim()) else { continue };

@@ -14,10 +14,11 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use table_core::query::QueryClass;
 use tokio::net::TcpListener;
+use tracing::Level;
 
 use crate::answer::Answer;
 use crate::exchange::Exchange;
-use crate::log_limit::LogLimit;
+use crate::log_limit::LogLimits;
 use crate::metrics::Answered;
 use crate::operation::Operation;
 use crate::unverified::Guests;
@@ -120,13 +121,13 @@ fn shown(path: &str) -> &str {
 /// response with status 403 as a warning. Other requests are logged at level INFO, even listings and scans. The query is not logged, because it may contain a
 /// signature; the filter of a table scan is logged.
 ///
-/// `limit` bounds the log lines of requests that anyone can send: unverified requests, and requests answered with 403. Beyond the limit, such requests are
-/// logged at level DEBUG.
+/// `limits` bounds the lines of requests that anyone can send: requests answered with 403, and other unverified requests. Beyond the limit of their kind, such
+/// requests are logged at level DEBUG. A line that the subscriber does not show does not count towards a limit.
 pub(crate) fn log<'a>(
     exchange: &Exchange,
     (answer, is_verified): (&'a Answer, bool),
     took: Duration,
-    limit: &LogLimit,
+    limits: &LogLimits,
 ) -> Answered<'a> {
     let answered = Answered {
         operation: Operation::of(exchange),
@@ -136,8 +137,15 @@ pub(crate) fn log<'a>(
         bytes_in: exchange.body.len(),
         bytes_out: answer.body.len(),
     };
-    let is_bounded = answer.internal.is_none() && (!is_verified || answer.outcome() == 403);
-    let allowed = if is_bounded { limit.line(Instant::now()) } else { Some(0) };
+    let limit = if answer.internal.is_some() {
+        None
+    } else if answered.status == 403 {
+        Some(&limits.unauthorized).filter(|_| tracing::enabled!(target: "table_server", Level::WARN))
+    } else {
+        Some(&limits.unverified)
+            .filter(|_| !is_verified && tracing::enabled!(target: "table_server", Level::INFO))
+    };
+    let allowed = limit.map_or(Some(0), |limit| limit.line(Instant::now()));
     let omitted = allowed.filter(|lines| *lines > 0);
     let (cost, class) = (&answer.cost, answer.cost.class.map(tracing::field::display));
     macro_rules! event {
@@ -176,66 +184,4 @@ pub(crate) fn log<'a>(
 }
 
 #[cfg(test)]
-mod tests {
-    use std::pin::pin;
-    use std::task::{Context, Waker};
-
-    use table_core::{Engine, TableName, TableStore};
-
-    use super::*;
-    use crate::account::Account;
-    use crate::limits::ServerLimits;
-    use crate::shared::Shared;
-    use crate::transport::Transport;
-
-    /// Returns the state of a server with one table and four request permits, and the engine of its account.
-    async fn shared() -> (Arc<Shared>, Engine) {
-        let account = Account::emulator(Engine::in_memory()).unwrap().resettable();
-        let engine = account.engine.clone();
-        engine.create_table(&TableName::new("Employee").unwrap()).await.unwrap();
-        let limits = ServerLimits { requests: 4, ..ServerLimits::default() };
-        (Arc::new(Shared::new(vec![account], limits, Duration::ZERO, Transport::Plain, None)), engine)
-    }
-
-    async fn tables(engine: &Engine) -> usize {
-        engine.list_tables("", None, 10).await.unwrap().names.len()
-    }
-
-    fn post(origin: Option<&str>) -> Request<()> {
-        let request = Request::post("/reset");
-        let request = origin.into_iter().fold(request, |request, origin| request.header(ORIGIN, origin));
-        request.body(()).unwrap()
-    }
-
-    #[tokio::test]
-    async fn a_reset_is_completed_without_its_client() {
-        let (shared, engine) = shared().await;
-        let running = Arc::clone(&shared.requests).try_acquire_owned().unwrap();
-        {
-            let request = post(None);
-            let mut answer = pin!(answer(&request, Arc::clone(&shared)));
-            assert!(answer.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-            // The reset has begun once it holds the other permits.
-            while shared.requests.try_acquire().is_ok() {
-                tokio::task::yield_now().await;
-            }
-            // The client closes its connection while the reset waits for a running request.
-        }
-        assert_eq!(tables(&engine).await, 1);
-        drop(running);
-        // Permits are granted in the order in which they were requested, so this call waits until the reset is complete.
-        drop(shared.requests.acquire_many(4).await.unwrap());
-        assert_eq!(tables(&engine).await, 0);
-    }
-
-    #[tokio::test]
-    async fn a_web_page_cannot_reset_the_server() {
-        let (shared, engine) = shared().await;
-        for origin in ["http://127.0.0.1:10010", "https://contoso.com", "null"] {
-            assert_eq!(answer(&post(Some(origin)), Arc::clone(&shared)).await.status(), 403, "{origin}");
-        }
-        assert_eq!(tables(&engine).await, 1);
-        assert_eq!(answer(&post(None), shared).await.status(), 200);
-        assert_eq!(tables(&engine).await, 0);
-    }
-}
+mod tests;

@@ -1,7 +1,10 @@
 //! Determines a request's operation, for metrics and logs.
 
+use http::Method;
+
 use crate::exchange::Exchange;
 use crate::service::Service;
+use crate::{queues, tables};
 
 macro_rules! operations {
     ($($name:ident)*) => {
@@ -38,14 +41,14 @@ impl Operation {
         if exchange.service == Service::Blobs {
             return Self::Blob;
         }
-        let verb = exchange.verb().unwrap_or_default();
-        if verb == "OPTIONS" {
+        if exchange.method == Method::OPTIONS {
             return Self::Preflight;
         }
         let has = |name, value| exchange.query_is(name, value);
         if has("restype", "service") {
             return if has("comp", "stats") { Self::ServiceStats } else { Self::ServiceProperties };
         }
+        let verb = exchange.verb().unwrap_or_default();
         if exchange.service == Service::Tables {
             Self::of_tables(verb, &exchange.path, has("comp", "acl"))
         } else {
@@ -54,69 +57,46 @@ impl Operation {
     }
 
     fn of_tables(verb: &str, path: &str, acl: bool) -> Self {
-        let name = path.split(['(', '/']).next().unwrap_or_default();
-        let names_one = || path.contains("='") || path.contains("('");
-        match verb {
-            _ if path.is_empty() => Self::Other,
+        use tables::path::Target;
+        let Ok(target) = tables::path::read(path) else { return Self::Other };
+        match (verb, target) {
             _ if acl => Self::TableAcl,
-            "POST" if path == "$batch" => Self::EntityGroupTransaction,
-            _ if name.eq_ignore_ascii_case("tables") => match verb {
-                "POST" => Self::CreateTable,
-                "DELETE" => Self::DeleteTable,
-                "GET" if names_one() => Self::GetTable,
-                "GET" => Self::QueryTables,
-                _ => Self::Other,
-            },
-            "GET" if names_one() => Self::GetEntity,
-            "GET" => Self::QueryEntities,
-            "POST" => Self::InsertEntity,
-            "PUT" => Self::UpdateEntity,
-            "MERGE" | "PATCH" => Self::MergeEntity,
-            "DELETE" => Self::DeleteEntity,
+            ("POST", Target::Batch) => Self::EntityGroupTransaction,
+            ("GET", Target::Names) => Self::QueryTables,
+            ("POST", Target::Names) => Self::CreateTable,
+            ("GET", Target::Name(_)) => Self::GetTable,
+            ("DELETE", Target::Name(_)) => Self::DeleteTable,
+            ("GET", Target::Table(_)) => Self::QueryEntities,
+            ("POST", Target::Table(_) | Target::Below(_)) => Self::InsertEntity,
+            ("GET", Target::Entity(..) | Target::SingleKey(_)) => Self::GetEntity,
+            ("PUT", Target::Entity(..) | Target::SingleKey(_)) => Self::UpdateEntity,
+            ("MERGE" | "PATCH", Target::Entity(..) | Target::SingleKey(_)) => Self::MergeEntity,
+            ("DELETE", Target::Entity(..) | Target::SingleKey(_)) => Self::DeleteEntity,
             _ => Self::Other,
         }
     }
 
     fn of_queues(verb: &str, exchange: &Exchange) -> Self {
-        let mut parts = exchange.path.splitn(3, '/');
-        let (name, messages, id) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
-        let comp = exchange.query("comp");
-        match (verb, messages, id) {
-            ("GET", ..) if name.is_empty() => Self::ListQueues,
-            _ if comp.as_deref() == Some("acl") => Self::QueueAcl,
-            _ if comp.as_deref() == Some("metadata") => Self::QueueMetadata,
-            ("POST", Some(_), None) => Self::PutMessage,
-            ("GET", Some(_), None) if exchange.query_is("peekonly", "true") => Self::PeekMessages,
-            ("GET", Some(_), None) => Self::GetMessages,
-            ("DELETE", Some(_), None) => Self::ClearMessages,
-            ("PUT", Some(_), Some(_)) => Self::UpdateMessage,
-            ("DELETE", Some(_), Some(_)) => Self::DeleteMessage,
-            ("PUT", None, None) => Self::CreateQueue,
-            ("DELETE", None, None) => Self::DeleteQueue,
+        use queues::path::Target;
+        match (verb, queues::path::read(&exchange.path)) {
+            ("GET", Target::Names) => Self::ListQueues,
+            (_, Target::Queue(_)) => match (verb, exchange.query("comp").as_deref()) {
+                (_, Some("acl")) => Self::QueueAcl,
+                (_, Some("metadata")) => Self::QueueMetadata,
+                ("PUT", _) => Self::CreateQueue,
+                ("DELETE", _) => Self::DeleteQueue,
+                _ => Self::Other,
+            },
+            ("POST", Target::Messages(_)) => Self::PutMessage,
+            ("GET", Target::Messages(_)) if exchange.query_is("peekonly", "true") => Self::PeekMessages,
+            ("GET", Target::Messages(_)) => Self::GetMessages,
+            ("DELETE", Target::Messages(_)) => Self::ClearMessages,
+            ("PUT", Target::Message(..)) => Self::UpdateMessage,
+            ("DELETE", Target::Message(..)) => Self::DeleteMessage,
             _ => Self::Other,
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn operations_of_tables() {
-        for (verb, path, expected) in [
-            ("GET", "Tables", Operation::QueryTables),
-            ("GET", "Tables('Employee')", Operation::GetTable),
-            ("POST", "Tables", Operation::CreateTable),
-            ("GET", "Employee()", Operation::QueryEntities),
-            ("GET", "Employee(PartitionKey='a',RowKey='b')", Operation::GetEntity),
-            ("MERGE", "Employee(PartitionKey='a',RowKey='b')", Operation::MergeEntity),
-            ("POST", "$batch", Operation::EntityGroupTransaction),
-            ("POST", "Employee", Operation::InsertEntity),
-            ("TRACE", "Employee", Operation::Other),
-            ("GET", "", Operation::Other),
-        ] {
-            assert_eq!(Operation::of_tables(verb, path, false), expected, "{verb} {path}");
-        }
-    }
-}
+mod tests;

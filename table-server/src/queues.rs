@@ -2,6 +2,7 @@
 
 mod allowed;
 mod messages;
+pub(crate) mod path;
 mod whole;
 
 use table_core::QueueName;
@@ -11,6 +12,7 @@ use crate::answer::Answer;
 use crate::authorize::Access;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
+use path::Target;
 
 /// Handles a request to the Queue service.
 pub(crate) async fn answer(
@@ -19,33 +21,31 @@ pub(crate) async fn answer(
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
     let verb = exchange.verb()?;
-    // A slash at the end is ignored only after the name of a queue: after `messages/`, it is followed by an empty identifier, not by all messages.
-    let mut parts = exchange.path.splitn(3, '/');
-    let name = parts.next().unwrap_or_default();
-    if name.is_empty() {
-        if !(verb == "GET" && exchange.query_is("comp", "list")) {
-            return Err(Refusal::nowhere());
+    let (name, id) = match path::read(&exchange.path) {
+        Target::Names if verb == "GET" && exchange.query_is("comp", "list") => {
+            allowed::list(account, access)?;
+            return whole::list(account, exchange);
         }
-        allowed::list(account, access)?;
-        return whole::list(account, exchange);
-    }
-    let queue = QueueName::new(name)?;
-    match (parts.next(), parts.next()) {
-        (None | Some(""), None) => {
+        Target::Names => return Err(Refusal::nowhere()),
+        Target::Queue(name) => {
+            let queue = QueueName::new(name)?;
             let settings = exchange.query("comp");
             if settings.as_deref() == Some("acl") {
                 access.owner(exchange.service)?;
             }
             allowed::queue(account, access, verb, settings.is_some())?;
-            whole::answer(account, &queue, verb, exchange).await
+            return whole::answer(account, &queue, verb, exchange).await;
         }
-        (Some("messages"), id) => {
-            let is_peek = exchange.query_is("peekonly", "true");
-            allowed::messages(account, access, verb, id.is_some(), is_peek)?;
-            messages::answer(account, &queue, id, verb, exchange).await
+        Target::Messages(name) => (name, None),
+        Target::Message(name, id) => (name, Some(id)),
+        Target::Below(name) => {
+            QueueName::new(name)?;
+            return Err(Refusal::nowhere());
         }
-        _ => Err(Refusal::nowhere()),
-    }
+    };
+    let (queue, is_peek) = (QueueName::new(name)?, exchange.query_is("peekonly", "true"));
+    allowed::messages(account, access, verb, id.is_some(), is_peek)?;
+    messages::answer(account, &queue, id, verb, exchange).await
 }
 
 #[cfg(test)]

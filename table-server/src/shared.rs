@@ -10,7 +10,7 @@ use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 use crate::account::Account;
 use crate::bearer::Bearer;
 use crate::limits::ServerLimits;
-use crate::log_limit::LogLimit;
+use crate::log_limit::LogLimits;
 use crate::metrics::{self, Metrics, UnderWay};
 use crate::observe::Observed;
 use crate::open::OpenConnections;
@@ -35,8 +35,7 @@ pub(crate) struct Shared {
     pub(crate) open: OpenConnections,
     pub(crate) guests: Arc<Guests>,
     pub(crate) unread: Arc<UnreadResponses>,
-    /// The limit on log lines for rejected requests.
-    pub(crate) log_limit: LogLimit,
+    pub(crate) log_limits: LogLimits,
     /// Permits for verified requests whose bodies are being read.
     pub(crate) uploads: Uploads,
     /// Permits for verified requests that are being processed.
@@ -64,7 +63,7 @@ impl Shared {
             open: OpenConnections::default(),
             guests: Guests::new(limits.unauthenticated_connections, limits.connections),
             unread: UnreadResponses::new(limits.unread_response_bytes),
-            log_limit: LogLimit::default(),
+            log_limits: LogLimits::default(),
             uploads,
             requests: Arc::new(Semaphore::new(limits.requests)),
         }

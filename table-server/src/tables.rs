@@ -5,7 +5,7 @@ mod batch;
 mod entity;
 mod names;
 mod options;
-mod path;
+pub(crate) mod path;
 mod position;
 mod preference;
 mod query;

@@ -12,7 +12,7 @@ use crate::account::Account;
 use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::limits::ServerLimits;
-use crate::log_limit::LogLimit;
+use crate::log_limit::LogLimits;
 use crate::refusal::Refusal;
 use crate::service::Service;
 use crate::{observe, route};
@@ -41,6 +41,6 @@ pub async fn answer(accounts: &[Account], port: Port, request: Request<Bytes>) -
     } else {
         route::run(accounts, None, &mut exchange).await
     };
-    observe::log(&exchange, (&answer, false), Duration::ZERO, &LogLimit::default());
+    observe::log(&exchange, (&answer, false), Duration::ZERO, &LogLimits::default());
     answer.into_response(&exchange).map(Bytes::from)
 }

@@ -66,7 +66,8 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
 }
 
 fn properties(table: &TableName, entity: &TableEntity) -> Markup {
-    let shown = entity.iter().filter(|(name, _)| !columns::is_piece(entity, name));
+    let later = columns::later_pieces(entity);
+    let shown = entity.iter().filter(|(name, _)| !later.contains(*name));
     html! {
         @if entity.is_empty() { p.empty { "The entity has no properties." } }
         @else {

@@ -99,8 +99,8 @@ fn drawn(table: &TableName, run: &Run<'_>) -> Markup {
 
 /// Returns the properties of a row in columns, each as a name above a value.
 fn properties(table: &TableName, row: &Keyed<'_>) -> Markup {
-    let shown: Vec<(&str, &Value)> =
-        row.row.iter().filter(|(name, _)| !columns::is_piece(row.row, name)).collect();
+    let later = columns::later_pieces(row.row);
+    let shown: Vec<(&str, &Value)> = row.row.iter().filter(|(name, _)| !later.contains(*name)).collect();
     let address = |name: &str| link::value(table, row.row.key(), name, "text");
     html! {
         @if shown.is_empty() { span.faint { "no properties" } }

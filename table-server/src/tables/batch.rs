@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use http::HeaderMap;
+use http::header::ACCEPT;
+use http::{HeaderMap, HeaderValue};
 use table_core::etag::IfMatch;
 use table_core::odata::MetadataLevel;
 use table_core::operation::{Operation, OperationKind};
@@ -14,6 +15,7 @@ use crate::account::Account;
 use crate::answer::Answer;
 use crate::cost::Cost;
 use crate::exchange::{self, Exchange};
+use crate::negotiate;
 use crate::refusal::Refusal;
 use crate::tables::entity::{Call, Sent, Written, limits};
 use crate::tables::path::{self, Target};
@@ -83,8 +85,7 @@ async fn change_set<S: TableStore>(
         }
         let insert = matches!(call.kind, OperationKind::Insert(_));
         let echo = call.echo();
-        let accept = || MetadataLevel::from_media_type(part.header("accept"));
-        let level = echo.as_ref().and_then(|_| accept()).unwrap_or_default();
+        let level = if insert { level(part).map_err(at)? } else { MetadataLevel::Minimal };
         written.push(Written { base: &exchange.base, account: account.name(), level, insert, echo });
         let kind = std::mem::replace(&mut call.kind, OperationKind::Delete(IfMatch::Any));
         let operation = Operation { row_key: call.key.row_key.clone(), kind };
@@ -118,6 +119,8 @@ async fn change_set<S: TableStore>(
 /// Returns the write described by a part of the batch. `first` is the write in the batch's first part. Its table name is reused instead of parsing an equal
 /// name again.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
+    let (path, _) = url(part)?;
+    refuse_atom(part.values("content-type").next(), part.body)?;
     let mut conditions = part.values("if-match");
     let if_match = conditions.next();
     if conditions.next().is_some() || if_match.is_some_and(|text| !exchange::is_ascii_text(text)) {
@@ -130,8 +133,6 @@ fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Res
         preference: Preference::read(part.values("prefer")),
         body: part.body,
     };
-    refuse_atom(part.values("content-type").next(), part.body)?;
-    let (path, _) = url(part)?;
     let (name, key) = match (sent.verb, target(&path, base)?) {
         ("POST", Target::Table(name)) => (name, None),
         ("PUT" | "MERGE" | "PATCH" | "DELETE", Target::Entity(name, key)) => (name, Some(key)),
@@ -153,6 +154,17 @@ fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     let path = table_wire::percent::decode(path)
         .ok_or_else(|| Refusal::input("the URL is not percent-encoded UTF-8"))?;
     Ok((path, query))
+}
+
+/// Returns the values of the `Accept` headers of a part. As in a request, a value that is not ASCII is returned as an empty string.
+fn accepted<'a>(part: &RequestPart<'a>) -> impl Iterator<Item = &'a str> {
+    part.values("accept").map(|value| if exchange::is_ascii_text(value) { value } else { "" })
+}
+
+/// Returns the metadata level that a part asks for, as a request outside a batch does.
+fn level(part: &RequestPart<'_>) -> Result<MetadataLevel, Refusal> {
+    let (_, query) = part.target().split_once('?').unwrap_or_default();
+    negotiate::requested(exchange::parameter(query, "$format").as_deref(), accepted(part))
 }
 
 /// Returns the account's name if the outer request is in path style. The name is then the first segment of the request's path and of the paths in the batch's
@@ -181,8 +193,8 @@ async fn point_query<S: TableStore>(
             return Err(Refusal::input("the query of a batch must name one entity by its key"));
         };
         let mut headers = HeaderMap::new();
-        if let Ok(accept) = part.header("accept").parse() {
-            headers.insert("accept", accept);
+        for value in accepted(part).flat_map(HeaderValue::from_str) {
+            headers.append(ACCEPT, value);
         }
         let inner = Exchange { raw_query: query.to_owned(), headers, ..exchange.clone() };
         query::get(store, account, &TableName::new(name)?, path::key(key)?, &inner).await

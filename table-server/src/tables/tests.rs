@@ -1,6 +1,7 @@
 //! Tests of requests to the Table service, which are handled without network connections.
 
 mod pages;
+mod parts;
 mod writes;
 
 use std::net::Ipv4Addr;

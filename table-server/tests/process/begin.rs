@@ -12,16 +12,16 @@ use crate::wire::{Asked, status};
 /// The port is below the ephemeral range. An ephemeral port could be assigned to another test's server, or to the client's own end of a connection. The
 /// function tests the port by connecting instead of listening. A child process that another test starts holds copies of this process's listeners until it
 /// executes its program. A listener on this port would therefore still accept the client's connections, which would then be reset.
-fn unused_address() -> SocketAddr {
-    let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
-    let mut addresses = (first..32_000).map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+///
+/// Tests that run at the same time pass different numbers `nth`, less than 2, and get different ports.
+pub(crate) fn unused_address(nth: u16) -> SocketAddr {
+    let first = 20_000 + nth + 2 * u16::try_from(std::process::id() % 5_000).unwrap();
+    let mut addresses = (first..32_000).step_by(2).map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
     addresses.find(|address| TcpStream::connect(address).is_err()).unwrap()
 }
 
-#[test]
-fn a_client_that_connects_during_startup_is_answered() {
-    let address = unused_address();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_table-server"));
+/// Starts the server with an address for tables, connects to it as soon as possible, and returns the response to a list of the tables.
+pub(crate) fn answered(mut command: Command, address: SocketAddr) -> String {
     command.args(["--memory", "--queue-port", "0", "--blob-port", "0"]);
     command.args(["--table-port", &address.port().to_string()]);
     let mut process = command.spawn().unwrap();
@@ -33,5 +33,11 @@ fn a_client_that_connects_during_startup_is_answered() {
     let answer = Asked::tables("GET", &format!("/{EMULATOR_ACCOUNT}/Tables")).of(address, &key);
     process.kill().unwrap();
     process.wait().unwrap();
+    answer
+}
+
+#[test]
+fn a_client_that_connects_during_startup_is_answered() {
+    let answer = answered(Command::new(env!("CARGO_BIN_EXE_table-server")), unused_address(0));
     assert_eq!(status(&answer), "200", "{answer}");
 }

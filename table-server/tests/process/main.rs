@@ -7,6 +7,7 @@ mod begin;
 mod child;
 mod end;
 mod operators;
+mod output;
 mod settings;
 mod tls;
 mod trial;

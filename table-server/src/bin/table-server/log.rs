@@ -21,8 +21,13 @@ impl Log {
     /// Starts the log.
     pub(crate) fn begin(self) {
         let level = if matches!(self, Self::Quiet) { Level::WARN } else { Level::INFO };
-        let log =
-            tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).with_ansi(false);
+        // By default, the library also reports a line that cannot be written, with `eprintln!`. This call panics if standard error cannot be written, for
+        // example because it is a file on a full disk.
+        let log = tracing_subscriber::fmt()
+            .with_writer(std::io::stderr)
+            .with_max_level(level)
+            .with_ansi(false)
+            .log_internal_errors(false);
         match self {
             Self::Quiet | Self::Text => log.init(),
             Self::Json => log.json().flatten_event(true).init(),

@@ -59,7 +59,12 @@ async fn serve(arguments: Arguments) -> Result<(), Error> {
     let end = asked_to_end();
     let [tables, queues, blobs] = [server.tables(), server.queues(), server.blobs()];
     let scheme = server.scheme();
-    print!("tables {scheme}://{tables}  queues {scheme}://{queues}  no blobs {scheme}://{blobs}\n{lines}");
+    let text = format!(
+        "tables {scheme}://{tables}  queues {scheme}://{queues}  no blobs {scheme}://{blobs}\n{lines}"
+    );
+    // A server whose standard output is closed or full still serves.
+    let mut out = io::stdout();
+    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     server.serve_until(end).await;
     Ok(())
 }
