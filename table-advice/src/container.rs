@@ -69,7 +69,7 @@ impl Report {
     /// # Errors
     /// - `InvalidWorkload` if one of the design's queries fixes an unknown level.
     /// - `InvalidWorkload` if a number of the design is negative, infinite or not a number.
-    /// - `InvalidInput` if the throughput of the design, or the bytes that it stores, need more than 1,000 physical partitions.
+    /// - `InvalidInput` if the throughput of the design, or the bytes that it stores in any order of the levels, need more than 1,000 physical partitions.
     /// - `InvalidWorkload` if the workload has load, but none for the [table](Design::table) of the design.
     pub fn container(&self, design: &Design) -> Result<Container> {
         if let Some((query, level)) = design.unknown.clone() {

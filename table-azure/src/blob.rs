@@ -90,7 +90,7 @@ impl AzureBlobs {
     /// (BLB-1). `EntityAlreadyExists` for any other conflict, such as a container with this name that is being deleted. The error is ambiguous if a response
     /// was lost or did not come from the service.
     pub async fn create_container(&self, name: &str) -> Result<bool> {
-        let request = Request::new("create container", Method::PUT, format!("/{}", encode(name)));
+        let request = Request::new("create container", Method::PUT, format!("/{}", encode(checked(name)?)));
         let request = request.query("restype", "container").acknowledged_by(&[201]);
         let pipeline = self.0.pipeline.clone();
         let work = async move {
@@ -110,7 +110,8 @@ impl AzureBlobs {
     /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
     /// (BLB-1).
     pub async fn delete_container(&self, name: &str) -> Result<bool> {
-        let request = Request::new("delete container", Method::DELETE, format!("/{}", encode(name)));
+        let request =
+            Request::new("delete container", Method::DELETE, format!("/{}", encode(checked(name)?)));
         let request = request.query("restype", "container").acknowledged_by(&[202]);
         let pipeline = self.0.pipeline.clone();
         let work = async move {
@@ -130,11 +131,11 @@ impl AzureBlobs {
     ///
     /// # Errors
     /// `Unsupported` if the credential is a bearer token; use the builder in `object_store`, which has its own token providers. `InvalidInput` if neither the
-    /// credential nor the endpoint contains an account name.
+    /// credential nor the endpoint contains an account name, or if `name` is empty or contains other characters than ASCII letters, digits, `-` and `$` (BLB-1).
     pub fn container(&self, name: &str) -> Result<MicrosoftAzure> {
         let inner = &*self.0;
         let builder = MicrosoftAzureBuilder::new()
-            .with_container_name(name)
+            .with_container_name(checked(name)?)
             .with_account(self.account()?)
             .with_endpoint(inner.endpoint.clone())
             .with_allow_http(true)
@@ -172,6 +173,22 @@ impl AzureBlobs {
                 .with_rule("ACC-1")
         })
     }
+}
+
+/// Returns the name of a container, which is the first segment of the path in every request for the container. The service checks the other rules for names.
+///
+/// # Errors
+/// `InvalidInput` if the name is empty or contains a character that no name contains. Such a name could address another container: the parser of URLs removes
+/// `.`, `..` and line breaks, and a server may decode `%2F` to a slash.
+fn checked(name: &str) -> Result<&str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '$');
+    if !name.is_empty() && name.chars().all(is_plain) {
+        return Ok(name);
+    }
+    let message = format!(
+        "`{name}` is not the name of a container; use 3 to 63 lower-case letters, digits and single hyphens"
+    );
+    Err(Error::new(ErrorCode::InvalidInput, message).with_rule("BLB-1"))
 }
 
 /// Returns `true` if the service rejected the request with this error code.

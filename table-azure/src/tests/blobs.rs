@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use object_store::ObjectStoreExt;
-
-use table_core::ErrorCode;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use proptest::prelude::*;
+use table_core::{Error, ErrorCode};
 
 use super::server::*;
 use crate::{AzureBlobs, Options, RetryPolicy};
@@ -32,15 +33,70 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_container() {
     }
 }
 
-/// Tests that a name that is a segment with a special meaning is not sent: the URL would address the account.
-#[tokio::test]
-async fn blb_1_a_container_name_that_addresses_the_account_is_not_sent() {
-    for name in [".", ".."] {
-        let server = Server::start([answer(201, &[], ""), answer(202, &[], "")]).await;
-        let blobs = blobs(&server);
-        assert_eq!(blobs.create_container(name).await.unwrap_err().code(), ErrorCode::InvalidInput, "{name}");
-        assert_eq!(blobs.delete_container(name).await.unwrap_err().code(), ErrorCode::InvalidInput, "{name}");
-        assert!(server.received().is_empty());
+/// Sends each kind of request for a container. Returns the paths of the requests below the account, and whether each name was accepted.
+async fn sent(name: &str) -> (Vec<String>, [Result<(), Error>; 3]) {
+    let server = Server::start(vec![answer(404, &[HTML], ""); 6]).await;
+    let blobs = blobs_with(&server, Options::new().retry(RetryPolicy::NONE));
+    let of_name = |outcome: Result<bool, Error>| match outcome {
+        Err(error) if error.code() == ErrorCode::InvalidInput => Err(error),
+        _ => Ok(()),
+    };
+    let created = of_name(blobs.create_container(name).await);
+    let deleted = of_name(blobs.delete_container(name).await);
+    let opened = match blobs.container(name) {
+        Ok(container) => {
+            let blob = Path::from("photos/x");
+            drop(container.put(&blob, "value".into()).await);
+            drop(container.get(&blob).await);
+            drop(container.delete(&blob).await);
+            drop(container.list_with_delimiter(None).await);
+            Ok(())
+        }
+        Err(error) => Err(error),
+    };
+    let path = |line: String| line.split_once(' ').unwrap().1.to_owned();
+    (server.lines().into_iter().map(path).collect(), [created, deleted, opened])
+}
+
+/// Tests that no request is sent for a name with which it would address the account or another container.
+#[test]
+fn blb_1_a_container_name_that_addresses_the_account_is_not_sent() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for name in [
+        "", ".", "..", "a/b", "/", "..\\", "\t..", ".\n.", "pho\ntos", "photos/", "a b", "%2e%2e", "a?b",
+        "a#b", "é",
+    ] {
+        let (paths, outcomes) = runtime.block_on(sent(name));
+        assert_eq!(paths, Vec::<String>::new(), "{name:?}");
+        for error in outcomes.map(Result::unwrap_err) {
+            assert_eq!(
+                (error.code(), error.rule()),
+                (ErrorCode::InvalidInput, Some("BLB-1")),
+                "{name:?}: {error}"
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Tests that each request addresses the container with the given name, or that no request is sent.
+    #[test]
+    fn blb_1_every_request_for_a_container_addresses_that_container(
+        name in prop_oneof![any::<String>(), "[./\\\\%2eE\t\n\r ]{0,4}", "[a-z./\t$-]{0,5}", "[a-z0-9](-[a-z0-9]|[a-z0-9]){2,30}"],
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (paths, outcomes) = runtime.block_on(sent(&name));
+        let is_accepted = outcomes[0].is_ok();
+        prop_assert!(outcomes.iter().all(|outcome| outcome.is_ok() == is_accepted), "{:?}: {:?}", name, outcomes);
+        prop_assert_eq!(paths.len(), if is_accepted { 6 } else { 0 });
+        for path in paths {
+            let segments: Vec<String> = path.split('/').map(|segment| segment.replace("%24", "$")).collect();
+            prop_assert_eq!(segments[..2].join("/"), format!("/{name}"), "{}", path);
+        }
+        let is_valid = name.len() >= 3 && !name.contains(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit() && c != '-');
+        prop_assert!(is_accepted || !is_valid, "{:?}", name);
     }
 }
 

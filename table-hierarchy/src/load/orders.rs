@@ -44,7 +44,8 @@ impl Load {
     /// idle (HPK-9). An order with an overloaded partition is throttled. The other orders are sorted by the number of partitions that the queries touch.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound is outside its partition. This cannot happen, because each bound is computed from the partition that it splits.
+    /// `InvalidInput`, as in [`settle`](Self::settle), if the throughput is not a number, or if any of the orders needs too many partitions, even if the current
+    /// order does not. An order whose first level has few values starts with all data in few of the partitions, so it needs the most splits.
     pub fn orders(&self, questions: &[Vec<bool>]) -> Result<Vec<Order>> {
         let depth = self.keys.values().map(|load| load.levels.len()).max().unwrap_or_default();
         let mut orders = Vec::new();

@@ -151,6 +151,19 @@ fn hpk_15_the_order_of_levels_follows_the_queries() {
     assert_eq!(other[0].first_values, 40);
 }
 
+/// Tests that the orders also fail if only another order of the levels needs too many splits. One tenant has many users: their data is spread over the partitions
+/// if the user is the first level, and must be split for each of them if the tenant is.
+#[test]
+fn hpk_9_orders_fail_if_one_of_them_needs_too_many_splits() {
+    const USERS: usize = 1_050;
+    let key = |user| load(&[&format!("u{user}"), "t"], 40.0, 1.0);
+    let load = Load::new(PartitionMap::even(1_050), (0..USERS).map(key).collect(), Bounds::SERVICE);
+    assert!(load.clone().settle().is_ok());
+    let error = load.orders(&[]).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidInput, "{error}");
+    assert!(error.to_string().contains("physical partitions"), "{error}");
+}
+
 proptest! {
     #[test]
     fn hpk_13_splits_lose_no_key_and_leave_only_what_no_split_divides(
