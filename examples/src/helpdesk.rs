@@ -20,13 +20,13 @@ use table_patterns::view::ViewTable;
 use table_patterns::work::Worker;
 use table_patterns::{Entities, EntityStore};
 
+#[cfg(feature = "azure")]
+use crate::cleanup::run_and_delete;
 use crate::grid::thousands;
 use crate::model::helpdesk::{
     Agent, AuditEntry, Closed, Comment, DeskQuestions, HourSums, Mail, Notifies, Status, SumsOfTenants,
     TenantSums, Ticket, TicketLine, TicketWithComments, TicketsAnHour, next,
 };
-#[cfg(feature = "azure")]
-use crate::prefixed::delete_tables;
 use crate::store::{self, Place, Store};
 
 type Failed = Box<dyn Error>;
@@ -40,6 +40,8 @@ const TENANTS: [&str; 8] =
 /// The number of agents of each tenant.
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
+/// The maximum number of tickets to load. The numbers of the tickets of one tenant have six digits.
+pub const MOST_TICKETS: u32 = 7_900_000;
 
 /// Runs the complete program with `tickets` tickets.
 ///
@@ -66,10 +68,7 @@ pub async fn run(place: &Place, tickets: u32) -> Result<(), Failed> {
 #[cfg(feature = "azure")]
 async fn in_account(connection_string: &str, tickets: u32) -> Result<(), Failed> {
     let store = store::azure(connection_string).await?;
-    let outcome = on(&store, tickets).await;
-    store.delete_queues_and_blobs().await?;
-    delete_tables(store.unmetered()).await?;
-    outcome
+    run_and_delete(&store, on(&store, tickets)).await
 }
 
 #[cfg(not(feature = "azure"))]
