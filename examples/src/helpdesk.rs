@@ -42,6 +42,7 @@ const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
 /// The maximum number of tickets to load. The numbers of the tickets of one tenant have six digits.
 pub const MOST_TICKETS: u32 = 7_900_000;
+const _: () = assert!(MOST_TICKETS as usize / TENANTS.len() + 1_000 < 1_000_000, "six digits");
 
 /// Runs the complete program with `tickets` tickets.
 ///
@@ -68,7 +69,7 @@ pub async fn run(place: &Place, tickets: u32) -> Result<(), Failed> {
 #[cfg(feature = "azure")]
 async fn in_account(connection_string: &str, tickets: u32) -> Result<(), Failed> {
     let store = store::azure(connection_string).await?;
-    run_and_delete(&store, on(&store, tickets)).await
+    run_and_delete(&store, Box::pin(on(&store, tickets))).await
 }
 
 #[cfg(not(feature = "azure"))]

@@ -16,7 +16,7 @@ use crate::error::Result;
 /// A filter that selects all rows with a `WriteId`.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
-/// Returns the `RowKey` ranges that contain the parts of the wide entities to which rows with these RowKeys may belong, sorted by their lower bounds.
+/// Returns the `RowKey` ranges that contain the parts of the wide entities to which rows with these `RowKey`s may belong, sorted by their lower bounds.
 fn ranges(row_keys: &[&str]) -> Vec<(String, String)> {
     let bases: BTreeSet<_> = row_keys.iter().filter_map(|row_key| Some(part_of(row_key)?.0)).collect();
     let range = |base: &str| (format!("{base}_"), format!("{base}_99"));
@@ -25,8 +25,8 @@ fn ranges(row_keys: &[&str]) -> Vec<(String, String)> {
     ranges
 }
 
-/// Returns the stored parts of the wide entities to which rows with these RowKeys may belong, with the `WriteId` and the ETag of each part. May also return parts
-/// of other wide entities. Sends no request if none of the rows can be a part. A table that does not exist has no parts.
+/// Returns the stored parts of the wide entities to which rows with these `RowKey`s may belong, with the `WriteId` and the ETag of each part. May also return
+/// parts of other wide entities. Sends no request if none of the rows can be a part. A table that does not exist has no parts.
 ///
 /// On a store in key order, a query covers all ranges that follow. It ends after a page that passes the end of a range, or that is empty, and the next query
 /// begins at the next range. The number of pages is therefore at most twice the number of ranges, plus the pages within the ranges, whatever rows are between

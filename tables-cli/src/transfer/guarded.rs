@@ -21,15 +21,15 @@ use crate::transfer::sequences::{is_sequence, refuse_lowered};
 /// sequences.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guarded {
-    /// The parts, by their RowKeys.
+    /// The parts, by their `RowKey`s.
     parts: HashMap<String, TableEntity>,
-    /// The sequences, and the rows that were read one by one, by their RowKeys.
+    /// The sequences, and the rows that were read one by one, by their `RowKey`s.
     rows: HashMap<String, TableEntity>,
 }
 
 impl Guarded {
-    /// Reads the stored parts and sequences. No request is sent if none of the rows can be a part or a sequence. The rows with the RowKeys in `single` are read one
-    /// by one, whatever they store.
+    /// Reads the stored parts and sequences. No request is sent if none of the rows can be a part or a sequence. The rows with the `RowKey`s in `single` are
+    /// read one by one, whatever they store.
     pub(super) async fn read(
         (store, table): (&DynTableStore, &TableName),
         partition: &PartitionKey,
@@ -84,8 +84,8 @@ impl Guarded {
 
     /// Returns the operations that write the changes only in the states that were read: first one operation for each change, then the conditions on other rows.
     ///
-    /// A program that writes all parts of a wide entity changes the version of each part. A condition on one stored part is therefore sufficient. If the changes
-    /// write only new parts, the condition is on a part that they do not write.
+    /// A program that writes all parts of a wide entity changes the version of each part. A condition on one stored part is therefore sufficient. If the
+    /// changes write only new parts, the condition is on a part that they do not write.
     pub(super) fn operations<'a>(
         &self,
         changes: impl Iterator<Item = &'a Change>,

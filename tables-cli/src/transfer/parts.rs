@@ -1,5 +1,5 @@
-//! Compares a transfer with the wide entities and sequences in its target, before any row is written. Refuses a transfer that would mix parts of different writes,
-//! or set a sequence back.
+//! Compares a transfer with the wide entities and sequences in its target, before any row is written. Refuses a transfer that would mix parts of different
+//! writes, or set a sequence back.
 
 use table_core::query::{EntityRef, KeyRange, Select};
 use table_core::{DynTableStore, EntityKey, Query, TableName};

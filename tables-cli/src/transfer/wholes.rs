@@ -10,8 +10,8 @@ use crate::failure::Result;
 
 /// The wide entities of which a scan has read some parts and may read more, each with a value of type `T` that describes these parts.
 ///
-/// Rows of other entities may be between the parts of an entity. For example, `2014_01_01` is between `2014_01` and `2014_02`. A store in key order has therefore
-/// returned all parts of an entity only when it returns a row behind the range of the entity. A store without an order may return a part at any time.
+/// Rows of other entities may be between the parts of an entity. For example, `2014_01_01` is between `2014_01` and `2014_02`. A store in key order has
+/// therefore returned all parts of an entity only when it returns a row behind the range of the entity. A store without an order may return a part at any time.
 #[derive(Debug)]
 pub(crate) struct Wholes<T> {
     /// The values, by the PartitionKey and the RowKey of the entity.

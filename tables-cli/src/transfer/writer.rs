@@ -76,8 +76,8 @@ impl Writer {
         }
     }
 
-    /// Makes the writer reject an entity that would replace a part of a wide entity with a part of another write, or set a sequence back. Before each transaction
-    /// that may contain such rows, the writer reads the stored rows. It then writes them only in the versions that it read.
+    /// Makes the writer reject an entity that would replace a part of a wide entity with a part of another write, or set a sequence back. Before each
+    /// transaction that may contain such rows, the writer reads the stored rows. It then writes them only in the versions that it read.
     #[must_use]
     pub const fn guarding_parts(mut self) -> Self {
         self.guards_parts = true;

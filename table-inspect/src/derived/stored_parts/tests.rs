@@ -77,7 +77,7 @@ impl TableStore for Counting {
     }
 }
 
-/// Stores rows with these RowKeys, which have a `WriteId` if the second component is `true`.
+/// Stores rows with these `RowKey`s, which have a `WriteId` if the second component is `true`.
 async fn engine(rows: impl Iterator<Item = (String, bool)>) -> Engine {
     let engine = Engine::in_memory();
     let table = engine.untyped("Things").unwrap().create_if_missing().await.unwrap();
@@ -95,7 +95,7 @@ async fn found(store: &DynTableStore, row_keys: &[&str]) -> Vec<String> {
     rows.into_iter().map(|row| row.key().row_key.as_str().to_owned()).collect()
 }
 
-/// Tests that few rows between two distant entities are read, and few rows with RowKeys between those of the parts of one entity.
+/// Tests that few rows between two distant entities are read, and few rows with `RowKey`s between those of the parts of one entity.
 #[test]
 fn few_rows_other_than_the_parts_are_read() {
     async {

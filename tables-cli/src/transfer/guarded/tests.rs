@@ -175,8 +175,8 @@ async fn written(
     Outcome { stored: rows(&engine).await, rejected, requests, taken }
 }
 
-/// Returns a description of the fault of the stored rows, if any: a sequence that is behind the numbers that the program took, or an entity with parts of several
-/// writes.
+/// Returns a description of the fault of the stored rows, if any: a sequence that is behind the numbers that the program took, or an entity with parts of
+/// several writes.
 fn fault(outcome: &Outcome) -> Option<String> {
     let rows = &outcome.stored;
     let next = rows.iter().find_map(|row| row.get("Next").cloned());

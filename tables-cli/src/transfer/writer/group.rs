@@ -87,12 +87,11 @@ impl Group {
             let Some(first) = changes.first() else { continue };
             let is_current =
                 changes.len() == count && !changes.iter().any(|numbered| guard.applies(numbered));
-            let transaction = match transaction.filter(|_| is_current) {
-                Some(transaction) => Ok(transaction),
-                None => {
-                    let empty = Transaction::new(first.change.key().partition_key.clone(), limits)?;
-                    guard.operations(&changes).and_then(|operations| empty.with_operations(operations))
-                }
+            let transaction = if let Some(transaction) = transaction.filter(|_| is_current) {
+                Ok(transaction)
+            } else {
+                let empty = Transaction::new(first.change.key().partition_key.clone(), limits)?;
+                guard.operations(&changes).and_then(|operations| empty.with_operations(operations))
             };
             // Conditions can make a transaction too large.
             let outcome = match transaction {
@@ -117,7 +116,9 @@ impl Group {
             if guard.is_changed(&changes, at, &error) {
                 let partition_key = first.change.key().partition_key.clone();
                 let mut rows = rows_of(&changes);
-                waiting.iter().for_each(|(changes, _)| rows.extend(rows_of(changes)));
+                for (changes, _) in &waiting {
+                    rows.extend(rows_of(changes));
+                }
                 guard.read(&partition_key, rows).await?;
                 waiting.push((changes, None));
                 continue;
