@@ -2,17 +2,14 @@
 
 use std::error::Error;
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use futures_util::FutureExt;
-
+use crate::cleanup;
 use crate::grid::thousands;
 use crate::inputs::Inputs;
 use crate::large::PackageIndex;
 use crate::layout;
-use crate::prefixed::delete_tables;
 use crate::recipe::Recipe;
 use crate::store::{self, Store};
 use crate::{large, recipes};
@@ -76,11 +73,8 @@ pub async fn run_and_delete(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), Box<dyn Error>> {
-    let outcome = AssertUnwindSafe(run_on(store, options, out)).catch_unwind().await;
-    let emptied = store.delete_queues_and_blobs().await;
-    let deleted = delete_tables(store.unmetered()).await;
-    let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
-    match deleted.and_then(|tables| emptied.map(|()| tables)) {
+    let (outcome, deleted) = cleanup::after(store, run_on(store, options, out)).await;
+    match deleted {
         Ok(tables) => writeln!(out, "\n{tables} tables deleted")?,
         Err(error) => {
             writeln!(out, "\nTables, queues or blobs of this run could not be deleted: {error}")?;

@@ -20,13 +20,13 @@ use table_patterns::view::ViewTable;
 use table_patterns::work::Worker;
 use table_patterns::{Entities, EntityStore};
 
+#[cfg(feature = "azure")]
+use crate::cleanup::run_and_delete;
 use crate::grid::thousands;
 use crate::model::helpdesk::{
     Agent, AuditEntry, Closed, Comment, DeskQuestions, HourSums, Mail, Notifies, Status, SumsOfTenants,
     TenantSums, Ticket, TicketLine, TicketWithComments, TicketsAnHour, next,
 };
-#[cfg(feature = "azure")]
-use crate::prefixed::delete_tables;
 use crate::store::{self, Place, Store};
 
 type Failed = Box<dyn Error>;
@@ -40,6 +40,9 @@ const TENANTS: [&str; 8] =
 /// The number of agents of each tenant.
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
+/// The maximum number of tickets to load. The numbers of the tickets of one tenant have six digits.
+pub const MOST_TICKETS: u32 = 7_900_000;
+const _: () = assert!(MOST_TICKETS as usize / TENANTS.len() + 1_000 < 1_000_000, "six digits");
 
 /// Runs the complete program with `tickets` tickets.
 ///
@@ -66,10 +69,7 @@ pub async fn run(place: &Place, tickets: u32) -> Result<(), Failed> {
 #[cfg(feature = "azure")]
 async fn in_account(connection_string: &str, tickets: u32) -> Result<(), Failed> {
     let store = store::azure(connection_string).await?;
-    let outcome = on(&store, tickets).await;
-    store.delete_queues_and_blobs().await?;
-    delete_tables(store.unmetered()).await?;
-    outcome
+    run_and_delete(&store, Box::pin(on(&store, tickets))).await
 }
 
 #[cfg(not(feature = "azure"))]

@@ -8,6 +8,8 @@ pub mod import;
 pub mod recipes;
 pub mod seeded;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use chrono::{DateTime, Duration, Utc};
 
 use crate::model::packages::{Build, FirstBuild};
@@ -17,7 +19,7 @@ pub const MOST: u64 = 10_000_000;
 const LANES: u64 = 16;
 
 /// One package in a package index.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Package {
     /// The section of the package, such as `libs` or `non-free/libs`. It may contain a slash.
     pub section: String,
@@ -109,6 +111,14 @@ impl PackageIndex {
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// Returns a hash of the packages. Indexes with the same hash and the same number of builds have the same builds.
+    #[must_use]
+    pub fn hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.packages.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Returns the total number of builds.

@@ -16,11 +16,11 @@ use table_patterns::EntityStore;
 use table_patterns::periods::delete_in_batches;
 use table_patterns::tenant::Tenant;
 
+#[cfg(feature = "azure")]
+use crate::cleanup::run_and_delete;
 use crate::grid::thousands;
 use crate::ledger::books::{Bookkeeping, Draft, Refused};
 use crate::model::ledger::{Account, Audit, Balances, Books, Entry, Line, MonthSums, Posting, Request, next};
-#[cfg(feature = "azure")]
-use crate::prefixed::delete_tables;
 use crate::store::{self, Place, Store};
 
 type Failed = Box<dyn Error>;
@@ -56,10 +56,7 @@ pub async fn run(place: &Place, entries: u32, tasks: usize) -> Result<(), Failed
 #[cfg(feature = "azure")]
 async fn in_account(connection_string: &str, entries: u32, tasks: usize) -> Result<(), Failed> {
     let store = store::azure(connection_string).await?;
-    let outcome = Box::pin(on(&store, entries, tasks)).await;
-    store.delete_queues_and_blobs().await?;
-    delete_tables(store.unmetered()).await?;
-    outcome
+    run_and_delete(&store, Box::pin(on(&store, entries, tasks))).await
 }
 
 #[cfg(not(feature = "azure"))]

@@ -3,6 +3,7 @@
 //! `cargo run -p examples` imports the [data] into an embedded store, or into an account with `--azure`, and runs the [recipes]. Of the other programs in
 //! `src/bin`, each shows a single pattern in memory. The help desk and the ledger are larger applications.
 
+pub mod cleanup;
 pub mod cookbook;
 pub mod cost;
 pub mod data;

@@ -34,25 +34,6 @@ fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) 
     }
 }
 
-/// Deletes all tables in a store and returns the number of deleted tables.
-///
-/// # Errors
-/// Any error from the store. Tables that have already been deleted stay deleted.
-pub async fn delete_tables(store: &impl TableStore) -> Result<usize> {
-    let (mut deleted, mut from) = (0, None);
-    loop {
-        let page = store.list_tables("", from.as_deref(), store.capabilities().top).await?;
-        for table in &page.names {
-            store.delete_table(table).await?;
-            deleted += 1;
-        }
-        from = page.next;
-        if from.is_none() {
-            return Ok(deleted);
-        }
-    }
-}
-
 impl<S: fmt::Display> fmt::Display for Prefixed<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, tables {}…", self.store, self.prefix)
@@ -77,13 +58,12 @@ impl<S: TableStore> TableStore for Prefixed<S> {
     }
 
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
-        let from = from.map(|from| format!("{}{from}", self.prefix));
-        let page = self.store.list_tables(&format!("{}{prefix}", self.prefix), from.as_deref(), top).await?;
+        let page = self.store.list_tables(&format!("{}{prefix}", self.prefix), from, top).await?;
         // Table names, including the prefix, are case-insensitive, so only the length of the prefix matters.
-        let own = |full: &str| full.get(self.prefix.len()..).unwrap_or_default().to_owned();
-        let names =
-            page.names.iter().map(|name| TableName::new(&own(name.as_str()))).collect::<Result<_>>()?;
-        Ok(TablePage { names, next: page.next.as_deref().map(own) })
+        let own =
+            |full: &TableName| TableName::new(full.as_str().get(self.prefix.len()..).unwrap_or_default());
+        // The start of the next page is opaque, and is returned as the other store returned it.
+        Ok(TablePage { names: page.names.iter().map(own).collect::<Result<_>>()?, next: page.next })
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {

@@ -190,18 +190,19 @@ impl Store {
     /// Deletes the queues and the container that this run created.
     ///
     /// # Errors
-    /// Any error from the queues and the container. Queues that have already been deleted stay deleted.
+    /// The first error from the queues and the container. All others have then been deleted.
     pub async fn delete_queues_and_blobs(&self) -> Result<()> {
         let named = std::mem::take(&mut *self.run.queues.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut outcome = Ok(());
         for queue in named {
             match self.queues.delete_queue(&queue).await {
                 Err(error) if error.code() == ErrorCode::QueueNotFound => {}
-                outcome => outcome?,
+                deleted => outcome = outcome.and(deleted),
             }
         }
         match &self.run.container {
-            Some(delete) => delete().await,
-            None => Ok(()),
+            Some(delete) => outcome.and(delete().await),
+            None => outcome,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod guard;
 mod part;
+mod stored_parts;
 
 use table_core::query::Select;
 use table_core::schema::StoredSchema;
@@ -11,8 +12,9 @@ use table_core::{DynTableStore, EntityKey, TableName, TableStore};
 
 use crate::error::{Error, Result};
 use crate::keys;
-pub use guard::guard_writes;
+pub use guard::{guard_writes, require_state};
 pub use part::{WidePart, part_of, refuse_torn_part};
+pub use stored_parts::stored_parts;
 
 /// The PartitionKey and the RowKey of a row that only tables with a view contain.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");

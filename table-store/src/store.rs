@@ -132,7 +132,7 @@ pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
 pub struct TablePage {
     /// The names in their original case, sorted (OPT-5).
     pub names: Vec<TableName>,
-    /// The first name of the next page, or `None` for the last page (PAGE-12).
+    /// The start of the next page, or `None` for the last page (PAGE-12). Only the store that returned it can interpret it.
     pub next: Option<String>,
 }
 
@@ -181,7 +181,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// `ResourceNotFound` if the table does not exist (OPT-3).
     fn delete_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns one page of up to `top` table names that start with `prefix`, beginning at the name `from` (OPT-5).
+    /// Returns one page of up to `top` table names that start with `prefix` (OPT-5), beginning at `from`, the [`next`](TablePage::next) of the previous page.
     fn list_tables(
         &self,
         prefix: &str,

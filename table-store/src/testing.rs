@@ -55,8 +55,6 @@ impl<S: TableStore> LimitedStore<S> {
         from: Option<&Continuation>,
         page_rows: usize,
     ) -> Result<Page> {
-        let hash =
-            |row: &EntityRef<'_>| fnv::fnv1a64(format!("{}/{}", row.partition_key, row.row_key).as_bytes());
         let last: Option<u64> = match from {
             Some(from) => from.service_position(table, query)?.partition_key.parse().ok(),
             None => None,
@@ -87,6 +85,14 @@ impl<S: TableStore> LimitedStore<S> {
         });
         Ok(Page { rows, continuation, rows_read: None })
     }
+}
+
+/// Returns a hash of a row's keys. All bits of the FNV hash are mixed, because it alone places keys that differ only in their last character next to each
+/// other.
+fn hash(row: &EntityRef<'_>) -> u64 {
+    let hash = fnv::fnv1a64(format!("{}/{}", row.partition_key, row.row_key).as_bytes());
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    (hash ^ (hash >> 33)).wrapping_mul(0xC4CE_B9FE_1A85_EC53)
 }
 
 impl<S: fmt::Display> fmt::Display for LimitedStore<S> {

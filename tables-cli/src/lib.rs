@@ -25,7 +25,11 @@ pub mod commands;
 pub mod doctor;
 pub mod failure;
 pub mod heat;
+#[cfg(test)]
+mod hooked;
 mod incomplete;
+#[cfg(test)]
+mod order_tests;
 pub mod output;
 #[cfg(feature = "parquet")]
 pub mod parquet;

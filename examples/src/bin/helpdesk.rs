@@ -23,7 +23,7 @@ struct Arguments {
     #[arg(long, value_name = "CONNECTION_STRING", conflicts_with_all = ["path", "memory"])]
     azure: Option<String>,
     /// Number of tickets to load
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1_000..=9_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1_000..=i64::from(helpdesk::MOST_TICKETS)))]
     tickets: u32,
 }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::Write;
 
-use table_core::TableStoreExt;
+use table_core::{IfMatch, TableStoreExt};
 
 use crate::grid::thousands;
 use crate::import::{import, import_many};
@@ -11,7 +11,7 @@ use crate::large::PackageIndex;
 use crate::model::packages::{Build, FirstBuild, Import, Section};
 use crate::store::Store;
 
-/// Writes the builds, the log and the sections. If the tables contain a different number of builds, or builds from another index, they are dropped first.
+/// Writes the builds, the log and the sections. If the tables contain a different number of builds, or builds of other packages, they are dropped first.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -22,17 +22,22 @@ pub async fn import_index(
 ) -> Result<(), Box<dyn Error>> {
     let marker = Import {
         table: "PackageBuilds".to_owned(),
-        source: index.source().to_owned(),
+        source: format!("{}, packages {:016x}", index.source(), index.hash()),
         builds: i64::try_from(index.len())?,
     };
     let imports = store.unmetered().table::<Import>().create_if_missing().await?;
     let done = imports.get(Import::key("PackageBuilds")).await?;
-    if done.is_some_and(|done| *done == marker) {
+    if done.as_ref().is_some_and(|done| **done == marker) {
         writeln!(out, "  {} builds are there already", thousands(index.len()))?;
         return Ok(());
     }
+    // IMPORTANT: the marker is deleted first. If this import is interrupted, the tables do not contain the rows that the marker describes.
+    if done.is_some() {
+        imports.delete(Import::key("PackageBuilds"), IfMatch::Any).await?;
+    }
     store.unmetered().table::<Build>().delete_table().await?;
     store.unmetered().table::<FirstBuild>().delete_table().await?;
+    store.unmetered().table::<Section>().delete_table().await?;
     let first_builds = || index.builds().filter(|build| build.number == 1).map(FirstBuild::from);
     import_many::<Build, _>(store, "builds", index.builds_interleaved().map(Build::from), index.len(), out)
         .await?;

@@ -167,7 +167,7 @@ impl Series for Balances {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// The totals of one month for 200 accounts of a tenant. Example key: (`contoso`, `month_0000_2026_03`).
+/// The totals of one month for 200 accounts of a tenant. Example key: (`contoso`, `month_0000_024314`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]

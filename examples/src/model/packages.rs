@@ -73,7 +73,7 @@ pub struct FirstBuild {
 pub struct Import {
     /// The name of the table.
     pub table: String,
-    /// A description of the source of the imported rows.
+    /// A description of the source of the imported rows, with a hash of the packages.
     pub source: String,
     /// The number of imported builds.
     pub builds: i64,

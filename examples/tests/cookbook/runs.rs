@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use examples::cookbook::{self, Options};
 use examples::inputs::Inputs;
 use examples::large::PackageIndex;
-use examples::model::packages::Section;
+use examples::large::import::import_index;
+use examples::model::packages::{Import, Section};
 use examples::prefixed::Prefixed;
 use examples::store::{self, Store};
 use futures_util::FutureExt;
@@ -135,6 +136,33 @@ fn a_different_number_of_builds_replaces_the_previous_one() {
         let table = counted.iter().find(|(table, _)| table == "PackageBuilds").unwrap();
         assert!((builds..builds + 100).contains(&table.1), "{counted:?}");
     }
+}
+
+/// Tests that the tables are imported again after an interrupted import of another index, and if they contain builds of other packages.
+#[test]
+fn an_import_trusts_only_a_complete_import_of_the_same_packages() {
+    pollster::block_on(async {
+        let store = store::in_memory();
+        let builds = || async { rows(&store, &TableName::new("PackageBuilds").unwrap()).await };
+        let (large, small) = (PackageIndex::seeded(2_000), PackageIndex::seeded(500));
+        let import = async |index: &PackageIndex| {
+            let mut out = Vec::new();
+            import_index(index, &store, &mut out).await.unwrap();
+            String::from_utf8(out).unwrap().contains("are there already")
+        };
+        assert!(!import(&large).await && import(&large).await);
+        let complete = builds().await;
+        let mut broken = Broken { bytes: 10_000, panics: false };
+        assert!(import_index(&small, &store, &mut broken).await.is_err());
+        assert!(!import(&large).await);
+        assert_eq!(builds().await, complete);
+        // The marker of an import of other packages with the same description and the same number of builds.
+        let imports = store.table::<Import>().open().await.unwrap();
+        let builds = i64::try_from(large.len()).unwrap();
+        let other = Import { table: "PackageBuilds".to_owned(), source: large.source().to_owned(), builds };
+        imports.insert_or_replace(&other).await.unwrap();
+        assert!(!import(&large).await && import(&large).await);
+    });
 }
 
 #[test]

@@ -174,8 +174,12 @@ impl<R: Read> CsvReader<R> {
             return Err((cells.len().min(self.header.len()), message));
         }
         if self.header.len() > MOST_PROPERTIES {
-            let has_value = |(at, column): (usize, &Column)| {
-                matches!(column, Column::Property { .. }) && !cell(at).is_empty()
+            // An empty cell with a type is a property, too.
+            let has_value = |(at, column): (usize, &Column)| match column {
+                Column::Property { types, .. } => {
+                    !cell(at).is_empty() || types.is_some_and(|types| !cell(types).is_empty())
+                }
+                Column::PartitionKey | Column::RowKey | Column::Ignored | Column::Unnamed => false,
             };
             if self.header.iter().enumerate().filter(|found| has_value(*found)).count() > MOST_PROPERTIES {
                 return Err((

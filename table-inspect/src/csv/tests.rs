@@ -120,18 +120,20 @@ fn a_file_without_keys_or_with_a_column_twice_is_refused() {
     assert!(refused("PartitionKey,RowKey,A,A\n").contains("column 4 of the CSV repeats the name `A`"));
 }
 
-/// Tests that the time to read a header does not grow with the square of its number of columns: in the time limit, 1.6 * 10^11 names could not be compared.
+/// Tests that the time to read a file does not grow with the square of its number of columns: in the time limit, 1.6 * 10^11 names could not be compared.
 #[test]
-fn a_header_of_many_columns_is_read_in_time() {
-    let name = |at: u32| format!(",{at:x}");
-    let names: String = (0..400_000).map(name).collect();
+fn a_file_of_many_columns_is_read_in_time() {
     let begin = std::time::Instant::now();
-    let text = format!("PartitionKey,RowKey{names}\np,1{}\n", ",1".repeat(400_000));
-    let mut reader = CsvReader::new(text.as_bytes(), Types::default()).unwrap();
-    assert!(reader.has_column("61a7f"));
-    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
-    let rejected = reader.next().unwrap().unwrap().unwrap_err().to_string();
-    assert!(rejected.contains("more than 65535 properties"), "{rejected}");
+    for (columns, cells) in [("", ",1"), (",T@type", ",,Edm.String"), (",T@type", ",1,")] {
+        let name = |at: u32| format!(",{at:x}{}", columns.replace('T', &format!("{at:x}")));
+        let names: String = (0..200_000).map(name).collect();
+        let text = format!("PartitionKey,RowKey{names}\np,1{}\n", cells.repeat(200_000));
+        let mut reader = CsvReader::new(text.as_bytes(), Types::default()).unwrap();
+        assert!(reader.has_column("30d3f"));
+        let rejected = reader.next().unwrap().unwrap().unwrap_err().to_string();
+        assert!(rejected.contains("more than 65535 properties"), "{cells}: {rejected}");
+        assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+    }
 }
 
 #[test]

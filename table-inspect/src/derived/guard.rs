@@ -4,18 +4,17 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Bound;
+use std::collections::{BTreeMap, HashMap};
 
-use table_core::key::order;
-use table_core::query::{KeyRange, Select, TextRange};
+use table_core::query::Select;
 use table_core::{
-    DynTableStore, ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, Query, TableName,
-    TableStore, ValueRef,
+    DynTableStore, ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, TableEntity, TableName,
+    TableStore, Value, ValueRef,
 };
 use uuid::Uuid;
 
-use crate::derived::part::{WRITE_ID, WidePart, part_of};
+use crate::derived::part::{WRITE_ID, part_of};
+use crate::derived::stored_parts::stored_parts;
 use crate::error::{Error, Result};
 use crate::keys;
 
@@ -27,11 +26,11 @@ const NEXT: &str = "Next";
 /// The `WriteId` of each part of one or more wide entities, keyed by the part's RowKey.
 type Parts = BTreeMap<String, Uuid>;
 
-/// The stored rows that may be parts of the wide entities that the writes may concern.
+/// The stored parts of the wide entities that the writes may concern.
 #[derive(Default)]
 struct Stored {
     parts: Parts,
-    /// The ETag of each row with the RowKey of a part, also of a row without a `WriteId`, by its RowKey.
+    /// The ETag of each part, by its RowKey.
     etags: HashMap<String, ETag>,
 }
 
@@ -53,10 +52,12 @@ pub async fn guard_writes(
         if let Some(name) = operation.row_key.as_str().strip_prefix(SEQUENCE)
             && let Some(state) = refuse_lowered(store, table, partition_key, (name, operation)).await?
         {
-            require(&mut operation.kind, state);
+            require_state(&mut operation.kind, state);
         }
     }
-    let Stored { parts: stored, mut etags } = read_parts(store, table, partition_key, &operations).await?;
+    let row_keys: Vec<_> = operations.iter().map(|operation| operation.row_key.as_str()).collect();
+    let stored = stored_parts(store, table, partition_key, &row_keys).await?;
+    let Stored { parts: stored, mut etags } = Stored::of(stored);
     let mut after = stored.clone();
     for operation in &operations {
         apply(&mut after, operation)?;
@@ -78,7 +79,11 @@ pub async fn guard_writes(
             continue;
         };
         let at = *units_of.entry(base.to_owned()).or_insert(units.len());
-        require(&mut operation.kind, etags.remove(row_key));
+        let etag = match etags.remove(row_key) {
+            None => etag_of_plain(store, table, partition_key, &operation).await?,
+            etag => etag,
+        };
+        require_state(&mut operation.kind, etag);
         match units.get_mut(at) {
             Some(unit) => unit.push(operation),
             None => units.push(vec![operation]),
@@ -87,8 +92,34 @@ pub async fn guard_writes(
     Ok(units)
 }
 
+impl Stored {
+    fn of(rows: Vec<TableEntity>) -> Self {
+        let mut stored = Self::default();
+        for row in rows {
+            let row_key = row.key().row_key.as_str();
+            if let Some(Value::Guid(write)) = row.get(WRITE_ID) {
+                stored.parts.insert(row_key.to_owned(), *write);
+            }
+            if let Some(etag) = row.etag() {
+                stored.etags.insert(row_key.to_owned(), etag.clone());
+            }
+        }
+        stored
+    }
+}
+
 /// Makes a write conditional on the state that was read: the version with this ETag, or the absence of the row. A write that has a condition keeps it.
-fn require(kind: &mut OperationKind, state: Option<ETag>) {
+///
+/// ```
+/// use table_core::row::RowWriter;
+/// use table_core::{ETag, OperationKind};
+/// use table_inspect::derived::require_state;
+///
+/// let mut kind = OperationKind::InsertOrReplace(RowWriter::new().finish());
+/// require_state(&mut kind, Some(ETag::from_ticks(7)));
+/// assert_eq!(kind.name(), "replace");
+/// ```
+pub fn require_state(kind: &mut OperationKind, state: Option<ETag>) {
     let empty = OperationKind::Delete(IfMatch::Any);
     *kind = match (std::mem::replace(kind, empty), state) {
         (OperationKind::InsertOrReplace(row) | OperationKind::Replace(row, IfMatch::Any), Some(etag)) => {
@@ -127,7 +158,7 @@ async fn refuse_lowered(
         stored => stored?,
     };
     let etag = stored.as_ref().and_then(|row| row.etag().cloned());
-    let Some(table_core::Value::Int64(reached)) = stored.as_ref().and_then(|row| row.get(NEXT)) else {
+    let Some(Value::Int64(reached)) = stored.as_ref().and_then(|row| row.get(NEXT)) else {
         return Ok(Some(etag));
     };
     let change = match next {
@@ -141,61 +172,19 @@ async fn refuse_lowered(
     )))
 }
 
-/// Returns the `RowKey` ranges that contain the parts of the wide entities to which the written rows may belong, sorted by their lower bounds.
-fn ranges(operations: &[Operation]) -> Vec<(String, String)> {
-    let bases: BTreeSet<_> =
-        operations.iter().filter_map(|operation| Some(part_of(operation.row_key.as_str())?.0)).collect();
-    let range = |base: &str| (format!("{base}_"), format!("{base}_99"));
-    let mut ranges: Vec<_> = bases.into_iter().map(range).collect();
-    ranges.sort_by(|(one, _), (other, _)| order::compare(one, other));
-    ranges
-}
-
-/// Reads the stored parts of the wide entities that the written rows may belong to. Sends no request if none of the rows can be a part.
-///
-/// On a store in key order, a query ends after a page that reaches the end of a range, and the next query begins at the next range. The number of pages is
-/// therefore at most the number of ranges, plus the pages within the ranges, whatever rows are between them.
-async fn read_parts(
+/// Returns the ETag of the stored row with the RowKey of a new part, which is not a part itself, or `None` if no row is stored. Rows that are not parts are read
+/// one by one, because the range of an entity can contain many of them.
+async fn etag_of_plain(
     store: &DynTableStore,
     table: &TableName,
     partition_key: &PartitionKey,
-    operations: &[Operation],
-) -> Result<Stored> {
-    let (mut stored, mut ranges) = (Stored::default(), ranges(operations));
-    let is_ordered = store.capabilities().ordered;
-    let most = ranges.iter().map(|(_, upper)| upper).max_by(|one, other| order::compare(one, other)).cloned();
-    while let Some((lower, own)) = ranges.first().cloned() {
-        let upper = most.clone().filter(|_| is_ordered).unwrap_or(own);
-        let range = TextRange { lower: Bound::Included(lower), upper: Bound::Included(upper.clone()) };
-        let keys = KeyRange::rows(partition_key.as_str(), range);
-        let select = Select::names(["PartitionKey", "RowKey", WRITE_ID]);
-        let (query, mut from) = (Query { select, ..Query::new(keys) }, None);
-        loop {
-            let page = match store.query(table, &query, from.as_ref()).await {
-                // A table that does not exist has no parts.
-                Err(error) if error.is_table_not_found() => return Ok(stored),
-                page => page?,
-            };
-            for entity in page.rows.iter() {
-                if part_of(entity.row_key).is_none() {
-                    continue;
-                }
-                if let Some(part) = WidePart::of(entity)? {
-                    stored.parts.insert(entity.row_key.to_owned(), part.write);
-                }
-                stored.etags.insert(entity.row_key.to_owned(), entity.etag());
-            }
-            from = page.continuation;
-            let last = page.rows.iter().last().filter(|_| is_ordered).map(|entity| entity.row_key);
-            let Some(last) = from.as_ref().map_or(Some(upper.as_str()), |_| last) else { continue };
-            ranges.retain(|(_, upper)| order::compare(last, upper).is_lt());
-            let is_within = ranges.first().is_some_and(|(lower, _)| order::compare(lower, last).is_le());
-            if from.is_none() || !is_within {
-                break;
-            }
-        }
+    operation: &Operation,
+) -> Result<Option<ETag>> {
+    let key = EntityKey { partition_key: partition_key.clone(), row_key: operation.row_key.clone() };
+    match store.get(table, &key, &Select::names([WRITE_ID])).await {
+        Err(error) if error.is_table_not_found() => Ok(None),
+        row => Ok(row?.map(|row| row.etag)),
     }
-    Ok(stored)
 }
 
 const fn is_merge(kind: &OperationKind) -> bool {

@@ -1,22 +1,19 @@
 //! Tests the order in which a backup reads the tables: each registration of a restored row is restored too, although programs write during the backup.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use table_core::query::{Continuation, KeyRange, Page, Query, Select};
-use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::query::{KeyRange, Query};
 use table_core::table::{FEEDS, LAYOUTS, OUTBOXES};
-use table_core::{
-    DynTableStore, Engine, EntityKey, TableEntity, TableName, TableStore, TableStoreExt, Transaction,
-};
+use table_core::{DynTableStore, Engine, TableEntity, TableName, TableStoreExt};
 
 use super::capture::{CaptureOptions, capture};
 use super::opened::Opened;
 use super::restore::{Existing, Restoring};
 use super::*;
+use crate::hooked::{Hooked, Hooks};
 use crate::transfer::derived::OtherTables;
 
 /// Tables with names before, between and after the names of the registries.
@@ -52,49 +49,12 @@ impl Busy {
     }
 }
 
-impl fmt::Display for Busy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a busy store")
-    }
-}
-
-impl TableStore for Busy {
-    fn capabilities(&self) -> &Capabilities {
-        self.engine.capabilities()
+impl Hooks for Busy {
+    fn engine(&self) -> &Engine {
+        &self.engine
     }
 
-    async fn create_table(&self, table: &TableName) -> table_core::Result<()> {
-        self.engine.create_table(table).await
-    }
-
-    async fn delete_table(&self, table: &TableName) -> table_core::Result<()> {
-        self.engine.delete_table(table).await
-    }
-
-    async fn list_tables(
-        &self,
-        prefix: &str,
-        from: Option<&str>,
-        top: usize,
-    ) -> table_core::Result<TablePage> {
-        self.engine.list_tables(prefix, from, top).await
-    }
-
-    async fn get(
-        &self,
-        table: &TableName,
-        key: &EntityKey,
-        select: &Select,
-    ) -> table_core::Result<Option<StoredRow>> {
-        self.engine.get(table, key, select).await
-    }
-
-    async fn query(
-        &self,
-        table: &TableName,
-        query: &Query,
-        from: Option<&Continuation>,
-    ) -> table_core::Result<Page> {
+    async fn before_query(&self, _: &TableName) -> table_core::Result<()> {
         let number = self.queries.fetch_add(1, Ordering::Relaxed) + 1;
         if number == self.case.fails_at {
             // A table is created while no backup runs.
@@ -111,11 +71,7 @@ impl TableStore for Busy {
         if number <= ends_at && ![rests_at, rests_at + 1].contains(&number) {
             self.work(number).await;
         }
-        self.engine.query(table, query, from).await
-    }
-
-    async fn submit(&self, table: &TableName, transaction: Transaction) -> table_core::Result<Committed> {
-        self.engine.submit(table, transaction).await
+        Ok(())
     }
 }
 
@@ -125,7 +81,7 @@ async fn restored(case: &Case) -> Engine {
     let busy =
         Arc::new(Busy { engine: Engine::in_memory(), queries: AtomicUsize::new(0), case: case.clone() });
     busy.work(0).await;
-    let store = DynTableStore::new(busy);
+    let store = DynTableStore::new(Hooked(busy));
     let captured = loop {
         let repository = Repository::create(folder.path(), "busy").unwrap();
         if let Ok(captured) = capture(&repository, &store, &case.options).await {

@@ -1,17 +1,15 @@
 //! Compares backups with a simple model, in random sequences of writes, deletions, interrupted backups, and removals of generations.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::query::{Continuation, KeyRange, Page, Query, Select};
-use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::query::{KeyRange, Query};
 use table_core::{
-    DynTableStore, Engine, EntityKey, IfMatch, TableEntity, TableName, TableStore, TableStoreExt, Transaction,
+    DynTableStore, Engine, EntityKey, IfMatch, TableEntity, TableName, TableStore, TableStoreExt,
 };
 
 use super::capture::{CaptureOptions, capture};
@@ -22,6 +20,7 @@ use super::storage::{Folder, Storage};
 use super::verify::verify;
 use super::*;
 use crate::failure::Result;
+use crate::hooked::{Hooked, Hooks};
 use crate::transfer::derived::OtherTables;
 
 /// The content of a store: for each table, the number in each row, keyed by the row's keys.
@@ -85,49 +84,12 @@ impl Live {
     }
 }
 
-impl fmt::Display for Live {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a live store")
-    }
-}
-
-impl TableStore for Live {
-    fn capabilities(&self) -> &Capabilities {
-        self.engine.capabilities()
+impl Hooks for Live {
+    fn engine(&self) -> &Engine {
+        &self.engine
     }
 
-    async fn create_table(&self, table: &TableName) -> table_core::Result<()> {
-        self.engine.create_table(table).await
-    }
-
-    async fn delete_table(&self, table: &TableName) -> table_core::Result<()> {
-        self.engine.delete_table(table).await
-    }
-
-    async fn list_tables(
-        &self,
-        prefix: &str,
-        from: Option<&str>,
-        top: usize,
-    ) -> table_core::Result<TablePage> {
-        self.engine.list_tables(prefix, from, top).await
-    }
-
-    async fn get(
-        &self,
-        table: &TableName,
-        key: &EntityKey,
-        select: &Select,
-    ) -> table_core::Result<Option<StoredRow>> {
-        self.engine.get(table, key, select).await
-    }
-
-    async fn query(
-        &self,
-        table: &TableName,
-        query: &Query,
-        from: Option<&Continuation>,
-    ) -> table_core::Result<Page> {
+    async fn before_query(&self, _: &TableName) -> table_core::Result<()> {
         let left = self.left.load(Ordering::Relaxed);
         if left == 0 {
             return Err(Query::parse("V gt").unwrap_err());
@@ -137,11 +99,7 @@ impl TableStore for Live {
         if let Some(write) = write {
             self.apply(&write).await;
         }
-        self.engine.query(table, query, from).await
-    }
-
-    async fn submit(&self, table: &TableName, transaction: Transaction) -> table_core::Result<Committed> {
-        self.engine.submit(table, transaction).await
+        Ok(())
     }
 }
 
@@ -223,7 +181,7 @@ pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
         writes: Mutex::default(),
         history: Mutex::default(),
     });
-    let store = DynTableStore::new(live.clone());
+    let store = DynTableStore::new(Hooked(Arc::clone(&live)));
     // For each generation, its possible states, and the tables whose rows were all read at the same time.
     let mut wanted: BTreeMap<String, (Vec<Model>, Vec<String>)> = BTreeMap::new();
     for _ in 0..random.random_range(2..7) {

@@ -3,14 +3,17 @@
 //! A write to a wide entity sets a new `WriteId` in all rows of the entity, which are called its parts. The check needs no schema: the parts of an entity are
 //! the rows that have a `WriteId` property and whose row keys end in `_01`, `_02` and so on.
 
-use table_core::query::{EntityRef, KeyRange, Select, TextRange};
+use std::collections::BTreeMap;
+
+use table_core::query::{KeyRange, Select, TextRange};
 use table_core::{DynTableStore, EntityKey, Query, TableName};
-use table_inspect::derived::{WidePart, part_of};
+use table_inspect::derived::WidePart;
 use table_patterns::wide::WRITE_ID;
 use uuid::Uuid;
 
 use crate::failure::{Failure, Result};
 use crate::rows::{Pages, Selected};
+use crate::transfer::wholes::Wholes;
 
 /// The maximum number of times that the parts of an entity are read, because a program may be writing them at the same time.
 const ATTEMPTS: usize = 3;
@@ -26,34 +29,23 @@ pub struct WideFinding {
     pub is_missing: bool,
 }
 
-/// A summary of the parts of one entity that have been read so far.
-#[derive(Clone, Debug)]
-struct Parts {
-    key: (String, String),
-    first: Uuid,
-    count: usize,
-    /// The first defect: the number of the part, and `true` if it is missing.
-    fault: Option<(usize, bool)>,
-}
+/// The `WriteId`s of the parts of one entity that have been read so far, by the number of the part.
+type Parts = BTreeMap<usize, Uuid>;
 
-impl Parts {
-    fn new(key: (String, String), part: usize, write: Uuid) -> Self {
-        Self { key, first: write, count: 1, fault: (part != 1).then_some((1, true)) }
-    }
-
-    fn add(&mut self, part: usize, write: Uuid) {
-        self.count += 1;
-        let fault = match (part == self.count, write == self.first) {
-            (false, _) => Some((self.count, true)),
-            (true, false) => Some((part, false)),
+/// Returns the first defect of an entity: the number of the part, and `true` if it is missing.
+fn fault(parts: &Parts) -> Option<(usize, bool)> {
+    let first = parts.values().next();
+    let faults =
+        (1..).zip(parts).map(|(expected, (part, write))| match (*part == expected, Some(write) == first) {
+            (false, _) => Some((expected, true)),
+            (true, false) => Some((expected, false)),
             (true, true) => None,
-        };
-        self.fault = self.fault.or(fault);
-    }
+        });
+    faults.flatten().next()
 }
 
 /// Checks all wide entities in a table in one pass over its keys, and calls `found` for each entity that is incomplete or contains parts of several writes.
-/// Returns the number of wide entities. Keeps one page in memory.
+/// Returns the number of wide entities. Keeps one page in memory; on a store without key order, also the numbers of all parts.
 ///
 /// # Errors
 /// Any error from the store or from `found`.
@@ -63,26 +55,21 @@ pub async fn check_wide(
     mut found: impl AsyncFnMut(WideFinding) -> Result<()>,
 ) -> Result<u64> {
     let mut pages = Pages::new(store, table, query(KeyRange::ALL));
-    // The rows of another entity may be between the parts of an entity. For example, `2014_01_01` is between `2014_01` and `2014_02`.
-    let (mut open, mut entities): (Vec<Parts>, u64) = (Vec::new(), 0);
+    let (mut open, mut entities) = (Wholes::<Parts>::new(pages.is_ordered()), 0);
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
-            let mut closed = Vec::new();
-            open.retain(|parts| {
-                let is_open = can_follow(&parts.key, entity);
-                if !is_open {
-                    closed.push(parts.clone());
-                }
-                is_open
-            });
-            for parts in closed {
-                finish(store, table, &parts, &mut found).await?;
+            for (key, parts) in open.closed_by(entity)? {
+                finish(store, table, (key, parts), &mut found).await?;
             }
-            entities += u64::from(add(&mut open, entity)?);
+            if let Some(WidePart { base, number, write }) = WidePart::of(entity)? {
+                let (parts, is_new) = open.entry(entity.partition_key, base);
+                parts.insert(number, write);
+                entities += u64::from(is_new);
+            }
         }
     }
-    for parts in &open {
-        finish(store, table, parts, &mut found).await?;
+    for (key, parts) in open.into_rest()? {
+        finish(store, table, (key, parts), &mut found).await?;
     }
     Ok(entities)
 }
@@ -91,94 +78,79 @@ fn query(keys: KeyRange) -> Query {
     Query { select: Select::names(["PartitionKey", "RowKey", WRITE_ID]), ..Query::new(keys) }
 }
 
-/// Returns `true` if this row, or a row after it, can be a part of the given entity.
-fn can_follow((partition, base): &(String, String), entity: EntityRef<'_>) -> bool {
-    let rest = entity.row_key.strip_prefix(base.as_str()).and_then(|rest| rest.strip_prefix('_'));
-    entity.partition_key == partition && rest.is_some()
-}
-
-/// Adds a part to its entity. Returns `true` if the row is the first part that was found of an entity.
-fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
-    let Some(WidePart { base, number, write }) = WidePart::of(entity)? else { return Ok(false) };
-    let is_same = |parts: &&mut Parts| parts.key.0 == entity.partition_key && parts.key.1 == base;
-    if let Some(parts) = open.iter_mut().find(is_same) {
-        parts.add(number, write);
-        return Ok(false);
-    }
-    open.push(Parts::new((entity.partition_key.to_owned(), base.to_owned()), number, write));
-    Ok(true)
-}
-
 /// Reports the entity if it is defective. The defect must still be present when all parts of the entity are read again.
 async fn finish(
     store: &DynTableStore,
     table: &TableName,
-    parts: &Parts,
+    (key, parts): (EntityKey, Parts),
     found: &mut impl AsyncFnMut(WideFinding) -> Result<()>,
 ) -> Result<()> {
-    let (mut fault, (partition, base)) = (parts.fault, &parts.key);
+    let mut first = fault(&parts);
     for _ in 0..ATTEMPTS {
-        if fault.is_none() {
+        if first.is_none() {
             return Ok(());
         }
-        fault = read(store, table, &parts.key).await?.and_then(|parts| parts.fault);
+        first = fault(&read(store, table, &key).await?);
     }
-    match fault {
-        Some((part, is_missing)) => {
-            found(WideFinding { key: EntityKey::new(partition.as_str(), base.as_str())?, part, is_missing })
-                .await
-        }
+    match first {
+        Some((part, is_missing)) => found(WideFinding { key, part, is_missing }).await,
         None => Ok(()),
     }
 }
 
-/// Reads all parts of one entity. Returns `None` if the entity has no parts.
-async fn read(
-    store: &DynTableStore,
-    table: &TableName,
-    (partition, base): &(String, String),
-) -> Result<Option<Parts>> {
-    let keys = KeyRange::rows(partition.as_str(), TextRange::prefix(&format!("{base}_")));
+/// Reads all parts of one entity.
+async fn read(store: &DynTableStore, table: &TableName, key: &EntityKey) -> Result<Parts> {
+    let base = key.row_key.as_str();
+    let keys = KeyRange::rows(key.partition_key.as_str(), TextRange::prefix(&format!("{base}_")));
     let mut pages = Pages::new(store, table, query(keys));
-    let mut open: Vec<Parts> = Vec::new();
+    let mut parts = Parts::new();
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
-            if part_of(entity.row_key).is_some_and(|(of, _)| of == base) {
-                add(&mut open, entity)?;
+            if let Some(part) = WidePart::of(entity)?.filter(|part| part.base == base) {
+                parts.insert(part.number, part.write);
             }
         }
     }
-    Ok(open.into_iter().next())
+    Ok(parts)
 }
 
 /// Returns an error if a selection contains some parts of a wide entity, but not all of them.
+///
+/// On a store without key order, keeps the keys of all selected wide entities in memory.
 ///
 /// # Errors
 /// `Refused`, with the first such entity, if one exists. Any error from the store.
 pub async fn refuse_torn(store: &DynTableStore, table: &TableName, selected: &Selected) -> Result<()> {
     let selected = selected.clone().with_select(query(KeyRange::ALL).select);
     let mut pages = Pages::new(store, table, selected);
-    let mut open: Vec<Parts> = Vec::new();
+    // The number of selected parts of each entity.
+    let mut open = Wholes::<usize>::new(pages.is_ordered());
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
-            while let Some(at) = open.iter().position(|parts| !can_follow(&parts.key, entity)) {
-                refuse_some(store, table, &open.swap_remove(at)).await?;
+            for (key, count) in open.closed_by(entity)? {
+                refuse_some(store, table, (&key, count)).await?;
             }
-            add(&mut open, entity)?;
+            if let Some(part) = WidePart::of(entity)? {
+                *open.entry(entity.partition_key, part.base).0 += 1;
+            }
         }
     }
-    for parts in &open {
-        refuse_some(store, table, parts).await?;
+    for (key, count) in open.into_rest()? {
+        refuse_some(store, table, (&key, count)).await?;
     }
     Ok(())
 }
 
-async fn refuse_some(store: &DynTableStore, table: &TableName, selected: &Parts) -> Result<()> {
-    let all = read(store, table, &selected.key).await?.map_or(0, |parts| parts.count);
-    if all <= selected.count {
+async fn refuse_some(
+    store: &DynTableStore,
+    table: &TableName,
+    (key, some): (&EntityKey, usize),
+) -> Result<()> {
+    let all = read(store, table, key).await?.len();
+    if all <= some {
         return Ok(());
     }
-    let ((partition, base), some) = (&selected.key, selected.count);
+    let (partition, base) = (key.partition_key.as_str(), key.row_key.as_str());
     Err(Failure::Refused(format!(
         "the selection has {some} of the {all} parts of the wide entity ('{partition}', '{base}'), which are written together; select all parts, or \
          pass `--bypass-derived`"

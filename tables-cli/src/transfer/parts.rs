@@ -1,21 +1,16 @@
-//! Protects wide entities and sequences in the target of a transfer. Rejects rows that would mix parts of different writes, and rows that would set a sequence
-//! back.
+//! Compares a transfer with the wide entities and sequences in its target, before any row is written. Refuses a transfer that would mix parts of different
+//! writes, or set a sequence back.
 
-use std::collections::HashMap;
-use std::ops::Bound;
-
-use table_core::key::order;
-use table_core::query::{EntityRef, KeyRange, Select, TextRange};
-use table_core::{DynTableStore, EntityKey, Query, TableEntity, TableName, Value};
-use table_inspect::derived::{part_of, refuse_torn_part};
-use table_inspect::keys;
+use table_core::query::{EntityRef, KeyRange, Select};
+use table_core::{DynTableStore, EntityKey, Query, TableName};
+use table_inspect::derived::part_of;
 use table_patterns::wide::WRITE_ID;
 
 use crate::failure::{Failure, Result};
 use crate::rows::{Pages, Selected};
 use crate::transfer::change::Mode;
 use crate::transfer::compare::{Compared, Comparison};
-use crate::transfer::ordered::{Entities, Ordered, OrderedEntities, Paged};
+use crate::transfer::ordered::{Ordered, OrderedEntities};
 use crate::transfer::sequences::{self, IS_SEQUENCE, is_sequence, refuse_lowered};
 
 /// A filter that selects all rows with a `WriteId` property.
@@ -31,74 +26,6 @@ fn query(keys: KeyRange) -> Result<Query> {
 fn guarded() -> Result<Query> {
     let select = Select::names(["PartitionKey", "RowKey", WRITE_ID, sequences::NEXT]);
     Ok(Query { select, ..Query::parse(&format!("{HAS_WRITE} or {IS_SEQUENCE}"))? })
-}
-
-/// The stored parts of the wide entities to which some rows of one partition belong, and the stored sequences with the keys of these rows.
-#[derive(Debug, Default)]
-pub(super) struct StoredParts {
-    parts: HashMap<String, TableEntity>,
-    sequences: HashMap<String, TableEntity>,
-}
-
-impl StoredParts {
-    /// Reads the stored parts and sequences. No request is sent if none of the rows can be a part or a sequence.
-    pub(super) async fn read<'a>(
-        store: &DynTableStore,
-        table: &TableName,
-        rows: impl Iterator<Item = &'a TableEntity>,
-    ) -> Result<Self> {
-        let (mut ends, mut partition): (Option<(String, String)>, &str) = (None, "");
-        let mut stored = Self::default();
-        for row in rows {
-            if is_sequence(row)
-                && let Some(found) = keys::read(store, table, row.key()).await?
-            {
-                stored.sequences.insert(row.key().row_key.as_str().to_owned(), found);
-            }
-            let Some((base, _)) = part_of(row.key().row_key.as_str()) else { continue };
-            partition = row.key().partition_key.as_str();
-            let own = (format!("{base}_"), format!("{base}_99"));
-            ends = Some(match ends {
-                None => own,
-                Some((lower, upper)) => (min(lower, own.0), max(upper, own.1)),
-            });
-        }
-        let Some((lower, upper)) = ends else { return Ok(stored) };
-        let range = TextRange { lower: Bound::Included(lower), upper: Bound::Included(upper) };
-        let mut rows = Paged::new(Pages::new(store, table, query(KeyRange::rows(partition, range))?));
-        while let Some(row) = rows.next().await? {
-            stored.parts.insert(row.key().row_key.as_str().to_owned(), row);
-        }
-        Ok(stored)
-    }
-
-    /// Returns an error if a row is from a different write than the stored parts of its entity, or if the row would set a sequence back.
-    pub(super) fn admit(&self, row: &TableEntity, mode: Mode) -> Result<()> {
-        let row_key = row.key().row_key.as_str();
-        if let Some(stored) = self.sequences.get(row_key) {
-            refuse_lowered(stored, row)?;
-        }
-        let Some((base, _)) = part_of(row_key).filter(|_| !self.parts.is_empty()) else { return Ok(()) };
-        let own = self.parts.get(row_key);
-        let has_write = matches!(row.get(WRITE_ID), Some(Value::Guid(_)));
-        if !has_write && (own.is_none() || mode == Mode::Merge) {
-            return Ok(());
-        }
-        // An entity has at most 99 parts.
-        let siblings = (1..=99).filter_map(|number| self.parts.get(&format!("{base}_{number:02}")));
-        for stored in own.into_iter().chain(siblings.filter(|_| has_write)) {
-            refuse_torn_part(stored, row, false)?;
-        }
-        Ok(())
-    }
-}
-
-fn min(left: String, right: String) -> String {
-    if order::compare(&left, &right).is_le() { left } else { right }
-}
-
-fn max(left: String, right: String) -> String {
-    if order::compare(&left, &right).is_ge() { left } else { right }
 }
 
 /// The wide entities for which the source contains a part of a different write. An entity is kept only while more of its parts can follow in key order.
@@ -138,7 +65,7 @@ pub async fn refuse_mixed_parts<L: OrderedEntities>(
     let mut replaced = Replaced::default();
     while let Some(compared) = comparison.next().await? {
         if let Compared::Changed { source, target } = &compared {
-            refuse_lowered(target, source)?;
+            refuse_lowered(target, source, mode)?;
         }
         let key = compared.key();
         let Some((base, _)) = part_of(key.row_key.as_str()) else { continue };
@@ -184,7 +111,7 @@ pub async fn has_parts(store: &DynTableStore, table: &TableName, selected: &Sele
 }
 
 fn is_guarded(row_key: &str) -> bool {
-    part_of(row_key).is_some() || row_key.starts_with(sequences::PREFIX)
+    part_of(row_key).is_some() || is_sequence(row_key)
 }
 
 /// Returns `true` if any row in the results of a query satisfies a condition. A table that does not exist has no rows.

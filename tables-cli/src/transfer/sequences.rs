@@ -1,12 +1,13 @@
-//! Protects sequences in the target of a transfer. A row that would set a sequence back is rejected, because the sequence would then issue numbers that
-//! existing entities already have.
+//! Protects sequences in the target of a transfer. A row that would set a sequence back, or remove its next number, is rejected, because the sequence would
+//! then issue numbers that existing entities already have.
 
 use table_core::{TableEntity, Value};
 
 use crate::failure::{Failure, Result};
+use crate::transfer::change::Mode;
 
 /// The `RowKey` prefix of a sequence's row. The sequence's name follows it.
-pub(super) const PREFIX: &str = "\u{FFFC}sequence_";
+const PREFIX: &str = "\u{FFFC}sequence_";
 /// The property that contains the next number of a sequence.
 pub(super) const NEXT: &str = "Next";
 
@@ -21,24 +22,26 @@ fn sequence_of(row: &TableEntity) -> Option<(&str, i64)> {
     }
 }
 
-/// Returns `true` if a row stores a sequence.
-pub(super) fn is_sequence(row: &TableEntity) -> bool {
-    sequence_of(row).is_some()
+/// Returns `true` if this is the `RowKey` of a sequence's row.
+pub(super) fn is_sequence(row_key: &str) -> bool {
+    row_key.starts_with(PREFIX)
 }
 
-/// Returns an error if a row would replace the row of a sequence and its next number is smaller.
+/// Returns an error if a row would lower or remove the next number of a stored sequence.
 ///
 /// # Errors
-/// `Refused`, with the sequence and both numbers, if the next number is smaller.
-pub(super) fn refuse_lowered(stored: &TableEntity, row: &TableEntity) -> Result<()> {
-    match (sequence_of(stored), sequence_of(row)) {
-        (Some((name, reached)), Some((_, next))) if next < reached => {
-            let partition = stored.key().partition_key.as_str();
-            let help = "omit this row, or pass `--bypass-derived`";
-            Err(Failure::Refused(format!(
-                "sequence `{name}` of partition '{partition}' has {reached} as its next number, and the row would set it back to {next}; {help}"
-            )))
-        }
-        _ => Ok(()),
-    }
+/// `Refused`, with the sequence and its next number, if the row would do so.
+pub(super) fn refuse_lowered(stored: &TableEntity, row: &TableEntity, mode: Mode) -> Result<()> {
+    let Some((name, reached)) = sequence_of(stored) else { return Ok(()) };
+    let change = match (sequence_of(row), row.get(NEXT)) {
+        (Some((_, next)), _) if next >= reached => return Ok(()),
+        (Some((_, next)), _) => format!("set it back to {next}"),
+        (None, None) if mode == Mode::Merge => return Ok(()),
+        (None, _) => "remove it".to_owned(),
+    };
+    let partition = stored.key().partition_key.as_str();
+    let help = "omit this row, or pass `--bypass-derived`";
+    Err(Failure::Refused(format!(
+        "sequence `{name}` of partition '{partition}' has {reached} as its next number, and the row would {change}; {help}"
+    )))
 }

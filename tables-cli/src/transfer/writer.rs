@@ -2,6 +2,7 @@
 
 mod buffer;
 mod group;
+mod guard;
 mod settlement;
 #[cfg(test)]
 mod tests;
@@ -75,8 +76,8 @@ impl Writer {
         }
     }
 
-    /// Makes the writer reject an entity that would replace a part of a wide entity with a part of another write. Before each transaction that may contain such
-    /// parts, the writer sends one query.
+    /// Makes the writer reject an entity that would replace a part of a wide entity with a part of another write, or set a sequence back. Before each
+    /// transaction that may contain such rows, the writer reads the stored rows. It then writes them only in the versions that it read.
     #[must_use]
     pub const fn guarding_parts(mut self) -> Self {
         self.guards_parts = true;

@@ -1,12 +1,7 @@
 //! Tests that writes which tear a wide entity or set a sequence back are refused, and that the other writes are sent together and with conditions.
 
-use std::fmt;
-use std::sync::{Arc, Mutex};
-
 use table_core::limits::Limits;
-use table_core::query::{Continuation, Page};
-use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
-use table_core::{BlockOn, Engine, RowKey, TableEntity, Transaction, Value};
+use table_core::{BlockOn, Engine, RowKey, Transaction};
 
 use super::*;
 
@@ -103,107 +98,6 @@ fn writes_are_returned_in_units_with_the_conditions_that_were_read() {
             &["insert \u{FFFC}sequence_new"],
         ]
     );
-}
-
-/// Tests that rows between two distant entities are not read.
-#[test]
-fn only_the_ranges_of_the_written_entities_are_read() {
-    let (requests, rows) = async {
-        let engine = Engine::in_memory();
-        let (store, name) = (DynTableStore::new(engine.clone()), TableName::new("Things").unwrap());
-        store.create_table(&name).await.unwrap();
-        let keys: Vec<_> = (1..=9)
-            .flat_map(|at| [format!("a_{at:02}"), format!("z_{at:02}")])
-            .chain((0..9_000).map(|at| format!("m{at:05}")))
-            .collect();
-        for keys in keys.chunks(100) {
-            let mut stored = Transaction::new(PartitionKey::new("p").unwrap(), Limits::PORTABLE).unwrap();
-            for key in keys {
-                let (row_key, kind) = replace(&part(key, 1));
-                stored.push(Operation { row_key, kind }).unwrap();
-            }
-            store.submit(&name, stored).await.unwrap();
-        }
-        let operations = |keys: &[&str]| -> Vec<_> {
-            let operation = |key: &&str| {
-                let (row_key, kind) = replace(&part(key, 1));
-                Operation { row_key, kind }
-            };
-            keys.iter().map(operation).collect()
-        };
-        let partition = PartitionKey::new("p").unwrap();
-        let counting = Counting { engine, read: Arc::default() };
-        let store = DynTableStore::new(counting.clone());
-        let found = read_parts(&store, &name, &partition, &operations(&["z_01", "a_07"])).await.unwrap();
-        let wanted = keys.iter().filter(|key| !key.starts_with('m'));
-        assert!(wanted.clone().all(|key| found.parts.contains_key(key)));
-        assert_eq!(found.parts.len(), wanted.count());
-        *counting.read.lock().unwrap()
-    }
-    .block_on();
-    assert!(requests == 2 && rows < 1_100, "{requests} requests for {rows} rows");
-}
-
-/// A store that counts queries and the rows that they return.
-#[derive(Clone, Debug)]
-struct Counting {
-    engine: Engine,
-    read: Arc<Mutex<(usize, usize)>>,
-}
-
-impl fmt::Display for Counting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a store that counts")
-    }
-}
-
-impl TableStore for Counting {
-    fn capabilities(&self) -> &Capabilities {
-        self.engine.capabilities()
-    }
-
-    async fn create_table(&self, table: &TableName) -> table_core::Result<()> {
-        self.engine.create_table(table).await
-    }
-
-    async fn delete_table(&self, table: &TableName) -> table_core::Result<()> {
-        self.engine.delete_table(table).await
-    }
-
-    async fn list_tables(
-        &self,
-        prefix: &str,
-        from: Option<&str>,
-        top: usize,
-    ) -> table_core::Result<TablePage> {
-        self.engine.list_tables(prefix, from, top).await
-    }
-
-    async fn get(
-        &self,
-        table: &TableName,
-        key: &EntityKey,
-        select: &Select,
-    ) -> table_core::Result<Option<StoredRow>> {
-        self.engine.get(table, key, select).await
-    }
-
-    async fn query(
-        &self,
-        table: &TableName,
-        query: &Query,
-        from: Option<&Continuation>,
-    ) -> table_core::Result<Page> {
-        let page = self.engine.query(table, query, from).await?;
-        let mut read = self.read.lock().unwrap();
-        *read = (read.0 + 1, read.1 + page.rows.len());
-        drop(read);
-        Ok(page)
-    }
-
-    async fn submit(&self, table: &TableName, transaction: Transaction) -> table_core::Result<Committed> {
-        self.engine.submit(table, transaction).await
-    }
 }
 
 #[test]

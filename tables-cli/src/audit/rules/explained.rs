@@ -41,20 +41,28 @@ impl Explained {
         if !self.has_entities {
             return;
         }
-        let whole = wide::whole_of(row);
+        let (whole, number) = wide::whole_of(row).map_or((None, 1), |(whole, number)| (Some(whole), number));
         let all = || entities(&self.table, &self.schemas);
-        let keys = || [Some(row.key()), whole.as_ref()].into_iter().flatten();
+        let fits_row = |schema: &StoredSchema| {
+            let keys = [Some(row.key()), whole.as_ref()];
+            keys.into_iter().flatten().any(|key| fits(schema, key))
+        };
         // As in `kind::of`, a type without a kind does not own a row of an unknown type that has the keys of a type with a kind.
-        let has_typed_keys = all().any(|schema| schema.kind.is_some() && keys().any(|key| fits(schema, key)));
+        let has_typed_keys = all().any(|schema| schema.kind.is_some() && fits_row(schema));
         let is_of_unknown_type = has_typed_keys && row.get(ENTITY_TYPE).is_some();
+        let has_untyped_keys = || all().any(|schema| schema.kind.is_none() && fits_row(schema));
         let may_own = |schema: &StoredSchema| match &schema.kind {
-            Some(kind) => matches!(row.get(ENTITY_TYPE), Some(Value::String(found)) if found == kind),
+            Some(kind) => match row.get(ENTITY_TYPE) {
+                Some(found) => matches!(found, Value::String(found) if found == kind),
+                // Only the first part of a wide entity contains the `EntityType`.
+                None => whole.as_ref().is_some_and(|whole| fits(schema, whole)) && !has_untyped_keys(),
+            },
             None => !is_of_unknown_type || schema.properties.iter().any(|own| own.name == ENTITY_TYPE),
         };
-        let is_entity = |schema: &StoredSchema| may_own(schema) && keys().any(|key| fits(schema, key));
+        let is_entity = |schema: &StoredSchema| may_own(schema) && fits_row(schema);
         let mut explained = all().filter(|schema| is_entity(schema)).peekable();
         let is_mistyped = explained.peek().is_some();
-        if explained.any(|schema| has_properties(schema, row)) {
+        if explained.any(|schema| has_properties(schema, row, number > 1)) {
             return;
         }
         match kind::of(&self.table, row, &self.schemas) {
@@ -89,9 +97,10 @@ fn fits(schema: &StoredSchema, key: &EntityKey) -> bool {
         && keys::fits(&schema.row_key, key.row_key.as_str())
 }
 
-fn has_properties(schema: &StoredSchema, row: &TableEntity) -> bool {
+/// Returns `true` if a row has the properties of a schema. Of a wide entity, only the first part must have them.
+fn has_properties(schema: &StoredSchema, row: &TableEntity, is_later_part: bool) -> bool {
     schema.properties.iter().all(|property| match row.get(&property.name) {
         Some(found) => found.edm_type() == property.edm,
-        None => property.optional,
+        None => property.optional || is_later_part,
     })
 }

@@ -1,14 +1,14 @@
 //! Tests that a deletion never deletes only some parts of a wide entity, although rows change after they were read.
 
-use std::fmt;
 use std::sync::Arc;
 
-use table_core::query::{Continuation, KeyRange, Page, Query};
-use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
-use table_core::{Engine, TableEntity, TableStore, TableStoreExt, Transaction, Value};
+use table_core::query::{KeyRange, Page, Query};
+use table_core::store::Capabilities;
+use table_core::{Engine, TableEntity, TableStore, TableStoreExt, Value};
 use uuid::Uuid;
 
 use super::*;
+use crate::hooked::{Hooked, Hooks};
 
 /// A store that changes one row after the last page of a query was read.
 #[derive(Debug)]
@@ -18,60 +18,25 @@ struct Changing {
     row_key: &'static str,
 }
 
-impl fmt::Display for Changing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a store whose rows change")
+impl Hooks for Changing {
+    fn engine(&self) -> &Engine {
+        &self.engine
     }
-}
 
-impl TableStore for Changing {
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
 
-    async fn create_table(&self, table: &TableName) -> table_core::Result<()> {
-        self.engine.create_table(table).await
+    fn page_rows(&self) -> Option<usize> {
+        Some(60)
     }
 
-    async fn delete_table(&self, table: &TableName) -> table_core::Result<()> {
-        self.engine.delete_table(table).await
-    }
-
-    async fn list_tables(
-        &self,
-        prefix: &str,
-        from: Option<&str>,
-        top: usize,
-    ) -> table_core::Result<TablePage> {
-        self.engine.list_tables(prefix, from, top).await
-    }
-
-    async fn get(
-        &self,
-        table: &TableName,
-        key: &EntityKey,
-        select: &Select,
-    ) -> table_core::Result<Option<StoredRow>> {
-        self.engine.get(table, key, select).await
-    }
-
-    async fn query(
-        &self,
-        table: &TableName,
-        query: &Query,
-        from: Option<&Continuation>,
-    ) -> table_core::Result<Page> {
-        let query = Query { top: Some(60), ..query.clone() };
-        let page = self.engine.query(table, &query, from).await?;
+    async fn after_query(&self, table: &TableName, page: &Page) -> table_core::Result<()> {
         if page.continuation.is_none() {
             let rows = self.engine.untyped(table.as_str())?;
             rows.insert_or_merge(&TableEntity::new("p", self.row_key)?.with("Age", 99)).await?;
         }
-        Ok(page)
-    }
-
-    async fn submit(&self, table: &TableName, transaction: Transaction) -> table_core::Result<Committed> {
-        self.engine.submit(table, transaction).await
+        Ok(())
     }
 }
 
@@ -94,7 +59,7 @@ async fn deleted(row_key: &'static str, is_ordered: bool) -> (Deleted, Vec<Strin
     let mut capabilities = engine.capabilities().clone();
     capabilities.ordered = is_ordered;
     let store = Changing { engine: engine.clone(), capabilities, row_key };
-    let (store, name) = (DynTableStore::new(Arc::new(store)), TableName::new("Things").unwrap());
+    let (store, name) = (DynTableStore::new(Hooked(Arc::new(store))), TableName::new("Things").unwrap());
     let done = delete(&store, &name, Query::new(KeyRange::ALL).into(), false, None).await.unwrap();
     let left: Vec<TableEntity> = rows.scan("test").max_rows(1_000).collect().await.unwrap();
     (done, left.iter().map(|row| row.key().row_key.as_str().to_owned()).collect())

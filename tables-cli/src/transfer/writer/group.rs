@@ -5,9 +5,9 @@ use table_core::{
     DynTableStore, EntityKey, Error, ErrorCode, PartitionKey, TableName, TableStore, Transaction,
 };
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::transfer::change::{Change, Mode, Numbered};
-use crate::transfer::parts::StoredParts;
+use crate::transfer::writer::guard::{Guard, rows_of};
 use table_inspect::record::Rejected;
 
 /// The changes that are written together, and their transaction.
@@ -66,7 +66,7 @@ impl Group {
     /// Writes the group. If the store rejects a change, the other units are written without its unit. If the store rejects the transaction as too large, it is
     /// split into halves, each of which contains whole units.
     pub(super) async fn write(
-        mut self,
+        self,
         store: &DynTableStore,
         table: &TableName,
         mode: Mode,
@@ -74,96 +74,80 @@ impl Group {
     ) -> Result<Written> {
         let (bytes, limits) = (self.bytes(), *self.transaction.limits());
         let keys = self.changes.iter().map(|numbered| numbered.change.key().clone()).collect();
-        let mut outcomes = Vec::new();
+        let mut guard = Guard::new(store, table, mode);
         if guards_parts {
-            outcomes = self.reject_torn(store, table, mode).await?;
-            if self.changes.is_empty() {
-                return Ok(Written { outcomes, keys, bytes });
-            }
+            guard.read(self.transaction.partition_key(), rows_of(&self.changes)).await?;
         }
-        // The last transaction in the list is written first.
-        let mut waiting = vec![(self.changes, self.transaction)];
+        let mut outcomes = Vec::new();
+        // The last list is written first. A list without a transaction gets one when it is written.
+        let mut waiting = vec![(self.changes, Some(self.transaction))];
         while let Some((mut changes, transaction)) = waiting.pop() {
-            let Err(error) = store.submit(table, transaction).await else {
+            let count = changes.len();
+            outcomes.extend(guard.reject(&mut changes)?);
+            let Some(first) = changes.first() else { continue };
+            let is_current =
+                changes.len() == count && !changes.iter().any(|numbered| guard.applies(numbered));
+            let transaction = if let Some(transaction) = transaction.filter(|_| is_current) {
+                Ok(transaction)
+            } else {
+                let empty = Transaction::new(first.change.key().partition_key.clone(), limits)?;
+                guard.operations(&changes).and_then(|operations| empty.with_operations(operations))
+            };
+            // Conditions can make a transaction too large.
+            let outcome = match transaction {
+                Err(error) => Err(error),
+                Ok(transaction) => store.submit(table, transaction).await.map(drop),
+            };
+            let Err(error) = outcome else {
                 outcomes.extend(changes.iter().map(|numbered| (numbered.number, None)));
                 continue;
             };
             // A store may send a write in a larger form. For example, it may send a merge as the whole entity (EGT-3).
-            let is_too_large = error.code() == ErrorCode::RequestBodyTooLarge && !error.is_ambiguous();
-            if let Some(middle) = middle(&changes).filter(|_| is_too_large) {
+            let is_too_large =
+                error.code() == ErrorCode::RequestBodyTooLarge || error.rule() == Some("EGT-2");
+            if let Some(middle) = middle(&changes).filter(|_| is_too_large && !error.is_ambiguous()) {
                 for half in [changes.split_off(middle), changes] {
-                    waiting
-                        .extend(transaction_of(&half, mode, limits)?.map(|transaction| (half, transaction)));
+                    waiting.push((half, None));
                 }
                 continue;
             }
             let named = error.operation().or((changes.len() == 1).then_some(0));
-            let Some(at) = named.filter(|at| *at < changes.len() && is_of_row(&error)) else {
-                return Err(error.into());
-            };
-            let wrong = changes.remove(at);
-            if matches!(wrong.change, Change::Delete(..)) && error.is_not_found() {
-                outcomes.push((wrong.number, None));
-            } else {
-                let unit = changes.extract_if(.., |numbered| numbered.unit == wrong.unit);
-                let rejected = |line| Rejected { line, column: 0, reason: error.to_string() };
-                outcomes.extend(unit.map(|numbered| (numbered.number, Some(rejected(numbered.line)))));
-                outcomes.push((wrong.number, Some(rejected(wrong.line))));
+            let Some(at) = named.filter(|_| is_of_row(&error)) else { return Err(error.into()) };
+            if guard.is_changed(&changes, at, &error) {
+                let partition_key = first.change.key().partition_key.clone();
+                let mut rows = rows_of(&changes);
+                for (changes, _) in &waiting {
+                    rows.extend(rows_of(changes));
+                }
+                guard.read(&partition_key, rows).await?;
+                waiting.push((changes, None));
+                continue;
             }
-            waiting.extend(transaction_of(&changes, mode, limits)?.map(|rest| (changes, rest)));
+            let wrong = changes.get(at).map(|wrong| (wrong.unit, wrong.number));
+            let is_gone = |numbered: &Numbered| {
+                let is_deletion = matches!(numbered.change, Change::Delete(..));
+                is_deletion && error.is_not_found() && wrong == Some((numbered.unit, numbered.number))
+            };
+            if let Some(gone) = changes.extract_if(.., |numbered| is_gone(numbered)).next() {
+                outcomes.push((gone.number, None));
+            } else {
+                // The failed condition on a row that the group does not write belongs to all changes of parts.
+                let is_wrong = |numbered: &Numbered| match wrong {
+                    Some((unit, _)) => numbered.unit == unit,
+                    None => guard.applies(numbered),
+                };
+                let rejected = |line| Rejected { line, column: 0, reason: error.to_string() };
+                let unit: Vec<_> = changes.extract_if(.., |numbered| is_wrong(numbered)).collect();
+                if unit.is_empty() {
+                    return Err(error.into());
+                }
+                let rejected = |numbered: Numbered| (numbered.number, Some(rejected(numbered.line)));
+                outcomes.extend(unit.into_iter().map(rejected));
+            }
+            waiting.push((changes, None));
         }
         Ok(Written { outcomes, keys, bytes })
     }
-}
-
-impl Group {
-    /// Removes rows that would mix parts of different writes in a wide entity. Returns the numbers of their records, with the reasons.
-    async fn reject_torn(
-        &mut self,
-        store: &DynTableStore,
-        table: &TableName,
-        mode: Mode,
-    ) -> Result<Vec<(u64, Option<Rejected>)>> {
-        let rows = self.changes.iter().filter_map(|numbered| numbered.change.row());
-        let stored = StoredParts::read(store, table, rows).await?;
-        let (mut kept, mut torn) = (Vec::new(), Vec::new());
-        for numbered in std::mem::take(&mut self.changes) {
-            match numbered.change.row().map_or(Ok(()), |row| stored.admit(row, mode)) {
-                Ok(()) => kept.push(numbered),
-                Err(Failure::Refused(reason)) => {
-                    let rejected = Rejected { line: numbered.line, column: 0, reason };
-                    torn.push((numbered.number, Some(rejected)));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        if !torn.is_empty()
-            && let Some(rest) = transaction_of(&kept, mode, *self.transaction.limits())?
-        {
-            self.transaction = rest;
-        }
-        self.changes = kept;
-        Ok(torn)
-    }
-}
-
-/// Returns a transaction with the given changes, which must be in one partition, or `None` if the list is empty.
-fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Option<Transaction>> {
-    let Some(first) = changes.first() else { return Ok(None) };
-    let transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;
-    Ok(Some(with_changes(transaction, changes, mode)?))
-}
-
-/// Adds changes to a transaction.
-fn with_changes(
-    mut transaction: Transaction,
-    changes: &[Numbered],
-    mode: Mode,
-) -> table_core::Result<Transaction> {
-    for numbered in changes {
-        transaction.push(numbered.change.operation(mode)?)?;
-    }
-    Ok(transaction)
 }
 
 /// Returns the index nearest to the middle at which a unit begins, without the index 0, or `None` if all changes are of one unit.
@@ -182,4 +166,16 @@ fn is_of_row(error: &Error) -> bool {
             || error.is_already_exists()
             || error.is_invalid_input()
             || error.code() == ErrorCode::EntityTooLarge)
+}
+
+/// Adds changes to a transaction.
+fn with_changes(
+    mut transaction: Transaction,
+    changes: &[Numbered],
+    mode: Mode,
+) -> table_core::Result<Transaction> {
+    for numbered in changes {
+        transaction.push(numbered.change.operation(mode)?)?;
+    }
+    Ok(transaction)
 }

@@ -1,12 +1,11 @@
 //! Tests the order, rejection and settlement of changes.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use table_core::query::{Continuation, Page, Query, Select};
-use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Engine, ErrorCode, TableEntity, TableStoreExt, Transaction};
 
 use super::*;
+use crate::hooked::{Hooked, Hooks};
 
 async fn table() -> (DynTableStore, TableName) {
     let (store, table) = (DynTableStore::new(Engine::in_memory()), TableName::new("Things").unwrap());
@@ -74,73 +73,30 @@ async fn a_lone_row_is_settled_before_too_many_others_wait() {
 #[derive(Debug)]
 struct Enlarging {
     engine: Engine,
-    /// The number of writes in each transaction that was accepted.
-    accepted: Mutex<Vec<usize>>,
+    /// The number of writes in each transaction of at most three.
+    sent: Mutex<Vec<usize>>,
 }
 
-impl fmt::Display for Enlarging {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a store that enlarges writes")
-    }
-}
-
-impl TableStore for Enlarging {
-    fn capabilities(&self) -> &Capabilities {
-        self.engine.capabilities()
+impl Hooks for Enlarging {
+    fn engine(&self) -> &Engine {
+        &self.engine
     }
 
-    async fn create_table(&self, table: &TableName) -> table_core::Result<()> {
-        self.engine.create_table(table).await
-    }
-
-    async fn delete_table(&self, table: &TableName) -> table_core::Result<()> {
-        self.engine.delete_table(table).await
-    }
-
-    async fn list_tables(
-        &self,
-        prefix: &str,
-        from: Option<&str>,
-        top: usize,
-    ) -> table_core::Result<TablePage> {
-        self.engine.list_tables(prefix, from, top).await
-    }
-
-    async fn get(
-        &self,
-        table: &TableName,
-        key: &EntityKey,
-        select: &Select,
-    ) -> table_core::Result<Option<StoredRow>> {
-        self.engine.get(table, key, select).await
-    }
-
-    async fn query(
-        &self,
-        table: &TableName,
-        query: &Query,
-        from: Option<&Continuation>,
-    ) -> table_core::Result<Page> {
-        self.engine.query(table, query, from).await
-    }
-
-    async fn submit(&self, table: &TableName, transaction: Transaction) -> table_core::Result<Committed> {
+    async fn before_submit(&self, _: &TableName, transaction: &Transaction) -> table_core::Result<()> {
         let writes = transaction.operations().len();
         if writes > 3 {
             return Err(Error::new(ErrorCode::RequestBodyTooLarge, "the body is too large"));
         }
-        let committed = self.engine.submit(table, transaction).await?;
-        self.accepted.lock().unwrap().push(writes);
-        Ok(committed)
+        self.sent.lock().unwrap().push(writes);
+        Ok(())
     }
 }
 
 #[tokio::test]
 async fn egt_3_a_group_that_the_store_refuses_as_too_large_is_written_in_halves() {
     let engine = Engine::in_memory();
-    let store = std::sync::Arc::new(Enlarging { engine: engine.clone(), accepted: Mutex::default() });
-    let (shared, table) =
-        (DynTableStore::new(std::sync::Arc::clone(&store)), TableName::new("Things").unwrap());
+    let store = Arc::new(Enlarging { engine: engine.clone(), sent: Mutex::default() });
+    let (shared, table) = (DynTableStore::new(Hooked(Arc::clone(&store))), TableName::new("Things").unwrap());
     shared.create_table(&table).await.unwrap();
     engine.untyped("Things").unwrap().insert(&TableEntity::new("p", "7").unwrap()).await.unwrap();
     let mut writer = Writer::new(shared.clone(), table, Mode::Insert, None).tolerant();
@@ -150,6 +106,6 @@ async fn egt_3_a_group_that_the_store_refuses_as_too_large_is_written_in_halves(
     writer.flush().await.unwrap();
     let rejected: Vec<_> = writer.take_rejected().iter().map(|rejected| rejected.line).collect();
     assert_eq!((rejected, writer.settled(), stored(&shared).await.len()), (vec![7], 10, 10));
-    // Row 7 is the first row of the last three.
-    assert_eq!(*store.accepted.lock().unwrap(), [2, 3, 2, 2]);
+    // Row 7 is the first row of the last three, which are sent again without it.
+    assert_eq!(*store.sent.lock().unwrap(), [2, 3, 2, 3, 2]);
 }

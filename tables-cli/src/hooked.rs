@@ -1,0 +1,94 @@
+//! A store for tests that runs code of the test before and after its requests, such as writes of another program.
+
+use std::fmt;
+use std::sync::Arc;
+
+use table_core::query::{Continuation, Page, Query, Select};
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::{Engine, EntityKey, Result, TableName, TableStore, Transaction};
+
+/// The code that a [`Hooked`] store runs. An error is the result of the request.
+pub(crate) trait Hooks: fmt::Debug + Send + Sync + 'static {
+    /// Returns the engine that contains the tables.
+    fn engine(&self) -> &Engine;
+
+    /// Returns the capabilities that the store reports.
+    fn capabilities(&self) -> &Capabilities {
+        self.engine().capabilities()
+    }
+
+    /// Returns the maximum number of rows in a page, or `None` if the query determines it.
+    fn page_rows(&self) -> Option<usize> {
+        None
+    }
+
+    /// Runs before an entity is read.
+    fn before_get(&self, _table: &TableName) -> impl Future<Output = Result<()>> + Send {
+        std::future::ready(Ok(()))
+    }
+
+    /// Runs before a page is read.
+    fn before_query(&self, _table: &TableName) -> impl Future<Output = Result<()>> + Send {
+        std::future::ready(Ok(()))
+    }
+
+    /// Runs after a page was read.
+    fn after_query(&self, _table: &TableName, _page: &Page) -> impl Future<Output = Result<()>> + Send {
+        std::future::ready(Ok(()))
+    }
+
+    /// Runs before a transaction is committed.
+    fn before_submit(
+        &self,
+        _table: &TableName,
+        _transaction: &Transaction,
+    ) -> impl Future<Output = Result<()>> + Send {
+        std::future::ready(Ok(()))
+    }
+}
+
+/// A store in an engine, with the hooks of a test.
+#[derive(Debug)]
+pub(crate) struct Hooked<H>(pub(crate) Arc<H>);
+
+impl<H> fmt::Display for Hooked<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a store with hooks")
+    }
+}
+
+impl<H: Hooks> TableStore for Hooked<H> {
+    fn capabilities(&self) -> &Capabilities {
+        self.0.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.0.engine().create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.0.engine().delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.0.engine().list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.0.before_get(table).await?;
+        self.0.engine().get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.0.before_query(table).await?;
+        let query = Query { top: self.0.page_rows().or(query.top), ..query.clone() };
+        let page = self.0.engine().query(table, &query, from).await?;
+        self.0.after_query(table, &page).await?;
+        Ok(page)
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        self.0.before_submit(table, &transaction).await?;
+        self.0.engine().submit(table, transaction).await
+    }
+}
