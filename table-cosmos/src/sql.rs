@@ -130,17 +130,30 @@ impl Sql {
         if let Some(text) = range.single() {
             return self.id("=", text);
         }
-        let lower = match &range.lower {
-            Bound::Included(text) => self.id(">=", text),
-            Bound::Excluded(text) => self.id(">", text),
+        let of_id = |bound: &Bound<String>| bound.as_ref().map(|text| key::id(text).into_owned());
+        self.range("c.id", &TextRange { lower: of_id(&range.lower), upper: of_id(&range.upper) })
+    }
+
+    /// Returns conditions that all texts in a range satisfy, or `None` if none can be sent.
+    fn range(&mut self, place: &str, TextRange { lower, upper }: &TextRange) -> Option<String> {
+        let above = match lower {
+            Bound::Included(text) => self.ordered(place, ">=", text),
+            Bound::Excluded(text) => self.ordered(place, ">", text),
             Bound::Unbounded => None,
         };
-        let upper = match &range.upper {
-            Bound::Included(text) => self.id("<=", text),
-            Bound::Excluded(text) => self.id("<", text),
+        let below = match upper {
+            Bound::Included(text) => self.ordered(place, "<=", text),
+            Bound::Excluded(text) => self.ordered(place, "<", text),
             Bound::Unbounded => None,
         };
-        both(lower, upper)
+        if above.is_some() && below.is_some() {
+            return both(above, below);
+        }
+        // All texts between two bounds start with their common prefix, in either order.
+        let prefix = common_prefix(lower, upper);
+        let starts =
+            (!prefix.is_empty()).then(|| format!("STARTSWITH({place}, {})", self.bind(prefix.into())));
+        both(both(above, below), starts)
     }
 
     /// Converts a comparison with a RowKey to a comparison with the id of an item. Ids sort in the same order as `RowKey`s.
@@ -151,10 +164,10 @@ impl Sql {
         self.ordered("c.id", operator, &key::id(row_key))
     }
 
-    /// Returns an ordering comparison, or `None` if `text` sorts differently by UTF-16 code units than by code points. The two orders differ only
-    /// for characters above the surrogates.
+    /// Returns an ordering comparison, or `None` if a text may satisfy it in the order of the Table service, by UTF-16 code units, and not in that of this
+    /// service, by code points.
     fn ordered(&mut self, place: &str, operator: &str, text: &str) -> Option<String> {
-        is_ordered(text).then(|| format!("{place} {operator} {}", self.bind(text.into())))
+        is_sent(operator, text).then(|| format!("{place} {operator} {}", self.bind(text.into())))
     }
 
     /// Returns the condition for a filter, or `None` if every item satisfies it or if it is too long for a request.
@@ -223,9 +236,22 @@ fn both(left: Option<String>, right: Option<String>) -> Option<String> {
     }
 }
 
-/// Returns `true` if `text` sorts the same by UTF-16 code units as by code points.
-fn is_ordered(text: &str) -> bool {
-    text.chars().all(|c| c < '\u{E000}')
+/// Returns the characters with which both bounds start.
+fn common_prefix(lower: &Bound<String>, upper: &Bound<String>) -> String {
+    let text = |bound: &'_ Bound<String>| match bound {
+        Bound::Included(text) | Bound::Excluded(text) => text.clone(),
+        Bound::Unbounded => String::new(),
+    };
+    let (lower, upper) = (text(lower), text(upper));
+    lower.chars().zip(upper.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
+}
+
+/// Returns `true` if all texts that satisfy a comparison by UTF-16 code units also satisfy it by code points.
+///
+/// Characters above U+FFFF sort before those from U+E000 to U+FFFF in the former order, and after all others in the latter.
+fn is_sent(operator: &str, text: &str) -> bool {
+    let end = if operator.starts_with('>') { '\u{10000}' } else { '\u{E000}' };
+    text.chars().all(|c| c < end)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::exact::MOST_EXACT;
 use crate::item::{DATE_TIME, GUID, INT64, SPECIAL, write_value};
 use crate::mapping::Mapping;
 use crate::sql::condition::Condition;
-use crate::sql::{Sql, is_ordered};
+use crate::sql::{Sql, is_sent};
 
 impl Sql {
     /// Returns a condition that is true whenever the comparison is true or, if it is negated, whenever the comparison is false.
@@ -109,7 +109,7 @@ impl Sql {
                 _ => format!("IS_DEFINED({place})"),
             },
             Value::String(text) => {
-                if operator != Comparison::Eq && !is_ordered(text) {
+                if operator != Comparison::Eq && !is_sent(sign(operator), text) {
                     return Condition::One(format!("IS_DEFINED({place})"));
                 }
                 let compared = format!("{place} {} {}", sign(operator), self.bind(text.as_str().into()));

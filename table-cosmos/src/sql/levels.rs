@@ -10,7 +10,7 @@ use table_core::query::TextRange;
 
 use crate::key::{self, END};
 use crate::mapping::Mapping;
-use crate::sql::{Sql, both, is_ordered};
+use crate::sql::{Sql, both};
 
 impl Sql {
     /// Returns conditions with the bounds of the first level that a range of `PartitionKey`s does not fix.
@@ -22,17 +22,7 @@ impl Sql {
     ) -> Option<String> {
         let place = mapping.levels.get(fixed.len())?.sql();
         if mapping.depth() == 1 {
-            let lower = match &range.lower {
-                Bound::Included(text) => self.ordered(place, ">=", text),
-                Bound::Excluded(text) => self.ordered(place, ">", text),
-                Bound::Unbounded => None,
-            };
-            let upper = match &range.upper {
-                Bound::Included(text) => self.ordered(place, "<=", text),
-                Bound::Excluded(text) => self.ordered(place, "<", text),
-                Bound::Unbounded => None,
-            };
-            return both(lower, upper);
+            return self.range(place, range);
         }
         let prefix = if fixed.is_empty() { String::new() } else { key::join_prefix(fixed) };
         let rest = |bound: &Bound<String>| match bound {
@@ -46,7 +36,7 @@ impl Sql {
         let upper = rest(&range.upper).and_then(|rest| {
             // A level may continue the text of the bound with a space. Such a level sorts before the bound followed by the terminator.
             let bound = rest.split_inclusive(END).next().unwrap_or_default();
-            is_ordered(bound).then(|| self.ordered(place, "<", bound)).flatten()
+            self.ordered(place, "<", bound)
         });
         both(lower, upper)
     }

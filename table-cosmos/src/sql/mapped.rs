@@ -7,14 +7,16 @@ use table_core::filter::Comparison;
 use crate::mapping::{Format, Member};
 use crate::sql::compare::{number, sign};
 use crate::sql::condition::Condition;
-use crate::sql::{Sql, is_ordered};
+use crate::sql::{Sql, is_sent};
 
 impl Sql {
     /// Returns a condition that is true whenever the comparison of a mapped property is true.
     pub(super) fn by_member(&mut self, member: &Member, operator: Comparison, value: &Value) -> Condition {
         let place = member.path.sql();
         let sent = match (member.format, value) {
-            (Format::Text, Value::String(text)) if operator == Comparison::Eq || is_ordered(text) => {
+            (Format::Text, Value::String(text))
+                if operator == Comparison::Eq || is_sent(sign(operator), text) =>
+            {
                 Some((sign(operator), text.as_str().into()))
             }
             // A number of another type may be treated as less than the constant, regardless of its value (FIL-16).

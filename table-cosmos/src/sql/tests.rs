@@ -136,12 +136,54 @@ fn ord_1_bounds_beyond_the_surrogates_are_left_to_the_matcher() {
         sql(&Scope::All, TextRange::prefix("é"), "A eq 'x'"),
         "SELECT * FROM c WHERE c.id >= @p0 AND c.id < @p1 AND c.p['A'] = @p2"
     );
-    assert!(!sql(&Scope::All, TextRange::prefix("\u{FFFD}"), "A eq 'x'").contains("c.id >="));
+    assert_eq!(
+        sql(&Scope::All, TextRange::prefix("\u{FFFC}feed_"), "A eq 'x'"),
+        "SELECT * FROM c WHERE c.id >= @p0 AND STARTSWITH(c.id, @p1) AND c.p['A'] = @p2"
+    );
     assert!(!sql(&Scope::All, TextRange::prefix("🚀"), "A eq 'x'").contains("c.id >="));
     assert!(sql(&Scope::All, TextRange::exactly("🚀"), "A eq 'x'").contains("c.id = @p0"));
 }
 
+/// Returns `true` if a text satisfies all conditions of a range in the order of the service, by code points.
+fn satisfies(sql: &Sql, conditions: &str, text: &str) -> bool {
+    conditions.split(" AND ").all(|condition| {
+        let (begin, number) = condition.trim_end_matches(')').rsplit_once("@p").unwrap();
+        let value = sql.parameters[number.parse::<usize>().unwrap()].as_str().unwrap();
+        match begin.split(' ').nth(1).unwrap() {
+            "=" => text == value,
+            ">=" => text >= value,
+            ">" => text > value,
+            "<=" => text <= value,
+            "<" => text < value,
+            _ if begin.starts_with("STARTSWITH(") => text.starts_with(value),
+            other => panic!("{other}"),
+        }
+    })
+}
+
 proptest! {
+    #[test]
+    fn ord_1_no_row_key_of_a_range_is_outside_the_sent_bounds(
+        row_key in "[!a_\u{D7FF}\u{E000}\u{FFFC}\u{FFFD}🚀🚁]{0,4}",
+        lower in "[!a_\u{D7FF}\u{E000}\u{FFFC}\u{FFFD}🚀🚁]{0,4}",
+        upper in "[!a_\u{D7FF}\u{E000}\u{FFFC}\u{FFFD}🚀🚁]{0,4}",
+        prefix in "[a\u{FFFC}🚀]{0,2}",
+        kinds in (0..3_u8, 0..3_u8),
+    ) {
+        let bound = |kind: u8, text: String| match kind {
+            0 => Bound::Unbounded,
+            1 => Bound::Included(prefix.clone() + &text),
+            _ => Bound::Excluded(prefix.clone() + &text),
+        };
+        let row_key = prefix.clone() + &row_key;
+        let range = TextRange { lower: bound(kinds.0, lower), upper: bound(kinds.1, upper) };
+        let mut sql = Sql::default();
+        let conditions = sql.ids(&range);
+        if range.contains(&row_key) && let Some(conditions) = conditions {
+            prop_assert!(satisfies(&sql, &conditions, &key::id(&row_key)), "{:?}: {}", range, conditions);
+        }
+    }
+
     /// Tests that every key in a range satisfies the conditions for the next level.
     #[test]
     fn rt_5_no_key_of_a_range_is_outside_the_sent_bounds(
