@@ -39,6 +39,7 @@ use uuid::Uuid;
 
 use crate::disk::Disk;
 use crate::disk::fault::{Task, is_shortage};
+use crate::event::event;
 use crate::failpoint::{Hook, Step, reach};
 use crate::fault::EngineFault;
 use crate::key;
@@ -246,8 +247,8 @@ impl Base {
         let bytes = runs.iter().map(|run| run.length).sum();
         self.record(Stored { meta, next, version: Arc::new(version), ..self.stored.clone() })?;
         self.pool.counters.flush(bytes);
-        tracing::debug!(
-            target: "table_core::engine",
+        event!(
+            debug,
             written_runs = runs.len(),
             written_bytes = bytes,
             runs = self.version.runs().len(),
@@ -329,7 +330,7 @@ impl Base {
                 .and_then(|()| run.remove().map_err(|error| Task::RemoveRun.failed(error)));
             if let Err(error) = removed {
                 // This failure is harmless, because the next open removes the files.
-                tracing::warn!(target: "table_core::engine", %error, "an obsolete run was not removed");
+                event!(warn, %error, "an obsolete run was not removed");
             }
         }
         has_removed

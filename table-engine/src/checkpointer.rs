@@ -11,6 +11,7 @@ use table_store::{Error, ErrorCode, Result};
 use crate::base::{Base, BaseView, Debt, Merged, Meta};
 use crate::disk::Disk;
 use crate::disk::fault::{Task, is_shortage};
+use crate::event::{self, event};
 use crate::failpoint::{Hook, Step, reach};
 use crate::folder;
 use crate::journal::{Tail, file, reuse};
@@ -255,10 +256,11 @@ impl Checkpointer {
     /// Writes a checkpoint. Returns it for a later attempt if disk space or file descriptors run out.
     fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<Option<Checkpoint>> {
         let Checkpoint { frozen, meta, compact } = &checkpoint;
-        let span = tracing::debug_span!(
-            target: "table_core::engine", "checkpoint", rows = frozen.len(), bytes = frozen.bytes(), compact
-        );
-        let _entered = span.enter();
+        let _entered = event::entered(|| {
+            tracing::debug_span!(
+                target: "table_core::engine", "checkpoint", rows = frozen.len(), bytes = frozen.bytes(), compact
+            )
+        });
         let flush = |base: &mut Base| {
             base.flush(frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view))), meta.clone())
         };
@@ -288,7 +290,7 @@ impl Checkpointer {
         // its rows.
         let next = self.release_covered().unwrap_or_else(|error| {
             // This failure is harmless, because the next checkpoint or the next open releases the file.
-            tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
+            event!(warn, %error, "a covered journal file was not released");
             None
         });
         // The reserve must be returned before the committer accepts the next write.
@@ -352,7 +354,7 @@ impl Checkpointer {
                 self.tell(Done::Compacted(outcome));
             }
             Merged::Apart(error) => {
-                tracing::warn!(target: "table_core::engine", %error, "a part of the base was set apart from merges");
+                event!(warn, %error, "a part of the base was set apart from merges");
                 self.unmerged = Some(error);
             }
             Merged::Failed(error) => {
@@ -366,7 +368,7 @@ impl Checkpointer {
                     }
                 }
                 if shortage.is_none() {
-                    tracing::warn!(target: "table_core::engine", %error, "a part of the base was not merged");
+                    event!(warn, %error, "a part of the base was not merged");
                 }
             }
         }

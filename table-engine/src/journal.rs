@@ -16,6 +16,7 @@ use table_store::{ErrorCode, Result};
 use crate::bytes::Writer;
 use crate::disk::fault::{Task, is_full};
 use crate::disk::{Disk, DiskFile};
+use crate::event::event;
 use crate::failpoint::{Hook, Step, reach};
 use crate::journal::file::{FileHeader, Salt};
 use crate::journal::frame::Record;
@@ -203,7 +204,7 @@ impl Journal {
         let mark = Some(self.tail.mark()).filter(|_| is_new);
         if let Err(error) = self.end_file(ticks) {
             // This failure is harmless: all writes are durable without the closing frame.
-            tracing::debug!(target: "table_core::engine", %error, "the journal has no closing frame, or keeps unused space");
+            event!(debug, %error, "the journal has no closing frame, or keeps unused space");
         }
         self.group.clear(2 * GROUP_BYTES);
         self.free_unused();
@@ -218,7 +219,7 @@ impl Journal {
         self.give_room_back();
         if let Err(error) = self.shrink_reserve() {
             // This failure is harmless: the reserve may be larger than necessary.
-            tracing::debug!(target: "table_core::engine", %error, "the reserve keeps its size");
+            event!(debug, %error, "the reserve keeps its size");
         }
     }
 

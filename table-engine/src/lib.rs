@@ -25,6 +25,7 @@ mod decision;
 )]
 mod disk;
 mod engine;
+mod event;
 #[cfg_attr(
     not(any(test, feature = "testing")),
     expect(unreachable_pub, reason = "only tests of the engine reach it, by `testing`")

@@ -28,6 +28,7 @@ use tracing::Instrument;
 use crate::base::Skipped;
 use crate::decision::{Decide, Ground};
 use crate::engine::Engine;
+use crate::event::event;
 use crate::front::{Front, Searched};
 use crate::request::{Request, Write};
 
@@ -243,7 +244,7 @@ impl QueueStore for Engine {
             && let Err(error) = self.clean(queue).await
         {
             // The messages have been read. Without the clean-up, later reads only take longer.
-            tracing::debug!(target: "table_core::engine", %queue, %error, "the queue was not cleaned up");
+            event!(debug, %queue, %error, "the queue was not cleaned up");
         }
         Ok(messages)
     }

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::disk::{Disk, DiskFile, fault};
+use crate::event::event;
 use crate::threads::Threads;
 
 /// The name of the reserve's file.
@@ -159,11 +160,12 @@ impl Reserve {
             room.is_lent = true;
             Some(std::mem::take(&mut room.held))
         })??;
+        let loan = Loan { reserve: Arc::clone(self) };
         // A log subscriber is application code, so it is not called under the lock.
         if bytes > 0 {
-            tracing::warn!(target: "table_core::engine", bytes, "the disk is full; operations that free space use the reserve");
+            event!(warn, bytes, "the disk is full; operations that free space use the reserve");
         }
-        Some(Loan { reserve: Arc::clone(self) })
+        Some(loan)
     }
 
     /// Uses the reserve once it is not lent, and all operations that have waited longer have used it. Returns `None` after [`LONGEST_LOAN`].

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::{ArcSwap, Guard};
 use table_store::{Error, Result};
 
+use crate::event::event;
 use crate::fault::EngineFault;
 use crate::gaps::FoundGap;
 use crate::state::State;
@@ -118,7 +119,7 @@ impl Shared {
 
 /// Logs the error that stopped an engine's writes. The caller must hold no lock, because a log subscriber is application code.
 pub(crate) fn log_poison(cause: &Error) {
-    tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
+    event!(error, error = %cause, "engine poisoned");
 }
 
 /// Returns the error for a call to a closed engine.

@@ -14,6 +14,7 @@ use tracing::Instrument;
 
 use crate::apply::Writes;
 use crate::engine::Engine;
+use crate::event::event;
 use crate::fault::EngineFault;
 use crate::key;
 use crate::page::{self, PageBounds};
@@ -61,8 +62,8 @@ impl Engine {
             .shared
             .after_read(found)
             .map_err(|error| error.with_table(table.as_str()).with_key(partition_key, row_key))?;
-        tracing::trace!(
-            target: "table_core::engine",
+        event!(
+            trace,
             operation = "get",
             table = table.as_str(),
             class = "point query",
@@ -85,8 +86,8 @@ impl Engine {
             Ok(empty.unwrap_or(page))
         });
         let page = self.inner.shared.after_read(outcome).map_err(|error| error.with_table(table.as_str()))?;
-        tracing::debug!(
-            target: "table_core::engine",
+        event!(
+            debug,
             operation = "query",
             table = table.as_str(),
             class = %query.keys.class(),

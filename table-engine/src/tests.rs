@@ -159,6 +159,7 @@ fn on_disk(folder: &Path) -> Engine {
 }
 
 fn with_table(engine: Engine) -> Engine {
+    callbacks::with_panics_at_events();
     match wait(engine.create_table(&employees())) {
         Err(error) if !error.is_already_exists() => panic!("{error}"),
         _ => engine,

@@ -9,7 +9,7 @@ use std::task::{Context, Wake, Waker};
 struct Contained(Option<Waker>);
 
 /// Runs a caller's code. A panic is reported by the panic hook and affects no other caller.
-fn contain(run: impl FnOnce()) {
+pub(crate) fn contain(run: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(run));
 }
 

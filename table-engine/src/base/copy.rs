@@ -14,6 +14,7 @@ use crate::base::verify::verify_run;
 use crate::base::version::stored::{BASE, BASE_NEW, Stored};
 use crate::base::{BaseView, Meta, Place, Verification};
 use crate::disk::{Disk, fault::Task};
+use crate::event::event;
 use crate::folder;
 
 /// The result of a backup or a restore.
@@ -73,7 +74,7 @@ impl BaseView {
         // IMPORTANT: the old runs are removed only after the new version has been recorded. Until the record is durable, the earlier backup needs its runs.
         let removed = remove().unwrap_or_else(|error| {
             // This failure is harmless, because the next backup removes the files.
-            tracing::warn!(target: "table_core::engine", %error, "obsolete files of a backup were not removed");
+            event!(warn, %error, "obsolete files of a backup were not removed");
             0
         });
         Ok(CopyReport { removed_files: removed, ..report })

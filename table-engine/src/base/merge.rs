@@ -20,6 +20,7 @@ use crate::base::version::stored::Stored;
 use crate::base::version::{Segment, Version, successor};
 use crate::base::{Base, stopped};
 use crate::disk::fault::is_shortage;
+use crate::event::event;
 use crate::failpoint::{Step, reach};
 use crate::key;
 
@@ -121,8 +122,8 @@ impl Base {
             self.version.segments().iter().map(|segment| bytes(segment)).sum()
         };
         let newer = sum(Segment::newer_bytes);
-        tracing::debug!(
-            target: "table_core::engine",
+        event!(
+            debug,
             written_runs = written,
             unmerged_bytes = newer,
             merged_bytes = sum(Segment::bytes) - newer,

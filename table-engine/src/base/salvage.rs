@@ -14,6 +14,7 @@ use crate::base::version::stored::Stored;
 use crate::base::version::{Version, layer};
 use crate::base::{BaseView, CopyReport};
 use crate::disk::Disk;
+use crate::event::event;
 
 /// An unreadable range of keys in a run, from the first key to the last.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl BaseView {
                     }
                     if lost.len() == found {
                         // The second attempt was able to read the complete run.
-                        tracing::debug!(target: "table_core::engine", %error, "a damaged run was read in a second attempt");
+                        event!(debug, %error, "a damaged run was read in a second attempt");
                     }
                     next += 1;
                     let length = part.as_ref().map(|part| part.length);

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::bytes::{Reader, Writer};
 use crate::disk::Disk;
 use crate::disk::fault::{Task, is_exhausted};
+use crate::event::event;
 
 /// The name of the file that contains the record of synced frames.
 pub(crate) const SYNCED: &str = "SYNCED";
@@ -124,7 +125,7 @@ impl Synced {
         match self.write(place, mark) {
             Ok(()) => self.last = Some((place, mark)),
             Err(error) => {
-                tracing::debug!(target: "table_core::engine", %error, "the synced frames were not recorded");
+                event!(debug, %error, "the synced frames were not recorded");
             }
         }
     }

@@ -11,6 +11,7 @@ use table_store::{Error, ErrorCode, Result, ValueRef, ticks};
 use uuid::Uuid;
 
 use crate::base::Skipped;
+use crate::event::event;
 use crate::front::Front;
 use crate::key::{self, Key, Span};
 use crate::queue::fault::StoredQueueFault;
@@ -206,14 +207,14 @@ pub(super) fn report(key: &[u8], error: &Error) {
         .split(key)
         .map(|(_, row_key)| String::from_utf8_lossy(row_key).into_owned());
     let row_key = row_key.unwrap_or_default();
-    tracing::warn!(target: "table_core::engine", row_key, %error, "the visibility of a message cannot be read");
+    event!(warn, row_key, %error, "the visibility of a message cannot be read");
 }
 
 /// Returns a message, combined from its two rows, or `None` if its text is damaged.
 pub(crate) fn readable(state: &State, table: u32, shown: &Shown) -> Result<Option<Message>> {
     match message(state, table, shown) {
         Err(error) if error.code() == ErrorCode::Corrupted => {
-            tracing::warn!(target: "table_core::engine", id = %shown.id, %error, "a message cannot be read");
+            event!(warn, id = %shown.id, %error, "a message cannot be read");
             Ok(None)
         }
         message => message.map(Some),

@@ -1,8 +1,8 @@
 //! Tests of application code that the engine calls: clocks and event subscribers that use the engine or panic.
 
 use std::io;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once};
 use std::thread::{self, JoinHandle};
 
 use table_store::clock::Clock;
@@ -10,7 +10,10 @@ use table_store::ticks;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
+use super::room::fill;
+use super::sim::SimDisk;
 use super::*;
+use crate::disk::Disk;
 use crate::threads::Scheduler;
 
 /// A subscriber that calls a function for each event.
@@ -43,6 +46,55 @@ impl Subscriber for AtEvents {
     fn enter(&self, _: &Id) {}
 
     fn exit(&self, _: &Id) {}
+}
+
+/// A subscriber that panics at each event, and each time a span is entered or left, on threads for which `is_meant` returns `true`.
+pub(super) struct Panics {
+    is_meant: fn() -> bool,
+    count: Arc<AtomicUsize>,
+}
+
+impl Panics {
+    fn panic(&self) {
+        if (self.is_meant)() {
+            self.count.fetch_add(1, Ordering::Relaxed);
+            // Unlike `panic!`, this call does not print a backtrace, which takes long in a debug build.
+            std::panic::resume_unwind(Box::new("a subscriber panics"));
+        }
+    }
+}
+
+impl Subscriber for Panics {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, _: &Event<'_>) {
+        self.panic();
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {
+        self.panic();
+    }
+}
+
+/// Installs a subscriber for all tests that panics on the threads of engines, which no test may notice.
+pub(super) fn with_panics_at_events() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let is_meant = || thread::current().name().is_some_and(|name| name.starts_with("tables-"));
+        tracing::subscriber::set_global_default(Panics { is_meant, count: Arc::default() }).unwrap();
+    });
 }
 
 /// Returns options with a clock that calls a function at each reading.
@@ -145,11 +197,62 @@ impl Scheduler for PanicsAtPass {
 }
 
 #[test]
-fn a_thread_that_ends_by_a_panic_answers_all_requests() {
+fn a_thread_that_panics_twice_answers_all_requests() {
     let engine =
         with_table(EngineOptions::new().scheduler(Arc::new(PanicsAtPass { at_events: true })).in_memory());
     // The thread panics while it removes the rows, and again when it reports the panic.
     wait(engine.delete_table(&employees())).unwrap();
     drop(wait(engine.create_table(&employees())));
-    assert!(wait(engine.close()).is_err());
+    // Reads still work.
+    assert!(wait(engine.list_tables("", None, 10)).is_ok());
+    assert_eq!(wait(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
+}
+
+/// A scheduler that runs system threads, whose subscriber panics. It counts the panics.
+#[derive(Debug, Default)]
+struct PanicsAtEvents(Arc<AtomicUsize>);
+
+impl Scheduler for PanicsAtEvents {
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn spawn(&self, _: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
+        let subscriber = Panics { is_meant: || true, count: Arc::clone(&self.0) };
+        thread::Builder::new().spawn(move || tracing::subscriber::with_default(subscriber, work))
+    }
+
+    fn pass(&self) {
+        thread::yield_now();
+    }
+
+    fn sleep(&self, time: Duration) {
+        thread::sleep(time);
+    }
+
+    fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool) {
+        let until = at_most.map(|time| Instant::now() + time);
+        while !ready() && until.is_none_or(|until| Instant::now() < until) {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Tests a log on the disk of the engine: when the disk is full, the subscriber cannot write the events that report this.
+#[test]
+fn a_subscriber_that_panics_on_the_engines_threads_fails_no_write() {
+    let (scheduler, disk) = (Arc::new(PanicsAtEvents::default()), Arc::new(SimDisk::default()));
+    let on: Arc<dyn Disk> = disk.clone();
+    let options = EngineOptions::new().disk(on).scheduler(scheduler.clone()).checkpoint_bytes(1 << 20);
+    let engine = with_table(options.memtable_bytes(2 << 20).open("/sim").unwrap());
+    disk.set_room(12 << 20);
+    let (last, error) = fill(&engine, 1);
+    assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+    for n in 1..=last {
+        write(&engine, &format!("{n:04}"), delete()).unwrap();
+    }
+    eventually("space is free again", || write(&engine, "new", upsert(1)).is_ok());
+    wait(engine.checkpoint()).unwrap();
+    wait(engine.close()).unwrap();
+    assert!(scheduler.0.load(Ordering::Relaxed) > 1);
 }

@@ -8,6 +8,7 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::base::fault::is_disk_error;
 use crate::base::run::Run;
+use crate::event::event;
 
 /// The unreadable parts that a scan has skipped. All cursors of the scan share one list.
 #[derive(Clone, Debug, Default)]
@@ -71,9 +72,9 @@ impl Reading {
             return Err(error);
         };
         if run.is_first_skip() {
-            tracing::warn!(target: "table_core::engine", %error, "a part of the base was skipped");
+            event!(warn, %error, "a part of the base was skipped");
         } else {
-            tracing::debug!(target: "table_core::engine", %error, "a part of the base was skipped");
+            event!(debug, %error, "a part of the base was skipped");
         }
         let is_disk_error = is_disk_error(&error);
         skipped.0.borrow_mut().push(Part { run: run.number, keys: first..=last, is_disk_error });
