@@ -59,7 +59,7 @@ pub use variant::{read_variant, variant_value, write_variant};
 pub use table_derive::{access_at, access_ceiling, access_list};
 
 pub use crate::bag::TableEntity;
-pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
+pub use crate::column::{Column, Indexed, KeyColumn, OfKey, Operand, Plain, Projected};
 pub use crate::entity::{
     AnyRelations, AnyTable, Around, Declared, Entity, FromEntity, HasField, NamedTable, NotRead, PlainEntity,
     ProjectionOf, ToEntity, Versioned, table_number,

@@ -18,7 +18,7 @@ pub use key::KeyColumn;
 pub use operand::{BoolColumn, Operand, Operands, Text};
 #[doc(hidden)]
 pub use operand::{Itself, WithoutOption};
-pub use role::{Indexed, IsType, Patchable, Plain, Projected, Settable};
+pub use role::{Indexed, IsType, KeepsKey, OfKey, Patchable, Plain, Projected, Settable};
 
 /// A property of the entity `E`, of type `T`, such as `Employee::AGE`. Created by `#[derive(Entity)]`.
 ///
@@ -37,7 +37,8 @@ pub use role::{Indexed, IsType, Patchable, Plain, Projected, Settable};
 /// assert_eq!(condition.into_filter().to_string(), text);
 /// ```
 ///
-/// The marker `K` is [`Plain`], or [`Indexed`] if an index or the key depends on the property. A patch cannot set an indexed property.
+/// The marker `K` is [`OfKey`] if the key depends on the property, [`Indexed`] if an index may depend on it, and otherwise [`Plain`]. A patch of a
+/// [`Table`](crate::Table) can set plain columns only.
 pub struct Column<E, T, K = Plain> {
     name: &'static str,
     of: PhantomData<Of<E, T, K>>,

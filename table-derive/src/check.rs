@@ -1,5 +1,6 @@
 //! Rules that can be checked on the tokens of a declaration. The compiler checks the rules about types.
 
+mod ended;
 mod generics;
 mod hot;
 mod index;

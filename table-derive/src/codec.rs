@@ -10,7 +10,7 @@ mod words;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use syn::{Ident, LitInt, Path, Type};
+use syn::{Ident, LitChar, LitInt, Path, Type};
 
 use crate::symbol;
 pub(crate) use parse::{in_attribute, parse_attribute, parse_part, word_of};
@@ -120,6 +120,26 @@ impl Codec {
         !self.is_decodable() && self.word().is_some_and(|word| word.name != "truncate")
     }
 
+    /// Returns the character that ends this codec's texts, which no text contains, or `None` if the texts have no such character.
+    pub(crate) fn end(&self) -> Option<char> {
+        let Self::Word(written) = self else { return None };
+        match written.word.name {
+            "escaped" => Some('!'),
+            "without" => {
+                let character =
+                    written.arguments.iter().find_map(|it| syn::parse2::<LitChar>(it.clone()).ok());
+                character.map(|it| it.value())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if the codec is a word that writes a string.
+    pub(crate) fn writes_text(&self) -> bool {
+        let is_text = |word: &Word| word.output == Output::Text || matches!(word.name, "bars" | "base64");
+        self.word().is_some_and(is_text)
+    }
+
     /// Returns `true` if the codec is a bucket.
     pub(crate) fn is_bucket(&self) -> bool {
         self.word().is_some_and(|word| word.output == Output::Bucket)
@@ -143,13 +163,20 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the codec's arguments may be invalid for a field. Other codecs need no check constant, which would increase compile time.
+    /// Returns `true` if the codec's arguments may be invalid for a field, or the codec inside it may be. Other codecs need no check constant, which would
+    /// increase compile time.
     pub(crate) fn may_fault(&self) -> bool {
         match self {
             Self::Natural | Self::Level => false,
             Self::Custom(_) | Self::Derived(_) => true,
             Self::Word(written) => {
-                !written.arguments.is_empty() || written.inner.as_ref().is_some_and(Self::may_fault)
+                let may_fault_inside = || match &written.inner {
+                    // The default codec of a user-defined type may have no fixed width, which `desc` needs.
+                    Some(Self::Natural) => written.word.name == "desc",
+                    Some(inner) => inner.may_fault(),
+                    None => false,
+                };
+                !written.arguments.is_empty() || may_fault_inside()
             }
         }
     }

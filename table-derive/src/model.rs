@@ -1,5 +1,6 @@
 //! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps the tokens that it was parsed from.
 
+mod constant;
 pub(crate) mod generics;
 pub(crate) mod group;
 pub(crate) mod index;
@@ -21,7 +22,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
     Data, DeriveInput, Fields, FieldsNamed, GenericArgument, Ident, LitStr, Path, PathArguments, Type,
-    Visibility,
+    TypeGroup, TypeParen, Visibility,
 };
 
 use crate::attr::allow::Allows;
@@ -190,11 +191,11 @@ impl<'a> Entity<'a> {
         keys.flat_map(Key::parts).any(|part| part.field == field)
     }
 
-    /// Returns `true` if an index depends on a field or includes it in its copies.
+    /// Returns `true` if an index may depend on a field or includes it in its copies. The function in `when` may read every field.
     pub(crate) fn is_indexed(&self, at: usize) -> bool {
         let is_in_key = |index: &Index| index.keys(self).any(|key| key.parts().any(|part| part.field == at));
         let is_kept = |index: &Index| self.fields.get(at).is_some_and(|field| index.has(self, at, field));
-        self.indexes.iter().any(|index| is_in_key(index) || is_kept(index))
+        self.indexes.iter().any(|index| index.attr.when.is_some() || is_in_key(index) || is_kept(index))
     }
 
     /// Returns the field that collects the remaining properties, if any.
@@ -278,10 +279,18 @@ fn fields<'a>(ctxt: &Ctxt, named: &'a FieldsNamed, keyed: &Keyed<'_>) -> Vec<Fie
     let fields = named.named.iter().filter_map(|original| {
         let ident = original.ident.as_ref()?;
         let attrs = field::parse(ctxt, original, keyed);
-        let (ty, span) = (&original.ty, original.ty.span());
+        let (ty, span) = (ungrouped(&original.ty), original.ty.span());
         Some(Field { original, ident, ty, span, vis: &original.vis, attrs, property: None })
     });
     fields.collect()
+}
+
+/// Returns a type without the invisible group around a type that a macro passes on, and without parentheses.
+pub(crate) fn ungrouped(mut ty: &Type) -> &Type {
+    while let Type::Group(TypeGroup { elem, .. }) | Type::Paren(TypeParen { elem, .. }) = ty {
+        ty = elem;
+    }
+    ty
 }
 
 /// Returns the position of the field with the given name. Reports a name that does not exist.

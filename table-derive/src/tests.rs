@@ -6,9 +6,11 @@ use syn::parse_quote;
 
 use crate::derive;
 
+mod columns;
 mod fault_derive;
 mod partial;
 mod pasted;
+mod proposed;
 mod registered;
 mod wrong;
 
@@ -412,4 +414,19 @@ fn ent_2_properties_of_copies_are_counted() {
         mistakes_of_size(253, &included),
         ["[T055] this is property 253 of 253; an entity has at most 252 (ENT-2)"]
     );
+}
+
+#[test]
+fn the_names_of_all_variants_have_a_limit() {
+    let mistakes = |count: usize, last: usize| {
+        let named = (0..count).map(|at| {
+            let length = if at + 1 == count { last } else { 99 };
+            let (ident, name) = (quote::format_ident!("V{at}"), format!("{at:0length$}"));
+            quote!(#[key_part(#name)] #ident)
+        });
+        let expansion = derive::key_part(quote!(enum Shelf { #(#named),* }), || parse_quote!(::table_core));
+        expansion.to_string().matches("[T034] the names of the variants up to `V40`").count()
+    };
+    // 40 names of 99 bytes, each with one byte after it, and the last name.
+    assert_eq!((mistakes(41, 88), mistakes(41, 89), mistakes(42, 99)), (0, 1, 1));
 }

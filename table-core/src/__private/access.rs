@@ -40,7 +40,7 @@ const fn spread(pieces: &[KeyPiece]) -> usize {
             && let Some(buckets) = buckets(codec)
             && !holds(pieces, field)
         {
-            partitions *= buckets;
+            partitions = buckets.saturating_mul(partitions);
         }
         at += 1;
     }
@@ -62,17 +62,16 @@ const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     false
 }
 
-/// Parses the number of buckets from a codec name, such as 16 from `bucket(text,16)`.
+/// Parses the number of buckets from a codec name, such as 16 from `bucket(text,16)`. The name of the source may contain digits, such as those of the variants
+/// of an enum, so the number is read from the end.
 const fn buckets(codec: &str) -> Option<usize> {
     let Some((b"bucket(", rest)) = codec.as_bytes().split_first_chunk() else { return None };
-    let (mut number, mut at) = (0, 0);
-    while at < rest.len() {
-        number = match rest[at] {
-            b',' => 0,
-            digit @ b'0'..=b'9' => number * 10 + (digit - b'0') as usize,
-            _ => number,
-        };
-        at += 1;
+    let [digits @ .., b')'] = rest else { return None };
+    let (mut number, mut place, mut at) = (0usize, 1usize, digits.len());
+    while at > 0 && digits[at - 1].is_ascii_digit() {
+        at -= 1;
+        number = number.saturating_add(place.saturating_mul((digits[at] - b'0') as usize));
+        place = place.saturating_mul(10);
     }
     Some(number)
 }
@@ -114,5 +113,35 @@ mod tests {
             spread(&[part("user", "bucket(text,16)"), KeyPiece::Literal("_"), part("user", "text")]),
             1
         );
+        let many = "bucket(text,4294967295)";
+        assert_eq!(spread(&[part("a", many), part("b", many), part("c", many)]), usize::MAX);
+    }
+
+    #[test]
+    fn the_number_of_buckets_is_read_from_the_name_of_each_codec() {
+        use crate::key::codec::{Bucket, DerivedPart, Digits, Escaped, Hex, KeyEnum, Padded, Variant};
+
+        enum Shelf {}
+        impl KeyEnum for Shelf {
+            const VARIANTS: &'static [&'static str] = &[
+                "S01", "S02", "S03", "S04", "S05", "S06", "S07", "S08", "S09", "S10", "S11", "S12", "9,99",
+                "(7)",
+            ];
+            fn index(&self) -> usize {
+                match *self {}
+            }
+            fn from_index(_: usize) -> Option<Self> {
+                None
+            }
+        }
+        const fn of<P: DerivedPart<T>, T>() -> Option<usize> {
+            buckets(P::NAME)
+        }
+        assert_eq!(of::<Bucket<Variant, 16>, Shelf>(), Some(16));
+        assert_eq!(of::<Bucket<Padded, 1_070>, i64>(), Some(1_070));
+        assert_eq!(of::<Bucket<Digits<6>, 7>, u32>(), Some(7));
+        assert_eq!(of::<Bucket<Hex<8>, 100>, u32>(), Some(100));
+        assert_eq!(of::<Bucket<Escaped, 4_294_967_295>, String>(), Some(4_294_967_295));
+        assert_eq!((buckets("hash(crc32,8,text)"), buckets("digits(6)")), (None, None));
     }
 }

@@ -28,8 +28,8 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// Marks a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column: a patch does not read the old value, so
-/// it could not update the index.
+/// Marks a [`Column`] that an index may depend on, or that copies include. A patch of a [`Table`](crate::Table) cannot set such a column: the patch does not
+/// read the old value, so it could not update the index. If an index has a function in `when`, all columns of the entity have this marker.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -55,6 +55,25 @@ pub enum Plain {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
+/// Marks a [`Column`] of a property that the key depends on, such as an instant whose hour is in the key. No patch can set such a column, because the key of
+/// an entity cannot change.
+///
+/// ```
+/// # use chrono::{DateTime, Utc};
+/// # use table_core::Entity;
+/// # #[derive(Entity)]
+/// # #[partition_key(device)]
+/// # #[row_key(truncate(hour(at)))]
+/// # struct Sample { device: String, at: DateTime<Utc>, value: f64 }
+/// use table_core::Column;
+/// use table_core::column::OfKey;
+///
+/// let at: Column<Sample, DateTime<Utc>, OfKey> = Sample::AT; // its hour is the `RowKey`
+/// assert_eq!(at.name(), "At");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfKey {}
+
 /// A marker for columns that a patch can set without knowing their old values.
 ///
 /// ```
@@ -62,18 +81,43 @@ pub enum Indexed {}
 ///
 /// /// Accepts the markers of columns that a patch can set.
 /// fn may_be_patched<K: Patchable>() {}
-/// may_be_patched::<Plain>(); // `Indexed` does not compile: T131
+/// may_be_patched::<Plain>(); // `Indexed` and `OfKey` do not compile: T131
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T131] a patch cannot set this property: an index or the key depends on it",
-    label = "this property is in an index, in its copies or in the key",
+    label = "this property is in the key, in an index or in its copies, or an index has a function in `when`",
     note = "a patch does not know the old value, which identifies the index row to remove; a key never changes (UPD-6)",
-    note = "read, change and write the whole entity with `update` of `table_patterns::Entities`, which maintains its indexes"
+    note = "read, change and write the whole entity with `update` of `table_patterns::Entities`, which maintains its indexes; \
+            for another key, insert the changed entity and delete the old one"
 )]
 pub trait Patchable {}
 
 #[diagnostic::do_not_recommend]
 impl Patchable for Plain {}
+
+/// A marker for columns on which the key does not depend. A patch that maintains the indexes of the entity can set such a column.
+///
+/// ```
+/// use table_core::column::{Indexed, KeepsKey};
+///
+/// /// Accepts the markers of columns whose change keeps the key.
+/// fn keeps_key<K: KeepsKey>() {}
+/// keeps_key::<Indexed>(); // `OfKey` does not compile: T131
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T131] a patch cannot set this property: the key depends on it",
+    label = "the key contains this property, or a part that is computed from it",
+    note = "a key never changes (UPD-6): the entity would no longer match its key, and reads of it would fail",
+    note = "a change that keeps the key is made with `update`; for another key, insert the changed entity and delete the old one, \
+            in one transaction if they are in one partition"
+)]
+pub trait KeepsKey {}
+
+#[diagnostic::do_not_recommend]
+impl KeepsKey for Plain {}
+
+#[diagnostic::do_not_recommend]
+impl KeepsKey for Indexed {}
 
 /// A column of `E` that a patch can set.
 ///

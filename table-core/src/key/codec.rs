@@ -301,8 +301,9 @@ pub trait TextCodec: KeyCodec<String> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T031] `desc` cannot reverse the order of `{Self}`",
-    label = "only parts of fixed width can be reversed",
-    note = "integers, instants, days, `bool`, `char` and `Uuid` can be reversed; texts cannot"
+    label = "this codec has no reversed form",
+    note = "integers, instants, hours, days, `bool`, `char` and `Uuid` can be reversed; texts cannot, because their width is not fixed",
+    note = "`inverted` is descending without `desc`; for a week, store its Monday as a field of its own and write `desc(monday)`"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
     /// Appends an encoding that has the same form as the output of [`encode`](KeyCodec::encode), but sorts in reverse order.

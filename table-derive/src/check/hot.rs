@@ -29,10 +29,17 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
              entities a second (PAT-ANTI-1)",
             entity.original.ident
         );
-        let own = grammar::arguments(&key.original);
-        let spread = spread_by(entity, key);
+        let mut pieces = grammar::items(grammar::arguments(&key.original));
+        // An empty literal can only be a whole key.
+        if key.literal_from(0).is_empty() {
+            pieces.clear();
+        } else {
+            pieces.push("\"_\"".to_owned());
+        }
+        pieces.push(format!("bucket({}, 16)", spread_by(entity, key)));
         let help = format!(
-            "write `#[partition_key({own}, \"_\", bucket({spread}, 16))]` to spread them; if the table has few entities, say so: `#[entity(allow(hot_partition, reason = \"…\"))]`"
+            "write `#[partition_key({})]` to spread them; if the table has few entities, say so: `#[entity(allow(hot_partition, reason = \"…\"))]`",
+            pieces.join(", ")
         );
         ctxt.error("T046", &key.original, wrong, help);
     }
@@ -84,7 +91,8 @@ fn time_alone(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
         "the PartitionKey of `{}` consists of time alone, so one partition receives all current writes (PAT-ANTI-1)",
         entity.original.ident
     );
-    let (spread, own) = (spread_by(entity, key), grammar::source(&grammar::arguments(&key.original)));
+    let (spread, own) =
+        (spread_by(entity, key), grammar::items(grammar::arguments(&key.original)).join(", "));
     let help = format!(
         "write `#[partition_key(bucket({spread}, 16), \"_\", {own})]`, or start it with the field whose entities are read together; if it is intended, \
          `#[entity(allow(hot_partition, reason = \"…\"))]`"

@@ -1,14 +1,15 @@
 //! Checks the declarations of indexes.
 
-use syn::LitInt;
 use syn::ext::IdentExt;
+use syn::{Ident, LitInt};
 
 use crate::casing::pascal_case;
+use crate::check::ended;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::index::Index;
 use crate::model::key::Key;
-use crate::model::{Entity, resolve};
+use crate::model::{Entity, Field, resolve};
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_twice(ctxt, entity);
@@ -40,23 +41,23 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.row_key.is_none() && !is_reported(index)) {
         let name = &index.attr.name;
         let word = if index.attr.list { "index_entity" } else { "index" };
-        let help = if entity.fields.iter().any(|field| field.ident == name) {
+        let is_field = |field: &Field<'_>| field.ident == name && ended::may_be_indexed(field);
+        let help = if entity.fields.iter().any(is_field) {
             let field = name.unraw().to_string();
             let unique = if index.attr.unique.is_some() { "unique, " } else { "" };
             let at_most = if index.attr.list { "at_most = 100, " } else { "" };
-            let more = if index.attr.unique.is_some() || index.attr.list {
-                String::new()
+            let own = entity.row_key.iter().flat_map(Key::parts).map(|part| &part.name);
+            let own: Vec<_> = own.filter(|own| *own != name).collect();
+            let is_whole = index.attr.unique.is_some() || index.attr.list || own.is_empty();
+            let pieces = if is_whole {
+                vec![name.to_string()]
             } else {
-                own_fields(entity, &field)
-            };
-            let piece = if more.is_empty() || !is_text(entity, &field) {
-                field.clone()
-            } else {
-                format!("escaped({field})")
+                ended::field(entity, name).into_iter().chain(ended::fields(entity, own)).collect()
             };
             format!(
-                "an index starts with a name, and a field belongs in its key: `#[{word}(By{}, {unique}{at_most}row_key(\"{field}_\", {piece}{more}))]`",
-                pascal_case(&field)
+                "an index starts with a name, and a field belongs in its key: `#[{word}(By{}, {unique}{at_most}row_key(\"{field}_\", {}))]`",
+                pascal_case(&field),
+                pieces.join(", ")
             )
         } else if let Some(pieces) = row_key_of_name(entity, index) {
             let own = grammar::source(&grammar::arguments(&index.attr.original));
@@ -76,36 +77,8 @@ fn row_key_of_name(entity: &Entity<'_>, index: &Index) -> Option<String> {
     }
     let method = index.method();
     let field = method.strip_prefix("by_").unwrap_or(&method);
-    let is_field = entity.fields.iter().any(|it| it.ident == field);
+    let is_field = entity.fields.iter().any(|it| it.ident == field && ended::may_be_indexed(it));
     (is_field && is_unique).then(|| format!("\"{field}_\", {field}"))
-}
-
-/// Returns the fields of the entity's `RowKey` as further pieces of an index key that contains `field`: `, "_", id`.
-fn own_fields(entity: &Entity<'_>, field: &str) -> String {
-    let separator = if is_text(entity, field) { "!" } else { "_" };
-    let names = entity.row_key.iter().flat_map(Key::parts).map(|part| part.name.unraw().to_string());
-    let names: Vec<String> = names.filter(|name| name != field).collect();
-    if names.is_empty() { String::new() } else { format!(", {separator:?}, {}", names.join(", \"_\", ")) }
-}
-
-/// Returns `true` if a field is a text, which needs an end if other pieces follow it in the key of an index.
-fn is_text(entity: &Entity<'_>, field: &str) -> bool {
-    let ty = entity.fields.iter().find(|it| it.ident == field).map(|it| grammar::type_text(it.ty));
-    ty.is_some_and(|ty| ty == "String" || ty == "Option<String>")
-}
-
-/// Returns the pieces of an index's `RowKey` with the separator that further pieces need: `"age_", age, "_", `. A text at the end is escaped.
-fn before_more(entity: &Entity<'_>, index: &Index) -> String {
-    let written = index.row_key_pieces().unwrap_or_else(|| "…".to_owned());
-    let last = written.rsplit(", ").next().unwrap_or_default().to_owned();
-    if written.ends_with('"') {
-        format!("{written}, ")
-    } else if is_text(entity, &last) {
-        let before = written.strip_suffix(&last).unwrap_or_default();
-        format!("{before}escaped({last}), \"!\", ")
-    } else {
-        format!("{written}, \"_\", ")
-    }
 }
 
 /// Reports a field in `include(…)` that the key of the copy already contains (PAT-INTRA-6).
@@ -206,21 +179,19 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
             continue;
         }
         let is_read = left_out.iter().all(|part| part.codec.is_decodable());
-        let mut left_out: Vec<String> = left_out.iter().map(|part| part.name.to_string()).collect();
+        let mut left_out: Vec<&Ident> = left_out.iter().map(|part| &part.name).collect();
         left_out.dedup();
         let name = &index.attr.name;
+        let names: Vec<String> = left_out.iter().map(ToString::to_string).collect();
         let wrong = format!(
             "`{name}` is not unique and its key leaves out `{}` of the entity's key, so two entities with one value would share one copy \
              (PAT-INTRA-5)",
-            left_out.join("`, `")
+            names.join("`, `")
         );
         let more = if is_read {
             let them = if left_out.len() == 1 { "it" } else { "them" };
-            format!(
-                "end its `row_key` with {them}: `row_key({}{})`",
-                before_more(entity, index),
-                left_out.join(", \"_\", ")
-            )
+            let pieces = [ended::row_key(entity, index), ended::fields(entity, left_out)].concat();
+            format!("end its `row_key` with {them}: `row_key({})`", pieces.join(", "))
         } else {
             "end its `row_key` with the parts of the entity's key, in the same form".to_owned()
         };

@@ -23,6 +23,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     coarse_instant(ctxt, entity);
     codec_without_key(ctxt, entity);
     generated_name_twice(ctxt, entity);
+    constant_twice(ctxt, entity);
     shadowing_name(ctxt, entity);
 }
 
@@ -132,8 +133,13 @@ fn coarse_instant(ctxt: &Ctxt, entity: &Entity<'_>) {
             let wrong = format!(
                 "`{word}` writes `{name}` only at the start of this unit of time, but another piece of the keys contains the whole instant"
             );
-            let help =
-                format!("put `truncate` around it: `truncate({word}({}))`", part.codec.arguments_of(name));
+            let help = if part.codec.reverses_order() {
+                format!(
+                    "store this unit of `{name}` as a field of its own, such as `day: NaiveDate`, and reverse that field: `desc(day)`"
+                )
+            } else {
+                format!("put `truncate` around it: `truncate({word}({}))`", part.codec.arguments_of(name))
+            };
             ctxt.error("T008", name, wrong, help);
         }
     }
@@ -175,6 +181,20 @@ fn generated_name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
                 let help = "rename the field; `#[property(\"…\")]` keeps its stored name";
                 ctxt.error("T033", &part.name, wrong, help);
             }
+        }
+    }
+}
+
+/// Reports two fields whose generated constants would have the same name, such as the columns of `userId` and `userid`.
+fn constant_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
+    for (at, field) in entity.fields.iter().enumerate() {
+        if let Some(other) = entity.same_constant(at) {
+            let (name, other) = (field.ident.unraw(), other.ident.unraw());
+            let constant = upper_case(&name.to_string());
+            let wrong =
+                format!("the constant `{constant}` would be generated for both `{other}` and `{name}`");
+            let help = "rename the field; `#[property(\"…\")]` keeps its stored name";
+            ctxt.error("T033", field.ident, wrong, help);
         }
     }
 }

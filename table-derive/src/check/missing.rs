@@ -1,10 +1,11 @@
 //! Reports missing keys, and suggests the fields for them.
 
 use syn::ext::IdentExt;
-use syn::{Attribute, Type};
+use syn::{Attribute, Ident, Type};
 
 use crate::attr::foreign::names_key;
 use crate::casing::snake_case;
+use crate::check::part_type;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::key::Key;
@@ -14,13 +15,15 @@ use crate::symbol::{self, PARTITION_KEY, ROW_KEY, Symbol};
 /// Reports a missing `PartitionKey` or `RowKey` (ENT-1).
 pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator<Item = &'m Key>) {
     let used: Vec<usize> = keys.flat_map(Key::parts).map(|part| part.field).collect();
-    let unused =
-        entity.fields.iter().enumerate().filter(|(at, _)| !used.contains(at)).map(|(_, field)| field);
-    let mut examples =
-        unused.filter(|field| may_identify(field)).map(|field| field.ident.unraw().to_string());
+    let fields = entity.fields.iter().enumerate();
+    let mut unused: Vec<_> = fields.filter(|(at, _)| !used.contains(at)).map(|(_, field)| field).collect();
     let mut report = |word: Symbol, what: &str| {
         let misspelt = entity.original.attrs.iter().find(|attr| resembles(attr, word));
-        let help = match examples.next() {
+        let is_usable = |field: &&Field<'_>| {
+            if word == PARTITION_KEY { may_share(field) } else { may_identify(field) }
+        };
+        let example = unused.iter().position(is_usable).map(|at| unused.remove(at));
+        let help = match example.map(|field| field.ident.unraw().to_string()) {
             _ if misspelt.is_some() => {
                 let pieces = misspelt.map(|attr| grammar::arguments(attr).to_string()).unwrap_or_default();
                 format!("write `#[{word}({pieces})]` above the struct")
@@ -32,13 +35,13 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
                 format!("write a constant, for one entity in each partition: `#[{word}(\"state\")]`")
             }
             None => {
-                let field = entity
-                    .fields
-                    .first()
-                    .map_or_else(|| "id".to_owned(), |field| field.ident.unraw().to_string());
-                format!(
-                    "add a field whose entities share a partition, or spread them: `#[{word}(bucket({field}, 16))]`"
-                )
+                let help = "add a field whose entities share a partition";
+                match entity.fields.iter().find(|field| may_identify(field)) {
+                    Some(field) => {
+                        format!("{help}, or spread them: `#[{word}(bucket({}, 16))]`", field.ident.unraw())
+                    }
+                    None => help.to_owned(),
+                }
             }
         };
         let wrong = format!("`{}` has no `{word}`", entity.original.ident);
@@ -69,44 +72,40 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
 }
 
 /// Reports an entity without any key as one mistake. The suggested `RowKey` is the field that looks like an identifier, and the suggested `PartitionKey` is another
-/// field; a single field is the `PartitionKey`, with one entity in each partition.
+/// field; a single field is the `PartitionKey`, with one entity in each partition. A time is suggested only for the `RowKey`.
 fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
     let ident = &entity.original.ident;
-    let names: Vec<String> = entity
-        .fields
-        .iter()
-        .filter(|field| may_identify(field))
-        .map(|field| field.ident.unraw().to_string())
-        .collect();
-    let of_type = format!("{}_id", snake_case(&ident.unraw().to_string()));
-    let is_own = |name: &&String| **name == "id" || **name == of_type;
-    let own = names.iter().find(is_own);
-    let mut others = names.iter().filter(|name| Some(*name) != own);
-    // A struct usually declares the field that entities share before their own identifier.
-    let owner = match names.first() {
-        Some(first) if own.is_some_and(|own| own != first) => Some(first),
-        _ => others.find(|name| name.ends_with("_id")),
+    let names = |is_usable: fn(&Field<'_>) -> bool| -> Vec<String> {
+        let fields = entity.fields.iter().filter(|field| is_usable(field));
+        fields.map(|field| field.ident.unraw().to_string()).collect()
     };
-    let (keys, why) = match (owner, own, names.as_slice()) {
-        (Some(owner), Some(own), _) => (
-            format!("#[partition_key({owner})] #[row_key({own})]"),
+    let (shared, identifying) = (names(may_share), names(may_identify));
+    let of_type = format!("{}_id", snake_case(&ident.unraw().to_string()));
+    let own = identifying.iter().find(|name| **name == "id" || **name == of_type);
+    // A struct usually declares the field that entities share before their own identifier.
+    let owner = match (own, shared.first()) {
+        (Some(own), Some(first)) if own == first => {
+            shared.iter().find(|name| *name != own && name.ends_with("_id"))
+        }
+        (_, first) => first,
+    };
+    let row = own.or_else(|| identifying.iter().find(|name| Some(*name) != owner));
+    let (keys, why) = match (owner, row) {
+        (Some(owner), Some(row)) => (
+            format!("#[partition_key({owner})] #[row_key({row})]"),
             format!(
-                "the entities of one `{owner}` share a partition, and `{own}` identifies an entity in it"
+                "the entities of one `{owner}` share a partition, and `{row}` identifies an entity in it"
             ),
         ),
-        (None, Some(own), _) | (_, None, [own]) => (
-            format!("#[partition_key({own})] #[row_key(\"\")]"),
+        (Some(only), None) => one_in_each_partition(only),
+        (None, Some(own)) if shared.contains(own) => one_in_each_partition(own),
+        (None, Some(time)) => (
+            format!("#[partition_key(…)] #[row_key({time})]"),
             format!(
-                "for one entity in each partition; if several entities share a partition, name their common field in `partition_key` and `{own}` in `row_key`"
+                "name a field whose entities share a partition, such as a device, and `{time}` identifies an entity in it"
             ),
         ),
-        (_, None, [first, second, ..]) => (
-            format!("#[partition_key({first})] #[row_key({second})]"),
-            format!(
-                "the entities of one `{first}` share a partition, and `{second}` identifies an entity in it"
-            ),
-        ),
-        (_, None, []) => (
+        (None, None) => (
             "#[partition_key(id)] #[row_key(\"\")]".to_owned(),
             "with a field `id` that identifies an entity".to_owned(),
         ),
@@ -119,17 +118,47 @@ fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
     );
 }
 
+/// Returns the keys for a field that identifies an entity in the whole table, and the reason for them.
+fn one_in_each_partition(field: &str) -> (String, String) {
+    (
+        format!("#[partition_key({field})] #[row_key(\"\")]"),
+        format!(
+            "for one entity in each partition; if several entities share a partition, name their common field in `partition_key` and `{field}` in `row_key`"
+        ),
+    )
+}
+
 /// Returns `true` if an attribute's name is a misspelling of `word`.
 fn resembles(attr: &Attribute, word: Symbol) -> bool {
     attr.path().get_ident().is_some_and(|name| symbol::distance(&name.to_string(), word.0) <= 2)
 }
 
-/// Returns `true` if a field may identify an entity: its type looks usable in keys, and it is not stored as JSON, in chunks or as `rest`.
+/// Returns `true` if a field may identify an entity: its type looks usable in keys and has more than two values, and it is not stored as JSON, in chunks or as
+/// `rest`.
 pub(super) fn may_identify(field: &Field<'_>) -> bool {
-    const OTHERS: [&str; 7] = ["Option", "Vec", "HashMap", "BTreeMap", "f32", "f64", "Json"];
+    may_be_part(field, field.ty) && name_of_type(field).is_some_and(|name| name != "bool")
+}
+
+/// Returns `true` if several entities may share a partition by a field: it may identify an entity, and its type is not a time.
+fn may_share(field: &Field<'_>) -> bool {
+    const TIMES: [&str; 5] = ["DateTime", "NaiveDate", "NaiveTime", "Duration", "TimeDelta"];
+    may_identify(field) && name_of_type(field).is_some_and(|name| TIMES.iter().all(|time| name != time))
+}
+
+/// Returns `true` if a value of the type looks usable in a key, and the field is not stored as JSON, in chunks or as `rest`.
+pub(super) fn may_be_part(field: &Field<'_>, ty: &Type) -> bool {
+    const OTHERS: [&str; 4] = ["Json", "Decimal", "Value", "BlobRef"];
     let attrs = &field.attrs;
     let is_stored_otherwise = attrs.json.is_some() || attrs.rest.is_some() || attrs.chunks.is_some();
-    let Type::Path(path) = &field.original.ty else { return false };
+    let Type::Path(path) = ty else { return false };
     let last = path.path.segments.last();
-    !is_stored_otherwise && last.is_some_and(|last| OTHERS.iter().all(|other| last.ident != other))
+    !is_stored_otherwise
+        && part_type::is_part(ty)
+        && last.is_some_and(|last| OTHERS.iter().all(|other| last.ident != other))
+}
+
+/// Returns the last name in the path of a field's type.
+fn name_of_type<'f>(field: &'f Field<'_>) -> Option<&'f Ident> {
+    let Type::Path(path) = field.ty else { return None };
+    path.path.segments.last().map(|last| &last.ident)
 }

@@ -123,20 +123,26 @@ fn report_mixed(ctxt: &Ctxt, own_key: &Key, index: &Index, mixing: Mixing<'_>) {
         }
     };
     let method = index.method();
-    let pieces = index.row_key_pieces().unwrap_or_else(|| "…".to_owned());
-    let own = grammar::source(&grammar::arguments(&own_key.original));
+    let pieces = started(&format!("{method}_"), index.row_key_pieces());
     let also = if own_key.literal_from(0).is_empty() && other.name == "the entity itself" {
-        let first =
-            own_key.parts().next().map_or_else(|| "id".to_owned(), |part| part.name.unraw().to_string());
-        format!(" and `#[row_key(\"{first}_\", {own})]` above the struct")
+        let first = own_key.parts().next().map(|part| format!("{}_", part.name.unraw()));
+        let own = grammar::items(grammar::arguments(&own_key.original));
+        let own = started(first.as_deref().unwrap_or("entity"), own);
+        format!(" and `#[row_key({own})]` above the struct")
     } else {
         String::new()
     };
     let help = format!(
-        "start each RowKey with a different literal: `row_key(\"{method}_\", {pieces})` in `{name}`{also}; or give `{name}` separate \
+        "start each RowKey with a different literal: `row_key({pieces})` in `{name}`{also}; or give `{name}` separate \
          partitions, `partition_key(\"{method}_\", …)`, or a table: `table = \"…\"`",
     );
     ctxt.error("T066", name, wrong, help);
+}
+
+/// Returns the pieces of a key after a literal. An empty literal is replaced, because it can only be a whole key.
+fn started(literal: &str, pieces: Vec<String>) -> String {
+    let pieces = pieces.into_iter().filter(|piece| piece != "\"\"");
+    std::iter::once(format!("{literal:?}")).chain(pieces).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -52,6 +52,11 @@ fn report(ctxt: &Ctxt, ty: &Type, wrong: Option<Wrong>) {
     }
 }
 
+/// Returns `true` unless a type is known to have no key encoding.
+pub(super) fn is_part(ty: &Type) -> bool {
+    wrong(&"value", ty).is_none()
+}
+
 /// Returns the error message and the help text for the named field if its type has no key encoding.
 fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
     let instead = |fact, ty: &str, more: &str| Some(Wrong { fact, help: format!("write `{ty}`{more}") });
@@ -130,7 +135,7 @@ fn inner(segment: &PathSegment) -> Option<&Type> {
 }
 
 /// Returns `T` for `Option<T>` if `name` is `Option`.
-fn argument<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
+pub(super) fn argument<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     let Type::Path(path) = ty else { return None };
     path.path.segments.last().filter(|last| last.ident == name).and_then(inner)
 }

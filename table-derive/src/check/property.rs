@@ -206,15 +206,23 @@ fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
                 help = format!("{help}: `#[property({name:?})]`");
             }
             ctxt.error_at("T053", property.span, wrong, help);
-        } else if property.name.encode_utf16().count() > LONGEST_NAME {
+        } else if let Some(longest) = property.names().last().filter(|it| utf16(it) > LONGEST_NAME) {
+            let most = LONGEST_NAME - (utf16(&longest) - utf16(&property.name));
+            let of_chunks =
+                if property.chunks { ", because a number follows it in the names of its chunks" } else { "" };
             ctxt.error_at(
                 "T053",
                 property.span,
                 "this property name is too long (PROP-2)",
-                "use at most 255 UTF-16 code units",
+                format!("use at most {most} UTF-16 code units{of_chunks}"),
             );
         }
     }
+}
+
+/// Returns the length of a text in UTF-16 code units.
+fn utf16(text: &str) -> usize {
+    text.encode_utf16().count()
 }
 
 /// Returns `true` if every store accepts the characters of a name (PROP-3). Unlike rustc, stores do not accept `r#`, spaces and comments around an identifier.

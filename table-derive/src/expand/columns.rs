@@ -15,11 +15,18 @@ use crate::model::{Entity, Field};
 pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
         let property = field.property.as_ref().filter(|property| !property.chunks)?;
+        // Such a field is a mistake, which has been reported.
+        if entity.same_constant(at).is_some() {
+            return None;
+        }
         let name = &property.name;
-        // A column of such a property cannot be patched, because a patch neither records changes in a feed nor changes keys.
-        let is_patched_elsewhere =
-            entity.is_indexed(at) || entity.key_needs(at) || entity.feed.is_some() || entity.has_copies();
-        let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
+        // A patch of a `Table` does not update other rows, such as those of an index or a feed, and no patch changes a key.
+        let is_indexed = entity.is_indexed(at) || entity.feed.is_some() || entity.has_copies();
+        let marker = if entity.key_needs(at) {
+            Some(quote!(, __table::OfKey))
+        } else {
+            is_indexed.then(|| quote!(, __table::Indexed))
+        };
         let column = constant(field);
         let (vis, ty) = (field.vis, PropertyType(field));
         let mut own = field.original.attrs.iter().filter(|attr| attr.path().is_ident("doc")).peekable();
@@ -29,7 +36,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
             #[doc = #line]
             #gap
             #(#own)*
-            #vis const #column: __table::Column<Self, #ty #indexed> = __table::Column::new(#name);
+            #vis const #column: __table::Column<Self, #ty #marker> = __table::Column::new(#name);
         })
     });
     quote!(#(#columns)*)
@@ -64,7 +71,9 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
 
 /// Generates stubs of the key columns for a declaration with mistakes.
 pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
-    let columns = entity.fields.iter().filter(|field| is_of_key_alone(field)).map(|field| {
+    let fields = entity.fields.iter().enumerate();
+    let fields = fields.filter(|(at, field)| is_of_key_alone(field) && entity.same_constant(*at).is_none());
+    let columns = fields.map(|(_, field)| {
         let (vis, ty, column) = (field.vis, field.ty, constant(field));
         quote! {
             #vis const #column: __table::KeyColumn<Self, #ty> =

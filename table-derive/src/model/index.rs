@@ -34,12 +34,13 @@ impl Index {
     }
 
     /// Returns the pieces of the `RowKey` as they were written.
-    pub(crate) fn row_key_pieces(&self) -> Option<String> {
-        let mut tokens = grammar::arguments(&self.attr.original).into_iter();
-        tokens.find(|token| matches!(token, TokenTree::Ident(word) if word == "row_key"))?;
-        match tokens.next()? {
-            TokenTree::Group(group) => Some(grammar::source(&group.stream())),
-            _ => None,
+    pub(crate) fn row_key_pieces(&self) -> Vec<String> {
+        let tokens = grammar::arguments(&self.attr.original).into_iter();
+        let mut tokens =
+            tokens.skip_while(|token| !matches!(token, TokenTree::Ident(word) if word == "row_key"));
+        match tokens.nth(1) {
+            Some(TokenTree::Group(group)) => grammar::items(group.stream()),
+            _ => Vec::new(),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::codec::Codec;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::key::{illegal, is_reserved};
-use crate::model::shape;
+use crate::model::{shape, ungrouped};
 use crate::symbol::KEY_PART;
 
 /// A user-defined key type.
@@ -87,7 +87,7 @@ fn newtype<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataStruct, attrs: &T
         key_part::refuse_codec(ctxt, attr, help);
     }
     let codec = attrs.codec.as_ref().map_or(Codec::Natural, |(_, codec)| codec.clone());
-    Kind::Newtype { member, ty: &field.ty, codec }
+    Kind::Newtype { member, ty: ungrouped(&field.ty), codec }
 }
 
 fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &TypeAttrs) -> Option<Kind<'a>> {
@@ -139,9 +139,29 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
         }
         names.push((&variant.ident, name));
     }
+    too_long(ctxt, &names);
     renamed_by_serde(ctxt, input, data);
     Some(Kind::Enum(names))
 }
+
+/// Reports the first variant with which the names are longer than the name of the codec can be. The runtime defines the same limit.
+fn too_long(ctxt: &Ctxt, names: &[(&Ident, String)]) {
+    let mut length = 0;
+    let first = names.iter().find(|(_, name)| {
+        length += name.len() + 1;
+        length > MOST_NAMES + 1
+    });
+    if let Some((ident, _)) = first {
+        let wrong = format!(
+            "the names of the variants up to `{ident}` have more than {MOST_NAMES} bytes, with one byte between two names"
+        );
+        let help = "give the variants shorter names in keys: `#[key_part(\"name\")]`";
+        ctxt.error("T034", ident, wrong, help);
+    }
+}
+
+/// The maximum length of the names of all variants in bytes, with one byte between two names.
+const MOST_NAMES: usize = 4_088;
 
 /// Reports variants that serde renames but that keep their own names in keys. `#[key_part("…")]` sets the name in keys explicitly.
 fn renamed_by_serde(ctxt: &Ctxt, input: &DeriveInput, data: &DataEnum) {

@@ -1,6 +1,6 @@
 //! Patches through an [`Entities`] handle, which change individual properties, including indexed properties (MRG rules).
 
-use table_core::column::Column;
+use table_core::column::{Column, KeepsKey};
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
@@ -39,8 +39,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
     }
 }
 
-/// Supports every property, because the old value is read if a contributor needs it.
-impl<E: Entity, S, O, T: Property, K> SetBy<Entities<E, S, O>> for Column<E, T, K> {
+/// Supports every property outside the key, because the old value is read if a contributor needs it.
+impl<E: Entity, S, O, T: Property, K: KeepsKey> SetBy<Entities<E, S, O>> for Column<E, T, K> {
     type Value = T;
 
     fn property(&self) -> &'static str {
@@ -78,5 +78,71 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> PatchTarget for En
 
     fn in_table(&self, error: Error) -> Error {
         Self::in_table(self, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+    use table_core::{Engine, Entity, Projection};
+
+    use crate::EntityStore;
+
+    /// An entity whose only copies contain neither `active` nor `note`, which the function in `when` reads.
+    #[derive(Clone, Debug, Entity, PartialEq)]
+    #[entity(crate = table_core)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(ByName, row_key("name_", escaped(last_name), "!", id), include(email), when = Employee::is_listed)]
+    #[index_entity(Listed, at_most = 9, row_key("listed_", last_name), when = Employee::is_listed)]
+    struct Employee {
+        department: String,
+        id: u32,
+        last_name: String,
+        email: String,
+        active: bool,
+        note: Option<String>,
+    }
+
+    #[derive(Debug, PartialEq, Projection)]
+    #[projection(of = Employee, crate = table_core)]
+    struct Email {
+        email: String,
+    }
+
+    impl Employee {
+        fn is_listed(&self) -> bool {
+            self.active && self.note.is_none()
+        }
+    }
+
+    #[test]
+    fn a_patch_of_a_property_that_only_the_function_of_an_index_reads_adds_and_removes_the_index_rows() {
+        block_on(async {
+            let table = Engine::in_memory().entities::<Employee>().create_if_missing().await.unwrap();
+            let mut ada = Employee {
+                department: "Sales".to_owned(),
+                id: 223,
+                last_name: "King".to_owned(),
+                email: "ada@contoso.com".to_owned(),
+                active: true,
+                note: None,
+            };
+            table.insert(&ada).await.unwrap();
+            let key = || Employee::key("Sales", 223_u32);
+            let notes = [None, Some("on leave"), None];
+            for (active, note) in [true, false, true].into_iter().flat_map(|it| notes.map(|note| (it, note)))
+            {
+                table.patch(key()).set(Employee::ACTIVE, active).send().await.unwrap();
+                table.patch(key()).set(Employee::NOTE, note.map(str::to_owned)).send().await.unwrap();
+                (ada.active, ada.note) = (active, note.map(str::to_owned));
+                let copies = table.query(Employee::by_name("Sales", "King")).project::<Email>();
+                let copies = copies.collect().await.unwrap();
+                let listed = table.get_by_index(Employee::listed("Sales", "King")).await.unwrap();
+                let expected = usize::from(ada.is_listed());
+                assert_eq!((copies.len(), listed.len()), (expected, expected), "{active} {note:?}");
+                assert_eq!(table.get(key()).await.unwrap().as_deref(), Some(&ada));
+            }
+        });
     }
 }

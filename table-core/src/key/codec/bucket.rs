@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use table_store::{Error, Result};
 
 use crate::key::codec::fault::CodecFault;
-use crate::key::codec::name::Name;
+use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
 /// A codec that writes the number of one of `N` buckets, chosen by a hash of `C`'s encoding. The number is zero-padded to the width of `N - 1`.
@@ -28,15 +28,17 @@ pub struct Bucket<C, const N: u32>(PhantomData<C>);
 struct Named<C, T, const N: u32>(PhantomData<(C, T)>);
 
 impl<T, C: PartSource<T>, const N: u32> Named<C, T, N> {
-    /// The name of the part. It includes the width and the sign of the source's encoding if the width is fixed, because the hash depends on them.
-    const NAME: &'static Name<256> = {
+    /// Returns the name of the part. It includes the width and the sign of the source's encoding if the width is fixed, because the hash depends on them.
+    const fn name<const CAPACITY: usize>() -> Name<CAPACITY> {
         let mut name = Name::EMPTY.with("bucket(").with(C::SOURCE_NAME);
         if C::SOURCE_FORM.is_fixed() {
             let sign = if C::SOURCE_FORM.alphabet.contains('-') { ":-" } else { ":" };
             name = name.with(sign).with_number(C::SOURCE_FORM.max);
         }
-        &name.with(",").with_number(N as usize).with(")")
-    };
+        name.with(",").with_number(N as usize).with(")")
+    }
+
+    named!();
 }
 
 impl<C, const N: u32> Bucket<C, N> {
@@ -89,7 +91,7 @@ fn bucket<const N: u32>(text: &str) -> u32 {
 }
 
 impl<T, C: PartSource<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
-    const NAME: &'static str = Named::<C, T, N>::NAME.as_str();
+    const NAME: &'static str = Named::<C, T, N>::NAMED;
     const FORM: Form = Form::fixed(Self::WIDTH as usize, false, Alphabet::DIGITS);
     const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
 

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use table_store::Result;
 
-use crate::key::codec::name::Name;
+use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
 /// A codec that writes the values of `C` in descending order, for example with the newest instant (inverted ticks, TICK-5) or the highest
@@ -28,11 +28,15 @@ pub struct Desc<C>(PhantomData<C>);
 struct Named<C, T>(PhantomData<(C, T)>);
 
 impl<T, C: Reversible<T>> Named<C, T> {
-    const NAME: &'static Name<256> = &Name::EMPTY.with("desc(").with(C::NAME).with(")");
+    const fn name<const CAPACITY: usize>() -> Name<CAPACITY> {
+        Name::EMPTY.with("desc(").with(C::NAME).with(")")
+    }
+
+    named!();
 }
 
 impl<T, C: Reversible<T>> KeyCodec<T> for Desc<C> {
-    const NAME: &'static str = Named::<C, T>::NAME.as_str();
+    const NAME: &'static str = Named::<C, T>::NAMED;
     const FORM: Form = C::FORM;
     const FACTS: Facts = Facts {
         descending: !C::FACTS.descending,

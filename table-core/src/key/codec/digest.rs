@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use table_store::Result;
 
-use crate::key::codec::name::Name;
+use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
 /// A hash function for bytes.
@@ -190,8 +190,8 @@ impl<C, H: Hasher, const N: usize, const FORM: char> Digest<C, H, N, FORM> {
 struct Named<C, T, H, const N: usize, const FORM: char>(PhantomData<(C, T, H)>);
 
 impl<T, C: PartSource<T>, H: Hasher, const N: usize, const FORM: char> Named<C, T, H, N, FORM> {
-    /// The name of the part. It includes the width of the source's encoding if the width is fixed, because the hash depends on it.
-    const NAME: &'static Name<256> = {
+    /// Returns the name of the part. It includes the width of the source's encoding if the width is fixed, because the hash depends on it.
+    const fn name<const CAPACITY: usize>() -> Name<CAPACITY> {
         let name = Name::EMPTY.with("hash(").with(H::NAME).with(",").with_number(N);
         let name = name.with(match FORM {
             'X' => ",upper,",
@@ -200,12 +200,14 @@ impl<T, C: PartSource<T>, H: Hasher, const N: usize, const FORM: char> Named<C, 
             _ => ",",
         });
         let name = name.with(C::SOURCE_NAME);
-        &if C::SOURCE_FORM.is_fixed() {
+        if C::SOURCE_FORM.is_fixed() {
             name.with(":").with_number(C::SOURCE_FORM.max).with(")")
         } else {
             name.with(")")
         }
-    };
+    }
+
+    named!();
 }
 
 impl<T, C, H, const N: usize, const FORM: char> DerivedPart<T> for Digest<C, H, N, FORM>
@@ -213,7 +215,7 @@ where
     C: PartSource<T>,
     H: Hasher,
 {
-    const NAME: &'static str = Named::<C, T, H, N, FORM>::NAME.as_str();
+    const NAME: &'static str = Named::<C, T, H, N, FORM>::NAMED;
     const FORM: Form = Form::fixed(N, false, Alphabet::of(Self::ALPHABET));
     const FACTS: Facts = Facts {
         fault: if N >= 1 && N <= Self::CHARACTERS {

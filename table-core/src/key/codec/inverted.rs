@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use table_store::Result;
 
 use crate::key::codec::fault::{mismatch, refused};
-use crate::key::codec::name::Name;
+use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
 
 /// A codec whose output is the decimal text of a number. Required by [`Inverted`], which subtracts the number from a constant.
@@ -61,8 +61,11 @@ pub struct Inverted<C, const FROM: u64>(PhantomData<C>);
 struct Named<C, T, const FROM: u64>(PhantomData<(C, T)>);
 
 impl<T, C: Counted<T>, const FROM: u64> Named<C, T, FROM> {
-    const NAME: &'static Name<256> =
-        &Name::EMPTY.with("inverted(").with_u64(FROM).with(",").with(C::NAME).with(")");
+    const fn name<const CAPACITY: usize>() -> Name<CAPACITY> {
+        Name::EMPTY.with("inverted(").with_u64(FROM).with(",").with(C::NAME).with(")")
+    }
+
+    named!();
 }
 
 const fn digits(number: u64) -> usize {
@@ -70,7 +73,7 @@ const fn digits(number: u64) -> usize {
 }
 
 impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
-    const NAME: &'static str = Named::<C, T, FROM>::NAME.as_str();
+    const NAME: &'static str = Named::<C, T, FROM>::NAMED;
     const FORM: Form = Form::fixed(digits(FROM), true, Alphabet::DIGITS);
     const FACTS: Facts = Facts {
         descending: true,
@@ -95,6 +98,6 @@ impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
         let all = text.len() == digits(FROM) && text.bytes().all(|byte| byte.is_ascii_digit());
         let rest: Option<u64> = Some(text).filter(|_| all).and_then(|text| text.parse().ok());
         let value = rest.and_then(|rest| FROM.checked_sub(rest)).and_then(C::of_count);
-        value.ok_or_else(|| mismatch(text, Named::<C, T, FROM>::NAME.as_str()))
+        value.ok_or_else(|| mismatch(text, Named::<C, T, FROM>::NAMED))
     }
 }

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use table_store::Result;
 
 use crate::key::codec::derived::source;
-use crate::key::codec::name::Name;
-use crate::key::codec::{DerivedPart, Facts, Form, PartSource};
+use crate::key::codec::name::{Name, named};
+use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
 /// A codec that converts a string to lower case, or to upper case if `UPPER`, and encodes the result with `C`. The field is also stored as a property.
 ///
@@ -56,27 +56,47 @@ pub struct Replaced<C, const FROM: char, const TO: char>(PhantomData<C>);
 pub struct First<C, const N: usize>(PhantomData<C>);
 
 impl<C: PartSource<String>, const N: usize> First<C, N> {
-    const NAMED: &'static Name<256> =
-        &Name::EMPTY.with("first(").with_number(N).with(",").with(C::SOURCE_NAME).with(")");
+    const fn name<const CAPACITY: usize>() -> Name<CAPACITY> {
+        Name::EMPTY.with("first(").with_number(N).with(",").with(C::SOURCE_NAME).with(")")
+    }
+
+    named!();
 }
 
 impl<C: PartSource<String>, const UPPER: bool> Folded<C, UPPER> {
-    const NAMED: &'static Name<256> = {
+    const fn name<const CAPACITY: usize>() -> Name<CAPACITY> {
         let name = Name::EMPTY.with(if UPPER { "folded(upper," } else { "folded(lower," });
-        &name.with(C::SOURCE_NAME).with(")")
-    };
+        name.with(C::SOURCE_NAME).with(")")
+    }
+
+    named!();
 }
 
 impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, TO> {
-    const NAMED: &'static Name<256> = {
+    const fn name<const CAPACITY: usize>() -> Name<CAPACITY> {
         let name = Name::EMPTY.with("replaced(").with_char(FROM).with(",").with_char(TO).with(",");
-        &name.with(C::SOURCE_NAME).with(")")
-    };
+        name.with(C::SOURCE_NAME).with(")")
+    }
+
+    named!();
 }
 
 /// Returns the source's form, marked as unordered, because rows are sorted by the written string and not by the field.
 const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
+}
+
+/// Returns `true` if the set contains an ASCII letter of this case. A codec such as that of ULIDs writes letters of one case only.
+const fn has_letter(alphabet: Alphabet, upper: bool) -> bool {
+    let first = if upper { b'A' } else { b'a' };
+    let mut at = 0;
+    while at < 26 {
+        if alphabet.contains((first + at) as char) {
+            return true;
+        }
+        at += 1;
+    }
+    false
 }
 
 impl<C, const UPPER: bool> Folded<C, UPPER> {
@@ -92,9 +112,21 @@ impl<C, const FROM: char, const TO: char> Replaced<C, FROM, TO> {
 }
 
 impl<C: PartSource<String>, const UPPER: bool> DerivedPart<String> for Folded<C, UPPER> {
-    const NAME: &'static str = Self::NAMED.as_str();
+    const NAME: &'static str = Self::NAMED;
     const FORM: Form = unordered::<C>();
-    const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
+    const FACTS: Facts = Facts {
+        fault: {
+            let alphabet = C::SOURCE_FORM.alphabet;
+            if C::SOURCE_FAULT.is_none() && has_letter(alphabet, !UPPER) && !has_letter(alphabet, UPPER) {
+                Some(
+                    "[T029] `folded`: the codec inside writes no letters of this case, so it refuses the folded text; use the other case, or a codec of texts",
+                )
+            } else {
+                C::SOURCE_FAULT
+            }
+        },
+        ..Facts::NONE
+    };
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
         C::write(&Self::of(value), out)
@@ -102,7 +134,7 @@ impl<C: PartSource<String>, const UPPER: bool> DerivedPart<String> for Folded<C,
 }
 
 impl<C: PartSource<String>, const FROM: char, const TO: char> DerivedPart<String> for Replaced<C, FROM, TO> {
-    const NAME: &'static str = Self::NAMED.as_str();
+    const NAME: &'static str = Self::NAMED;
     const FORM: Form = unordered::<C>();
     const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
 
@@ -118,9 +150,18 @@ impl<C, const N: usize> First<C, N> {
 }
 
 impl<C: PartSource<String>, const N: usize> DerivedPart<String> for First<C, N> {
-    const NAME: &'static str = Self::NAMED.as_str();
+    const NAME: &'static str = Self::NAMED;
     const FORM: Form = Form { min: 0, ..C::SOURCE_FORM };
-    const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
+    const FACTS: Facts = Facts {
+        fault: if C::SOURCE_FAULT.is_none() && C::SOURCE_FORM.is_fixed() && N < C::SOURCE_FORM.max {
+            Some(
+                "[T029] `first(n, field)`: the codec inside writes only texts of a fixed width, so it refuses the first characters; use a codec of texts",
+            )
+        } else {
+            C::SOURCE_FAULT
+        },
+        ..Facts::NONE
+    };
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
         C::write(&Self::of(value), out)
@@ -133,4 +174,60 @@ source! {
     [C: PartSource<String>, const FROM: char, const TO: char] Replaced<C, FROM, TO>, String, |value, out| {
         C::write_hashed(&Self::of(value), out)
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::codec::{Bars, Base64, Caret, Escaped, KeyCodec, Percent, Text, Ulid, Without};
+
+    /// Texts in both cases, and valid ULIDs with and without letters, so that each codec accepts some of them.
+    const VALUES: [&str; 5] =
+        ["Ada", "ada", "JONES", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01234567890123456789012345"];
+
+    /// Returns a description of the part if its facts are wrong: a part that refuses all texts of its source has a fault, and no other part has one.
+    fn wrong<C: KeyCodec<String>, P: DerivedPart<String>>() -> Option<String> {
+        let is_refused = |encode: fn(&String, &mut String) -> Result<()>| {
+            VALUES.into_iter().filter(move |value| encode(&(*value).to_owned(), &mut String::new()).is_err())
+        };
+        let accepted = VALUES.len() - is_refused(C::encode).count();
+        let kept = VALUES.into_iter().filter(|value| {
+            let value = (*value).to_owned();
+            let has_letter = value.contains(char::is_alphabetic);
+            C::encode(&value, &mut String::new()).is_ok()
+                && has_letter
+                && P::encode(&value, &mut String::new()).is_ok()
+        });
+        let is_useless = accepted > 0 && kept.count() == 0;
+        (is_useless != P::FACTS.fault.is_some()).then(|| format!("{}: {:?}", P::NAME, P::FACTS.fault))
+    }
+
+    fn wrong_around<C: KeyCodec<String>>() -> Vec<String> {
+        let all = [
+            wrong::<C, First<C, 3>>(),
+            wrong::<C, First<C, 26>>(),
+            wrong::<C, First<C, 255>>(),
+            wrong::<C, Folded<C, false>>(),
+            wrong::<C, Folded<C, true>>(),
+            wrong::<C, Replaced<C, '/', '_'>>(),
+            wrong::<C, First<Folded<C, true>, 2>>(),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn a_part_that_refuses_every_text_is_a_fault() {
+        let wrong = [
+            wrong_around::<Text>(),
+            wrong_around::<Escaped>(),
+            wrong_around::<Without<'_'>>(),
+            wrong_around::<Without<'A'>>(),
+            wrong_around::<Percent>(),
+            wrong_around::<Caret>(),
+            wrong_around::<Bars>(),
+            wrong_around::<Base64>(),
+            wrong_around::<Ulid>(),
+        ];
+        assert_eq!(wrong.concat(), Vec::<String>::new());
+    }
 }

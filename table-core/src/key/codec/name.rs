@@ -1,5 +1,28 @@
 //! Names of codecs with arguments, such as `digits(6)` and `desc(ticks)`, built at compile time.
 
+/// The capacity of most names.
+pub(super) const SHORT: usize = 256;
+/// The capacity for the name of a codec that contains the longest name of an enum.
+pub(super) const LONG: usize = super::variant::LONGEST_NAME + SHORT;
+
+/// Declares the constant `NAMED`, the name of a codec that contains another codec, for a type with `const fn name<const CAPACITY: usize>() -> Name<CAPACITY>`.
+/// The long form is built only for a name that needs it, because each name takes up its capacity in the program.
+macro_rules! named {
+    () => {
+        const SHORT: &'static Name<{ $crate::key::codec::name::SHORT }> = &Self::name();
+        const LONG: &'static Name<{ $crate::key::codec::name::LONG }> =
+            &if Self::SHORT.is_whole() { Name::EMPTY } else { Self::name() };
+        const NAMED: &'static str = {
+            assert!(
+                Self::SHORT.is_whole() || Self::LONG.is_whole(),
+                "[T029] the name of this key codec is too long; nest fewer codecs, or give the codec inside a shorter `NAME`"
+            );
+            if Self::SHORT.is_whole() { Self::SHORT.as_str() } else { Self::LONG.as_str() }
+        };
+    };
+}
+pub(super) use named;
+
 /// A string of up to `CAPACITY` bytes that is built at compile time.
 pub(super) struct Name<const CAPACITY: usize> {
     bytes: [u8; CAPACITY],
@@ -9,16 +32,21 @@ pub(super) struct Name<const CAPACITY: usize> {
 impl<const CAPACITY: usize> Name<CAPACITY> {
     pub(super) const EMPTY: Self = Self { bytes: [0; CAPACITY], length: 0 };
 
+    /// Appends a string. If it exceeds the capacity, the name is not [whole](Self::is_whole).
     pub(super) const fn with(mut self, text: &str) -> Self {
         let text = text.as_bytes();
-        assert!(self.length + text.len() <= CAPACITY, "the name of this key codec is too long");
         let mut at = 0;
-        while at < text.len() {
+        while at < text.len() && self.length + at < CAPACITY {
             self.bytes[self.length + at] = text[at];
             at += 1;
         }
         self.length += text.len();
         self
+    }
+
+    /// Returns `true` if the name contains every string that was appended.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.length <= CAPACITY
     }
 
     pub(super) const fn with_char(self, character: char) -> Self {
@@ -36,6 +64,7 @@ impl<const CAPACITY: usize> Name<CAPACITY> {
     }
 
     pub(super) const fn as_str(&self) -> &str {
+        assert!(self.is_whole(), "the name of this key codec is too long");
         match str::from_utf8(self.bytes.split_at(self.length).0) {
             Ok(text) => text,
             Err(_) => "",
@@ -51,5 +80,12 @@ mod tests {
     fn texts_characters_and_numbers_are_joined() {
         const NAME: &Name<32> = &Name::EMPTY.with("bucket(").with_number(1_070).with_char('é').with(")");
         assert_eq!(NAME.as_str(), "bucket(1070é)");
+    }
+
+    #[test]
+    fn a_name_longer_than_its_capacity_is_not_whole() {
+        const WHOLE: Name<3> = Name::EMPTY.with("ab").with("c");
+        const CUT: Name<3> = Name::EMPTY.with("ab").with("cd").with("e");
+        assert_eq!((WHOLE.is_whole(), WHOLE.as_str(), CUT.is_whole()), (true, "abc", false));
     }
 }

@@ -2,13 +2,13 @@
 
 use std::marker::PhantomData;
 
-use chrono::{DateTime, NaiveDate, Timelike, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, Timelike, Utc};
 use table_store::Result;
 
 use crate::key::codec::derived::source;
 use crate::key::codec::fault::refused;
 use crate::key::codec::inverted::Counted;
-use crate::key::codec::name::Name;
+use crate::key::codec::name::{Name, named};
 use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Unix, date};
 
 /// A codec that is less precise than the values of `T`. It can truncate a value to a value that it can encode.
@@ -55,11 +55,15 @@ pub struct Truncated<C>(PhantomData<C>);
 struct Named<C, T>(PhantomData<(C, T)>);
 
 impl<T, C: KeyCodec<T>> Named<C, T> {
-    const NAME: &'static Name<256> = &Name::EMPTY.with("truncate(").with(C::NAME).with(")");
+    const fn name<const CAPACITY: usize>() -> Name<CAPACITY> {
+        Name::EMPTY.with("truncate(").with(C::NAME).with(")")
+    }
+
+    named!();
 }
 
 impl<T, C: Truncates<T>> DerivedPart<T> for Truncated<C> {
-    const NAME: &'static str = Named::<C, T>::NAME.as_str();
+    const NAME: &'static str = Named::<C, T>::NAMED;
     const FORM: Form = C::CUT_FORM;
     const FACTS: Facts = Facts { follows_time: C::FACTS.follows_time, fault: C::CUT_FAULT, ..Facts::NONE };
 
@@ -73,6 +77,7 @@ impl<T, C: Truncates<T>> DerivedPart<T> for Truncated<C> {
 source! {
     [C: Truncates<DateTime<Utc>>] Truncated<C>, DateTime<Utc>, |value, out| Self::write(value, out);
     [C: Truncates<NaiveDate>] Truncated<C>, NaiveDate, |value, out| Self::write(value, out);
+    [C: Truncates<NaiveTime>] Truncated<C>, NaiveTime, |value, out| Self::write(value, out);
 }
 
 #[diagnostic::do_not_recommend]

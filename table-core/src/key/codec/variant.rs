@@ -93,15 +93,24 @@ const fn is_reserved(text: &str) -> bool {
 
 struct Named<T>(T);
 
+/// The maximum length of the codec's name in bytes. It contains the names of all variants, each but the first after a `|`, between `one_of(` and `)`.
+/// `table-derive` checks the same limit.
+pub(super) const LONGEST_NAME: usize = 4_096;
+
 impl<T: KeyEnum> Named<T> {
-    const NAME: &'static Name<4_096> = {
+    const NAME: &'static Name<LONGEST_NAME> = &{
         let mut name = Name::EMPTY.with("one_of(");
         let mut at = 0;
         while at < T::VARIANTS.len() {
             name = name.with(if at == 0 { "" } else { "|" }).with(T::VARIANTS[at]);
             at += 1;
         }
-        &name.with(")")
+        let name = name.with(")");
+        assert!(
+            name.is_whole(),
+            "[T034] the names of the variants of an enum in a key have at most 4,088 bytes, with one byte between two names; rename some of them"
+        );
+        name
     };
 }
 
@@ -131,6 +140,42 @@ impl<T: KeyEnum> KeyCodec<T> for Variant {
 mod tests {
     use super::*;
     use crate::key::text::RESERVED;
+
+    /// An enum whose names have 4,088 bytes: 40 names of 99 bytes and one of 88.
+    enum Shelf {}
+
+    impl KeyEnum for Shelf {
+        const VARIANTS: &'static [&'static str] = &{
+            let mut names = [""; 41];
+            let mut at = 0;
+            while at < 41 {
+                names[at] = DIGITS.split_at(at).1.split_at(if at < 40 { 99 } else { 88 }).0;
+                at += 1;
+            }
+            names
+        };
+
+        fn index(&self) -> usize {
+            match *self {}
+        }
+
+        fn from_index(_: usize) -> Option<Self> {
+            None
+        }
+    }
+
+    const DIGITS: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_0123456789\
+                          abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_0123456789abcdefghijk";
+
+    #[test]
+    fn an_enum_with_the_longest_names_may_be_in_each_part() {
+        use crate::key::codec::{Bucket, Crc32, DerivedPart, Digest};
+
+        let name = <Variant as KeyCodec<Shelf>>::NAME;
+        assert_eq!(name.len(), LONGEST_NAME);
+        assert_eq!(<Bucket<Variant, 16> as DerivedPart<Shelf>>::NAME, format!("bucket({name},16)"));
+        assert_eq!(<Digest<Variant, Crc32, 8> as DerivedPart<Shelf>>::NAME, format!("hash(crc32,8,{name})"));
+    }
 
     #[test]
     fn only_u_fffc_at_the_start_of_a_name_is_reserved() {

@@ -48,8 +48,9 @@ pub(super) struct Staff {
 }
 
 impl Staff {
+    /// Reads a property that is neither in the key of the index nor, like the age, always changed with it.
     fn is_grown(&self) -> bool {
-        self.age >= 18
+        self.age >= 18 && self.note != Some(0)
     }
 }
 

@@ -24,6 +24,7 @@ enum Verb {
     Update(Staff),
     UpdateRead(Staff),
     Patch(u32, u8, Option<String>),
+    Note(u32, Option<i32>),
     Transaction(Vec<(Staff, u8)>),
 }
 
@@ -38,6 +39,7 @@ fn verb() -> impl Strategy<Value = Verb> {
         2 => staff().prop_map(Verb::Update),
         1 => staff().prop_map(Verb::UpdateRead),
         1 => (0_u32..6, 17_u8..20, prop::option::of("[abc]")).prop_map(|(id, age, email)| Verb::Patch(id, age, email)),
+        1 => (0_u32..6, prop::option::of(0..3)).prop_map(|(id, note)| Verb::Note(id, note)),
         2 => prop::collection::vec((staff(), 0_u8..3), 1..5).prop_map(Verb::Transaction),
     ]
 }
@@ -106,6 +108,10 @@ fn applied(model: &Model, verb: &Verb) -> Result<Model, Vec<ErrorCode>> {
             Some(old) => (old.age, old.email) = (*age, email.clone()),
             None => return Err(vec![ErrorCode::ResourceNotFound]),
         },
+        Verb::Note(id, note) => match after.get_mut(&key(*id)) {
+            Some(old) => old.note = *note,
+            None => return Err(vec![ErrorCode::ResourceNotFound]),
+        },
         Verb::Transaction(steps) => {
             let mut seen = Vec::new();
             for (new, what) in steps {
@@ -151,6 +157,9 @@ async fn run(table: &Entities<Staff, Engine>, verb: &Verb) -> Result<()> {
         Verb::Patch(id, age, email) => {
             let patch = table.patch(Staff::key("Sales", *id)).set(Staff::AGE, *age);
             patch.set(Staff::EMAIL, email.clone()).send().await.map(drop)
+        }
+        Verb::Note(id, note) => {
+            table.patch(Staff::key("Sales", *id)).set(Staff::NOTE, *note).send().await.map(drop)
         }
         Verb::Transaction(steps) => {
             let mut transaction = table.unit(Staff::partition("Sales"))?;

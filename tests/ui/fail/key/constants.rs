@@ -153,6 +153,76 @@ mod unpadded_before_digit {
     }
 }
 
+mod first_of_fixed_width {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(first(3, ulid(id)))]
+    pub struct Event {
+        department: String,
+        id: String, //~ T029
+    }
+}
+
+mod folded_to_the_other_case {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(folded(lower, ulid(id)))]
+    pub struct Event {
+        department: String,
+        id: String, //~ T029
+    }
+}
+
+mod desc_of_variable_width {
+    use table_core::key::codec::{Alphabet, Form, KeyCodec, KeyPart, Reversible};
+    use table_core::{Entity, Result};
+
+    pub struct Score(u8);
+
+    /// Writes 255 as `255`, and 7 as `7`.
+    pub enum Plain {}
+
+    impl KeyCodec<Score> for Plain {
+        const NAME: &'static str = "plain";
+        const FORM: Form = Form { min: 1, max: 3, ordered: false, alphabet: Alphabet::DIGITS };
+
+        fn encode(value: &Score, out: &mut String) -> Result<()> {
+            out.push_str(&value.0.to_string());
+            Ok(())
+        }
+
+        fn decode(text: &str) -> Result<Score> {
+            Ok(Score(text.parse().unwrap_or_default()))
+        }
+    }
+
+    impl Reversible<Score> for Plain {
+        fn encode_reversed(value: &Score, out: &mut String) -> Result<()> {
+            Self::encode(&Score(u8::MAX - value.0), out)
+        }
+
+        fn decode_reversed(text: &str) -> Result<Score> {
+            Self::decode(text).map(|score| Score(u8::MAX - score.0))
+        }
+    }
+
+    impl KeyPart for Score {
+        type Codec = Plain;
+    }
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(desc(score))]
+    pub struct Event {
+        department: String,
+        score: Score, //~ T031
+    }
+}
+
 mod pattern_finer_than_its_property {
     use chrono::{DateTime, Utc};
     use table_core::Entity;

@@ -170,6 +170,21 @@ mod nested_bucket {
     }
 }
 
+mod columns_of_one_name {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[allow(non_snake_case)]
+    pub struct Employee {
+        department: String,
+        id: u32,
+        badgeId: u32,
+        badgeid: u32, //~ T033
+    }
+}
+
 mod no_piece {
     use table_core::Entity;
 

@@ -107,6 +107,31 @@ mod public {
     }
 }
 
+mod desc_of_week {
+    use chrono::NaiveDate;
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(desc(week(day)))]
+    pub struct Event {
+        department: String,
+        day: NaiveDate, //~ T031
+    }
+}
+
+mod desc_of_inverted {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(desc(inverted(1000, id)))]
+    pub struct Event {
+        department: String,
+        id: u32, //~ T031
+    }
+}
+
 mod truncate_of_ticks {
     use chrono::{DateTime, Utc};
     use table_core::Entity;

@@ -59,6 +59,83 @@ mod of_derived_part {
     }
 }
 
+mod each_dependence_of_the_key {
+    use table_core::{Engine, Entity, Table};
+
+    #[derive(Entity)]
+    #[partition_key("login_", bucket(user, 16))]
+    #[row_key(hash(crc32, 8, email), "_", id)]
+    struct Login {
+        user: String,
+        email: String,
+        #[property(also)]
+        id: u32,
+        count: i32,
+    }
+
+    async fn change(logins: &Table<Login, Engine>) {
+        let key = || Login::key("ada", "ada@contoso.com", 7_u32);
+        let _ = logins.patch(key()).set(Login::COUNT, 2).send().await;
+        let _ = logins.patch(key()).set(Login::USER, "eve").send().await; //~ T131
+        let _ = logins.patch(key()).set(Login::ID, 8_u32).send().await; //~ T131
+    }
+
+    // rustc reports columns of equal types once for each function.
+    async fn change_email(logins: &Table<Login, Engine>) {
+        let key = Login::key("ada", "ada@contoso.com", 7_u32);
+        let _ = logins.patch(key).set(Login::EMAIL, "eve@contoso.com").send().await; //~ T131
+    }
+}
+
+mod read_by_when {
+    use table_core::{Engine, Entity, Table};
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(ByName, row_key("name_", escaped(last_name), "!", id), include(email), when = Employee::is_active)]
+    struct Employee {
+        department: String,
+        id: u32,
+        last_name: String,
+        email: String,
+        active: bool,
+    }
+
+    impl Employee {
+        fn is_active(&self) -> bool {
+            self.active
+        }
+    }
+
+    async fn change(employees: &Table<Employee, Engine>) {
+        let _ = employees.patch(Employee::key("Sales", 223)).set(Employee::ACTIVE, false).send().await; //~ T131
+    }
+}
+
+mod read_by_when_of_a_list {
+    use table_core::{Engine, Entity, Table};
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index_entity(ByName, at_most = 100, row_key("name_", last_name), when = is_active)]
+    struct Employee {
+        department: String,
+        id: u32,
+        last_name: String,
+        active: bool,
+    }
+
+    fn is_active(employee: &Employee) -> bool {
+        employee.active
+    }
+
+    async fn change(employees: &Table<Employee, Engine>) {
+        let _ = employees.patch(Employee::key("Sales", 223)).set(Employee::ACTIVE, false).send().await; //~ T131
+    }
+}
+
 mod other_entity {
     use table_core::{Engine, Entity, Table};
 

@@ -346,4 +346,18 @@ mod too_long_name {
     }
 }
 
+mod too_long_name_of_a_chunk {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(id)]
+    struct Employee {
+        department: String,
+        id: u32,
+        #[property("DataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDataDatata", chunks)] //~ T053
+        data: String,
+    }
+}
+
 fn main() {}

@@ -24,6 +24,8 @@ pub mod lints_denied;
 pub mod names_in_expansion;
 pub mod no_implicit_prelude;
 pub mod private_types;
+#[rustfmt::skip] // generated
+mod proposed;
 pub mod raw_identifiers;
 pub mod read_from_right;
 pub mod refused;

@@ -50,11 +50,16 @@ fn derived<C: DerivedPart<T>, T: Sampled + Ord + std::fmt::Debug>(
     compound(C::NAME, C::FORM, &written(&values, C::encode))
 }
 
-fn truncated<C: Truncates<T>, T: Sampled + Ord + std::fmt::Debug>(
-    seeds: &Seeds,
-) -> Result<(), TestCaseError> {
+/// Checks a codec inside `truncate`, alone and in the derived parts that take a truncated value.
+fn truncated<C: Truncates<T>, T: Sampled + Ord + std::fmt::Debug>(seeds: &Seeds) -> Result<(), TestCaseError>
+where
+    Truncated<C>: PartSource<T>,
+{
     laws::check_truncation::<C, T>(&T::of(seeds))
-        .map_err(|fault| TestCaseError::fail(format!("{}: {fault}", C::NAME)))
+        .map_err(|fault| TestCaseError::fail(format!("{}: {fault}", C::NAME)))?;
+    derived::<Truncated<C>, T>(seeds)?;
+    derived::<Digest<Truncated<C>, Crc32, 8>, T>(seeds)?;
+    derived::<Bucket<Truncated<C>, 16>, T>(seeds)
 }
 
 /// Returns the encodings of the values that can be encoded.
@@ -164,6 +169,9 @@ every! {
         Month: DateTime<Utc>, NaiveDate;
         Minute: DateTime<Utc>;
         Day: DateTime<Utc>, NaiveDate;
+        Pattern<{ pattern("HH") }>: NaiveTime;
+        Clock: NaiveTime;
+        Time: NaiveTime;
         Unix<true>: DateTime<Utc>;
         Unix<false>: DateTime<Utc>;
         Week: NaiveDate, DateTime<Utc>;
