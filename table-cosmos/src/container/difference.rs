@@ -22,8 +22,8 @@ pub enum Difference {
     Indexing {
         /// The path.
         path: String,
-        /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, in which case queries read every item
-        /// with the levels that they specify.
+        /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, in which case queries that compare the value
+        /// at the path also read items that do not match.
         indexed: bool,
     },
     /// The time to live differs. If the container does not have one, its items never expire.
@@ -65,7 +65,7 @@ impl fmt::Display for Difference {
             ),
             Self::Indexing { path, indexed: false } => write!(
                 f,
-                "the container does not index {path}, so queries read every item of their levels; include it in the indexing policy"
+                "the container does not index {path}, so queries that compare it also read items that do not match; include it in the indexing policy"
             ),
         }
     }

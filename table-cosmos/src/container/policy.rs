@@ -3,7 +3,7 @@
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
 use crate::container::difference::Difference;
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, Path};
 
 /// The indexing path that covers all members.
 const ALL: &str = "/*";
@@ -23,46 +23,76 @@ pub(super) fn differences(container: &ContainerProperties, mapping: &Mapping) ->
     let Some(policy) = &container.indexing_policy else { return Vec::new() };
     let is_off = policy.indexing_mode == Some(IndexingMode::None);
     let own = &mapping.own;
-    let members = mapping.members.iter().map(|member| (member.path.in_policy("?"), true));
+    // Queries compare the levels and the constants, and filters compare the properties.
+    let levels = mapping.levels.iter().chain(mapping.constants.iter().map(|(path, _)| path));
+    let compared = levels.chain(mapping.members.iter().map(|member| &member.path));
+    let compared = compared.map(|path| (path.in_policy("?"), true));
     let wanted = [
         (own.write.in_policy("?"), false),
         (own.properties.in_policy("*"), true),
         (own.types.in_policy("*"), true),
     ];
-    let differing = wanted.into_iter().chain(members).filter_map(|(path, wanted)| {
+    let differing = wanted.into_iter().chain(compared).filter_map(|(path, wanted)| {
         let indexed = !is_off && is_indexed(policy, &path);
         (indexed != wanted).then_some(Difference::Indexing { path, indexed })
     });
     differing.collect()
 }
 
-/// Returns `true` if a policy indexes a path. The most specific matching path in the policy decides.
+/// Returns `true` if a policy indexes a path. The most precise matching path in the policy decides.
 fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
-    let longest = |paths: &[PropertyPath]| {
-        let covering = paths.iter().filter(|rule| covers(&rule.path, path));
-        covering.map(|rule| rule.path.len()).max()
+    let Some(path) = Covered::parse(path) else { return false };
+    let most_precise = |paths: &[PropertyPath]| {
+        let rules = paths.iter().filter_map(|rule| Covered::parse(&rule.path));
+        rules.filter(|rule| rule.covers(&path)).map(|rule| rule.precision()).max()
     };
-    match (longest(&policy.included_paths), longest(&policy.excluded_paths)) {
+    match (most_precise(&policy.included_paths), most_precise(&policy.excluded_paths)) {
         (Some(included), Some(excluded)) => included > excluded,
         (included, _) => included.is_some(),
     }
 }
 
-/// Returns `true` if a path in a policy covers another path. Quotes are ignored, because policies may quote names that need no quotes.
-fn covers(rule: &str, path: &str) -> bool {
-    let (rule, path) = (rule.replace('"', ""), path.replace('"', ""));
-    rule == path || rule.strip_suffix('*').is_some_and(|prefix| path.starts_with(prefix))
+/// The values that a path in a policy covers: `/a/b/?` covers the value at `/a/b`, and `/a/b/*` also covers everything below it.
+#[derive(PartialEq)]
+struct Covered {
+    names: Vec<String>,
+    is_all: bool,
+}
+
+impl Covered {
+    /// Parses a path in a policy. Quotes are ignored, because policies may quote names that need no quotes. Returns `None` for other paths, such as those of
+    /// the elements of arrays. They cover no path of a mapping.
+    fn parse(text: &str) -> Option<Self> {
+        let (path, is_all) = match text.strip_suffix("/*") {
+            Some(path) => (path, true),
+            None => (text.strip_suffix("/?")?, false),
+        };
+        let names = if path.is_empty() { Vec::new() } else { Path::parse(path)?.into_names() };
+        Some(Self { names, is_all })
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self == other || self.is_all && other.names.starts_with(&self.names)
+    }
+
+    /// Returns a value that is greater for a more precise path: one with more names, or with the same names and `?` instead of `*`.
+    fn precision(&self) -> (usize, bool) {
+        (self.names.len(), !self.is_all)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use azure_data_cosmos::models::PartitionKeyDefinition;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
     use super::*;
     use crate::mapping::Format;
 
     #[test]
-    fn the_most_specific_path_decides_what_is_indexed() {
+    fn the_most_precise_path_decides_what_is_indexed() {
         const PROPERTIES: &str = "/p/*";
         const WRITE: &str = "/o/?";
         let policy = new(&Mapping::standard(1));
@@ -80,20 +110,94 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_mapped_property_without_an_index_is_reported() {
-        let mapping = Mapping::new(["/tenantId"]).property("Total", "/total/amount", Format::Double);
-        let key = PartitionKeyDefinition::new(vec!["/tenantId".into()]);
-        let policy = IndexingPolicy::default().with_included_path("/customer/*").with_excluded_path(ALL);
-        let container = ContainerProperties::new("Orders".to_owned(), key).with_indexing_policy(policy);
-        let paths = differences(&container, &mapping).into_iter().map(|difference| match difference {
+    /// Returns the paths of the differences in indexing, each with `true` if the container indexes it.
+    fn paths(container: &ContainerProperties, mapping: &Mapping) -> Vec<(String, bool)> {
+        let paths = differences(container, mapping).into_iter().map(|difference| match difference {
             Difference::Indexing { path, indexed } => (path, indexed),
             other => panic!("{other}"),
         });
+        paths.collect()
+    }
+
+    /// Returns a container with one level that indexes only the given paths.
+    fn sparse(included: &[&str]) -> ContainerProperties {
+        let policy = IndexingPolicy::default().with_excluded_path(ALL);
+        let policy =
+            included.iter().fold(policy, |policy, path| policy.with_included_path((*path).to_owned()));
+        let key = PartitionKeyDefinition::new(vec!["/l1".into()]);
+        ContainerProperties::new("Orders".to_owned(), key).with_indexing_policy(policy)
+    }
+
+    #[test]
+    fn a_compared_path_without_an_index_is_reported() {
+        let mapping = Mapping::new(["/tenantId", "/customer/id"])
+            .property("Total", "/total/amount", Format::Double)
+            .constant("/type", "order");
+        let all =
+            ["/_tables/p/*", "/_tables/t/*", "/tenantId/?", "/customer/id/?", "/type/?", "/total/amount/?"];
+        for without in 0..=all.len() {
+            let included: Vec<&str> =
+                all.iter().enumerate().filter(|(at, _)| *at != without).map(|(_, path)| *path).collect();
+            let expected: Vec<_> =
+                all.get(without).map(|path| ((*path).to_owned(), false)).into_iter().collect();
+            assert_eq!(paths(&sparse(&included), &mapping), expected);
+        }
+        let container = sparse(&["/customer/*"]);
         let expected =
-            ["/_tables/p/*", "/_tables/t/*", "/total/amount/?"].map(|path| (path.to_owned(), false));
-        assert_eq!(paths.collect::<Vec<_>>(), expected);
-        let container = container.with_indexing_policy(new(&mapping));
-        assert_eq!(differences(&container, &mapping), []);
+            all.iter().filter(|path| **path != "/customer/id/?").map(|path| ((*path).to_owned(), false));
+        assert_eq!(paths(&container, &mapping), expected.collect::<Vec<_>>());
+        assert_eq!(differences(&container.with_indexing_policy(new(&mapping)), &mapping), []);
+    }
+
+    #[test]
+    fn a_level_of_the_standard_format_without_an_index_is_reported() {
+        let found = paths(&sparse(&["/p/*", "/t/*"]), &Mapping::standard(2));
+        assert_eq!(found, ["/l1/?", "/l2/?"].map(|path| (path.to_owned(), false)));
+    }
+
+    /// Returns the text of a path in a policy. Some of the names are quoted.
+    fn text(names: &[(&str, bool)], is_all: bool) -> String {
+        let quoted =
+            |(name, quoted): &(&str, bool)| if *quoted { format!("\"{name}\"") } else { (*name).to_owned() };
+        let ending = if is_all { "*" } else { "?" };
+        let names = names.iter().map(quoted).chain([ending.to_owned()]);
+        format!("/{}", names.collect::<Vec<_>>().join("/"))
+    }
+
+    proptest! {
+        /// Compares with the rule of the service: longer paths are more precise, and `?` is more precise than `*`.
+        #[test]
+        fn the_most_precise_path_decides_however_names_are_quoted(
+            rules in vec((vec((select(vec!["a", "bb", "a/b"]), any::<bool>()), 0..3), any::<bool>(), any::<bool>()), 0..6),
+            path in vec(select(vec!["a", "bb", "a/b"]), 1..4),
+            is_all in any::<bool>(),
+        ) {
+            // A name with a slash is always quoted, and a policy has each path once.
+            let quoted = |names: &[(&'static str, bool)]| -> Vec<_> {
+                names.iter().map(|(name, quoted)| (*name, *quoted || name.contains('/'))).collect()
+            };
+            let mut rules: Vec<_> = rules
+                .into_iter()
+                .map(|(names, all, is_included)| (quoted(&names), all || names.is_empty(), is_included))
+                .collect();
+            rules.sort_by_key(|(names, all, _)| (names.iter().map(|(name, _)| *name).collect::<Vec<_>>(), *all));
+            rules.dedup_by_key(|(names, all, _)| (names.iter().map(|(name, _)| *name).collect::<Vec<_>>(), *all));
+            let mut policy = IndexingPolicy::default();
+            for (names, all, is_included) in &rules {
+                let text = text(names, *all);
+                policy =
+                    if *is_included { policy.with_included_path(text) } else { policy.with_excluded_path(text) };
+            }
+            // The paths from the value itself to the root, from the most precise one.
+            let at = |count: usize, all: bool| {
+                rules.iter().find(|(names, is_all, _)| {
+                    *is_all == all && names.iter().map(|(name, _)| name).eq(path.iter().take(count)) && names.len() == count
+                })
+            };
+            let itself = if is_all { None } else { at(path.len(), false) };
+            let deciding = itself.or_else(|| (0..=path.len()).rev().find_map(|count| at(count, true)));
+            let target = text(&quoted(&path.iter().map(|name| (*name, false)).collect::<Vec<_>>()), is_all);
+            prop_assert_eq!(is_indexed(&policy, &target), deciding.is_some_and(|(_, _, is_included)| *is_included));
+        }
     }
 }

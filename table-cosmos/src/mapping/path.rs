@@ -67,6 +67,11 @@ impl Path {
         format!("/{}/{ending}", names.join("/"))
     }
 
+    /// Returns the member names, from the root of an item.
+    pub(crate) fn into_names(self) -> Vec<String> {
+        self.names
+    }
+
     /// Returns the name of the first member.
     pub(crate) fn root(&self) -> &str {
         self.names.first().map_or("", String::as_str)
