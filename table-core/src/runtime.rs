@@ -1,26 +1,27 @@
 //! The clock, the sleep function and the random number generator of the library. Each of them can be replaced.
 
+mod timer;
+
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
-use std::thread;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::clock::Clock;
+use crate::runtime::timer::Sleep;
 use crate::store::WriteLease;
 
-type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
+type SleepFunction = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// The clock, sleep function and random number generator for code that waits, such as workers, retries and backfills.
 ///
-/// By default, a runtime uses the system clock and sleeps in a separate thread, which requires no async runtime and does not block an executor. In a program
-/// with an async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
+/// By default, a runtime uses the system clock. One thread of the process wakes the tasks of all default sleeps, which requires no async runtime and does not
+/// block an executor. If the process can start no thread, the sleeping tasks are polled repeatedly instead, and block the executor for a millisecond at a time.
+/// In a program with an async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -33,7 +34,7 @@ type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 #[derive(Clone)]
 pub struct Runtime {
     clock: Clock,
-    sleep: Sleep,
+    sleep: SleepFunction,
     random: Arc<AtomicU64>,
 }
 
@@ -44,13 +45,13 @@ impl Default for Runtime {
 }
 
 impl Runtime {
-    /// Creates the default runtime, which uses the system clock, sleeps in a separate thread, and has a random seed.
+    /// Creates the default runtime, which uses the system clock and the timer of the process, and has a random seed.
     #[must_use]
     pub fn new() -> Self {
         let seed = RandomState::new().build_hasher().finish();
         Self {
             clock: Clock::default(),
-            sleep: Arc::new(sleep_in_a_thread),
+            sleep: Arc::new(sleep_by_timer),
             random: Arc::new(AtomicU64::new(seed)),
         }
     }
@@ -124,57 +125,9 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// Sleeps in a separate thread. If no thread can be started, blocks the thread that polls the future, because callers rely on the delay.
-fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
-    if time.is_zero() {
-        return ready(()).boxed();
-    }
-    let alarm = Alarm::default();
-    let ringing = alarm.clone();
-    let sleeper = thread::Builder::new().name("tables-wait".to_owned()).spawn(move || {
-        thread::sleep(time);
-        ringing.ring();
-    });
-    match sleeper {
-        Ok(_) => alarm.boxed(),
-        Err(_) => async move { thread::sleep(time) }.boxed(),
-    }
-}
-
-/// A future that completes when the sleeping thread signals it.
-#[derive(Clone, Default)]
-struct Alarm(Arc<Mutex<Ringing>>);
-
-#[derive(Default)]
-struct Ringing {
-    rings: bool,
-    waker: Option<Waker>,
-}
-
-impl Alarm {
-    fn ring(&self) {
-        let waker = {
-            let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            alarm.rings = true;
-            alarm.waker.take()
-        };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-}
-
-impl Future for Alarm {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if alarm.rings {
-            return Poll::Ready(());
-        }
-        alarm.waker = Some(context.waker().clone());
-        Poll::Pending
-    }
+/// Sleeps without an async runtime. One thread of the process wakes the tasks of all sleeps.
+fn sleep_by_timer(time: Duration) -> BoxFuture<'static, ()> {
+    if time.is_zero() { ready(()).boxed() } else { Sleep::new(time).boxed() }
 }
 
 /// Converts a duration to [`ticks`](crate::ticks).
@@ -227,16 +180,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_wakes_any_executor() {
-        pollster::block_on(sleep_in_a_thread(Duration::from_millis(1)));
-        pollster::block_on(sleep_in_a_thread(Duration::ZERO));
+    fn the_default_sleep_wakes_any_executor() {
+        pollster::block_on(sleep_by_timer(Duration::from_millis(1)));
+        pollster::block_on(sleep_by_timer(Duration::ZERO));
     }
 
     #[test]
     fn a_dropped_wait_wakes_no_task() {
-        let waits = sleep_in_a_thread(Duration::from_millis(1));
+        let waits = sleep_by_timer(Duration::from_millis(1));
         drop(waits);
-        pollster::block_on(sleep_in_a_thread(Duration::from_millis(2)));
+        pollster::block_on(sleep_by_timer(Duration::from_millis(2)));
     }
 
     #[test]

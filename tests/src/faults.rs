@@ -67,6 +67,8 @@ struct Inner {
     dead: AtomicBool,
     /// `true` if each call waits until it is [stepped](Control::step).
     stepped: AtomicBool,
+    /// `true` if each response waits until it is stepped, too.
+    late: AtomicBool,
     /// The interval at which calls are rejected with `ServerBusy`, such as 3 for every third call. With 0, no calls are rejected.
     busy: AtomicUsize,
     waits: AtomicUsize,
@@ -95,6 +97,13 @@ impl Control {
     #[must_use]
     pub fn stepped(self) -> Self {
         self.0.stepped.store(true, Ordering::SeqCst);
+        self
+    }
+
+    /// Makes each response of a [stepped](Self::stepped) process wait, too. A call can then be dropped between its effect and its response.
+    #[must_use]
+    pub fn answering_late(self) -> Self {
+        self.0.late.store(true, Ordering::SeqCst);
         self
     }
 
@@ -169,6 +178,9 @@ impl Control {
             return dead();
         }
         let outcome = call.await;
+        if self.0.late.load(Ordering::SeqCst) {
+            self.wait().await;
+        }
         if dies {
             self.0.dead.store(true, Ordering::SeqCst);
             return dead();

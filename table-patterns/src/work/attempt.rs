@@ -22,7 +22,8 @@ use crate::work::worker::Worker;
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error from an attempt that has no outcome.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
-        let hands = Hands { claims: self, rows: Mutex::new((begun.clone(), self.until)) };
+        let rows = Claimed { rows: begun.clone(), until: self.until, is_uncertain: false };
+        let hands = Hands { claims: self, rows: Mutex::new(rows) };
         let attempts = by_source(&begun).into_iter().map(|run| {
             let hands = &hands;
             async move {
@@ -35,10 +36,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         });
         let attempts = requests::all(attempts, begun.len().max(1));
         let ends: Vec<_> = attempts.await;
+        let mut claimed = hands.rows.into_inner();
+        // After an error, the next transaction on the rows fails, and their work is repeated.
+        let _ = claimed.read_again(self).await;
         let mut ends: Vec<_> = ends.into_iter().flatten().collect();
         ends.sort_by_key(|(at, _)| *at);
         let (mut ended, mut failed) = (Vec::with_capacity(ends.len()), None);
-        for (pending, (_, end)) in hands.rows.into_inner().0.into_iter().zip(ends) {
+        for (pending, (_, end)) in claimed.rows.into_iter().zip(ends) {
             match end {
                 Ok(end) => ended.push((pending, end)),
                 Err(error) => failed = failed.or(Some(error)),
@@ -73,8 +77,36 @@ fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
 /// The rows that are being processed. Their claims are extended together with the lease of the message.
 struct Hands<'a, 'd, 'q, S, Q> {
     claims: &'a Claims<'d, 'q, S, Q>,
-    /// The rows, and the time until which they are claimed.
-    rows: Mutex<(Vec<Pending>, u64)>,
+    rows: Mutex<Claimed>,
+}
+
+/// The rows that are being processed.
+struct Claimed {
+    rows: Vec<Pending>,
+    /// The time until which the rows are claimed.
+    until: u64,
+    /// `true` while it is unknown whether the claims have been extended, and thus which `ETag`s the rows have: during the request, after a failed request,
+    /// and if the request was dropped because a handler has dropped the future of [`keep`](Keep::keep).
+    is_uncertain: bool,
+}
+
+impl Claimed {
+    /// If it is unknown whether the claims have been extended, reads the rows again. Rows that another worker has claimed are kept as they are, so the next
+    /// request on them fails.
+    async fn read_again<S: TableStore, Q: QueueStore>(
+        &mut self,
+        claims: &Claims<'_, '_, S, Q>,
+    ) -> Result<()> {
+        if self.is_uncertain {
+            for row in &mut self.rows {
+                if let Some(own) = claims.own(row).await? {
+                    *row = own;
+                }
+            }
+            self.is_uncertain = false;
+        }
+        Ok(())
+    }
 }
 
 impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
@@ -118,29 +150,30 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
     fn keep(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             // IMPORTANT: the claims are extended by one task at a time. If two tasks used the same `ETag`s, the second one would fail.
-            let mut rows = self.rows.lock().await;
-            let (rows, claimed) = &mut *rows;
+            let mut claimed = self.rows.lock().await;
             self.claims.held.extend().await?;
             let until = self.claims.held.until();
             // After an error, the next call tries to extend the claims again.
-            if *claimed == until {
+            if claimed.until == until {
                 return Ok(());
             }
+            claimed.read_again(self.claims).await?;
             let claim = |row: &Pending| self.claims.claimed(row, row.attempts, until);
-            let claims = rows.iter().map(claim).collect::<Result<_>>()?;
+            let claims = claimed.rows.iter().map(claim).collect::<Result<_>>()?;
+            claimed.is_uncertain = true;
             let is_too_large = match self.claims.submit(claims).await? {
                 Submitted::Committed(etags) => {
-                    for (row, etag) in rows.iter_mut().zip(etags) {
+                    for (row, etag) in claimed.rows.iter_mut().zip(etags) {
                         row.versioned(etag);
                     }
-                    *claimed = until;
+                    (claimed.until, claimed.is_uncertain) = (until, false);
                     return Ok(());
                 }
                 Submitted::Lost => false,
                 Submitted::TooLarge => true,
             };
             // If every row contains the extended claim, only the response to an earlier try was lost. A row with the earlier claim was changed by another worker.
-            for row in rows.iter_mut() {
+            for row in &mut claimed.rows {
                 if is_too_large
                     && let Submitted::Committed(etags) = self.claims.submit(vec![claim(row)?]).await?
                 {
@@ -150,7 +183,7 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
                 let own = self.claims.own(row).await?.filter(|own| own.not_before == until);
                 *row = own.ok_or_else(|| Error::of(WorkFault::Claimed))?;
             }
-            *claimed = until;
+            (claimed.until, claimed.is_uncertain) = (until, false);
             Ok(())
         })
     }

@@ -3,9 +3,12 @@
 //! Each response from the queue contains the queue's time, which all workers share. Claims and waits are recorded in queue time. The process's clock
 //! is only used to measure the time since the last response.
 
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::lock;
 use table_core::queue::{Lease, QueueName, QueueStore};
@@ -22,9 +25,14 @@ pub(crate) struct Held<'a, Q> {
     /// The duration for which each extension hides the message.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
-    /// The turn to extend the lease. If two tasks used the same receipt, the second one would fail.
-    turn: lock::Mutex<()>,
+    /// The turn to change the lease, with the request that has been sent. If two tasks used the same receipt, the second one would fail.
+    ///
+    /// IMPORTANT: the request is kept if the task that sent it is dropped, because its response contains the next receipt. The next task completes it.
+    turn: lock::Mutex<Option<Request<'a>>>,
 }
+
+/// A request that changes the lease. Its result is a panic of the queue's client, if any.
+type Request<'a> = BoxFuture<'a, thread::Result<Result<Answer>>>;
 
 /// The queue's last response about the message.
 #[derive(Clone)]
@@ -76,28 +84,60 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
 
     /// Hides the message for `hidden`, rounded up to whole seconds, and replaces its text if a new text is given.
     pub(crate) async fn hide(&self, hidden: Duration, text: Option<String>) -> Result<()> {
-        let hidden =
-            Duration::from_secs(hidden.as_secs().saturating_add(u64::from(hidden.subsec_nanos() > 0)));
-        let asked = self.pace.now();
-        let lease = self.queues.update(self.queue, &self.answer().lease, hidden, text).await?;
-        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Answer::new(lease, hidden, asked);
-        Ok(())
+        let mut turn = self.turn.lock().await;
+        self.complete(&mut turn).await;
+        self.send(&mut turn, hidden, text).await
     }
 
-    /// Extends the lease if half of it has passed, or if the process's clock was set back. Returns `true` if it was extended.
-    pub(crate) async fn extend(&self) -> Result<bool> {
-        let _turn = self.turn.lock().await;
+    /// Extends the lease if half of it has passed, or if the process's clock was set back.
+    pub(crate) async fn extend(&self) -> Result<()> {
+        let mut turn = self.turn.lock().await;
+        self.complete(&mut turn).await;
         // An expired lease can still be renewed unless another worker has received the message (QUE-11).
         let is_half_over = self.until().saturating_sub(self.now()).saturating_mul(2) <= ticks_of(self.hidden);
         let is_due = is_half_over || self.pace.now() < self.answer().asked;
-        if is_due {
-            self.hide(self.hidden, None).await?;
+        if is_due { self.send(&mut turn, self.hidden, None).await } else { Ok(()) }
+    }
+
+    /// Completes a request whose task was dropped. Ignores an error: the next request with the same receipt returns it.
+    async fn complete(&self, turn: &mut Option<Request<'a>>) {
+        if turn.is_some() {
+            let _ = self.response(turn).await;
         }
-        Ok(is_due)
+    }
+
+    /// Sends a request that hides the message, and waits for the response.
+    async fn send(
+        &self,
+        turn: &mut Option<Request<'a>>,
+        hidden: Duration,
+        text: Option<String>,
+    ) -> Result<()> {
+        let hidden =
+            Duration::from_secs(hidden.as_secs().saturating_add(u64::from(hidden.subsec_nanos() > 0)));
+        let (queues, queue, lease, asked) = (self.queues, self.queue, self.answer().lease, self.pace.now());
+        let request = async move {
+            let lease = queues.update(queue, &lease, hidden, text).await?;
+            Ok(Answer::new(lease, hidden, asked))
+        };
+        *turn = Some(AssertUnwindSafe(request).catch_unwind().boxed());
+        self.response(turn).await
+    }
+
+    /// Waits for the response to the request.
+    async fn response(&self, turn: &mut Option<Request<'a>>) -> Result<()> {
+        let Some(request) = turn else { return Ok(()) };
+        let answer = request.await;
+        *turn = None;
+        let answer = answer.unwrap_or_else(|panic| resume_unwind(panic))?;
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+        Ok(())
     }
 
     /// Deletes the message. Succeeds if it no longer exists or belongs to another worker (QUE-22).
     pub(crate) async fn finish(&self) -> Result<()> {
+        let mut turn = self.turn.lock().await;
+        self.complete(&mut turn).await;
         let lease = self.answer().lease;
         match self.queues.delete(self.queue, &lease.message.id, &lease.receipt).await {
             Err(error) if !is_lost(&error) => Err(error),
@@ -108,7 +148,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
 
 impl<Q: QueueStore> Keep for Held<'_, Q> {
     fn keep(&self) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move { self.extend().await.map(drop) })
+        Box::pin(self.extend())
     }
 
     fn now(&self) -> u64 {

@@ -13,10 +13,10 @@ const FIRST: Duration = Duration::from_millis(1);
 /// The number of consecutive sleeps that must end with their first poll before the sleep function counts as unusable. A single one may have ended because the
 /// polling thread was suspended meanwhile.
 const ATTEMPTS: usize = 4;
-/// The time after which an unusable sleep function is tried again. The default one blocks the thread while the process can start no other threads.
+/// The time after which an unusable sleep function is tried again.
 const UNUSABLE: Duration = Duration::from_secs(60);
 
-/// The timer that wakes the running steps of a worker. They share one sleep, because the default sleep function needs a thread.
+/// The timer that wakes the running steps of a worker. They share one sleep.
 #[derive(Default)]
 pub(super) struct Timer(Mutex<State>);
 

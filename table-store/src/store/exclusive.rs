@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The state shared by all handles to a store that only their process can use. Clones share the state, and two values are equal if they share it.
 ///
-/// The state counts how often a stored schema was replaced, so the other handles in the process notice a new schema without a request. A process that gives
-/// other processes access to the store must call [`share`](Self::share).
+/// The state counts how often a handle has begun to use a stored schema, so the other handles in the process notice a new schema without a request. A process
+/// that gives other processes access to the store must call [`share`](Self::share).
 ///
 /// ```
 /// use table_core::Engine;
@@ -21,7 +21,7 @@ pub struct Exclusive(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    replaced: AtomicU64,
+    noted: AtomicU64,
     shared: AtomicBool,
 }
 
@@ -38,17 +38,17 @@ impl Exclusive {
         self.0.shared.load(Ordering::Acquire)
     }
 
-    /// Records that a stored schema was replaced.
+    /// Records that the stored schema may differ from the one that other handles have read. Returns how often this was recorded before.
     #[doc(hidden)]
-    pub fn note_replaced_schema(&self) {
-        self.0.replaced.fetch_add(1, Ordering::Release);
+    pub fn note_schema(&self) -> u64 {
+        self.0.noted.fetch_add(1, Ordering::AcqRel)
     }
 
-    /// Returns how often a stored schema was replaced.
+    /// Returns how often [`note_schema`](Self::note_schema) was called.
     #[doc(hidden)]
     #[must_use]
-    pub fn replaced_schemas(&self) -> u64 {
-        self.0.replaced.load(Ordering::Acquire)
+    pub fn noted_schemas(&self) -> u64 {
+        self.0.noted.load(Ordering::Acquire)
     }
 }
 

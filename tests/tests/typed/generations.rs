@@ -7,6 +7,7 @@ mod attempts;
 mod desk;
 mod elsewhere;
 mod feeds;
+mod interrupted;
 mod kept;
 mod kit;
 mod late;

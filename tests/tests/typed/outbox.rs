@@ -7,6 +7,7 @@ mod authority;
 mod claims;
 mod company;
 mod deaths;
+mod dropped;
 mod feeds;
 mod moves;
 mod poison;

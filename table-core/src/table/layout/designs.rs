@@ -34,7 +34,7 @@ pub(super) async fn store<S: TableStore>(
     loop {
         let partition_key = PartitionKey::new(table.folded())?;
         let mut transaction = Transaction::new(partition_key, store.capabilities().limits)?;
-        let (mut written, mut is_replaced) = (Vec::new(), false);
+        let mut written = Vec::new();
         let waiting = proposals.iter().zip(&mut outcomes).filter(|(_, outcome)| outcome.is_none());
         for (proposal, outcome) in waiting {
             let layout = match next(store, table, proposal, accepted).await? {
@@ -43,16 +43,10 @@ pub(super) async fn store<S: TableStore>(
                     continue;
                 }
                 Next::First(layout) => *layout,
-                Next::Follows(layout, stored) => {
-                    is_replaced = true;
-                    layout.following(*stored, now)
-                }
+                Next::Follows(layout, stored) => layout.following(*stored, now),
             };
             match transaction.push(operation(table, proposal, &layout)?) {
-                Ok(()) => {
-                    let (settling, removed) = (layout.settling, layout.removed_properties());
-                    written.push((outcome, Stored { removed, settling, ..Stored::default() }));
-                }
+                Ok(()) => written.push((outcome, Stored::own(&layout))),
                 // The next transaction writes this schema.
                 Err(_) if !written.is_empty() => {}
                 Err(error) => return Err(error.with_table(LAYOUTS)),
@@ -63,9 +57,6 @@ pub(super) async fn store<S: TableStore>(
                 Ok(_) => {
                     for (outcome, stored) in written {
                         *outcome = Some(stored);
-                    }
-                    if let Some(exclusive) = store.capabilities().exclusive.as_ref().filter(|_| is_replaced) {
-                        exclusive.note_replaced_schema();
                     }
                 }
                 Err(error) if error.is_table_not_found() => {

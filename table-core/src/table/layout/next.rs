@@ -50,8 +50,7 @@ pub(super) async fn next<S: TableStore>(
         return Ok(Next::First(Box::new(layout)));
     };
     if stored.schema == *design && accepted.is_none() {
-        let (settling, removed) = (stored.settling, stored.removed_properties());
-        return Ok(Next::Stored(Stored { removed, settling, ..Stored::default() }));
+        return Ok(Next::Stored(Stored::own(&stored)));
     }
     let evolution = stored.compare(design);
     let is_older = stored.supersedes(design);
@@ -59,7 +58,7 @@ pub(super) async fn next<S: TableStore>(
         let refusal = match is_older.then(|| unknown_parts(&stored, design, table)) {
             Some(Ok(unknown)) => {
                 let removed = stored.removed_properties();
-                return Ok(Next::Stored(Stored { unknown, removed, settling: false }));
+                return Ok(Next::Stored(Stored { unknown, removed, ..Stored::default() }));
             }
             Some(Err(error)) => error,
             None => {

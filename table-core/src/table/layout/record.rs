@@ -15,6 +15,7 @@ use crate::row::Row;
 use crate::schema::{Evolution, RemovedProperties, StoredSchema, compare_with_removed};
 use crate::store::{StoredRow, TableStore};
 use crate::table::fault::TableFault;
+use crate::table::layout::known::SchemaVersion;
 use crate::table::request;
 
 /// The table of stored schemas. The `PartitionKey` is a table's name in lower case; the `RowKey` is the name of an entity type.
@@ -129,6 +130,11 @@ impl SchemaRecord {
     /// Returns `true` if the given schema is an earlier schema that this record's schema has superseded.
     pub(super) fn supersedes(&self, design: &StoredSchema) -> bool {
         self.superseded.contains(&design.fingerprint().to_string())
+    }
+
+    /// Returns the version of the stored schema.
+    pub(super) const fn version(&self) -> SchemaVersion {
+        SchemaVersion { generation: self.generation, since: self.since }
     }
 
     /// Returns the names of the properties that rows may contain although the schema does not declare them.

@@ -2,9 +2,9 @@
 //! or stops writing. A program with a newer schema waits before its first write until all programs with an older schema know its properties.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use table_store::{Error, Result};
 
@@ -13,6 +13,7 @@ use crate::runtime::Runtime;
 use crate::schema::{EntitySchema, StoredSchema};
 use crate::store::{Exclusive, TableStore, WriteLease};
 use crate::table::fault::TableFault;
+use crate::table::layout::known::{Known, Settling};
 use crate::table::layout::record::read;
 use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
 use crate::table::layout::{settling, sighting};
@@ -34,47 +35,23 @@ const READS: usize = 8;
 struct Compared {
     /// The number of the read. Later reads have greater numbers.
     read: u64,
+    /// The number of schemas that this process had noted before the read, including the handle's own schema if the read has found it.
+    noted: u64,
     /// `true` if the stored schema equals the handle's schema.
     is_own: bool,
     /// `true` if the handle's schema lacks indexes, a feed or copies of the stored schema whose backfill has not begun.
     lacks_announced: bool,
 }
 
-/// The result of the latest read of the stored schema.
-#[derive(Debug, Default)]
-struct Known {
-    /// The number of the read.
-    read: u64,
-    /// The time during which writes may start; `None` if the next write must read the stored schema again.
-    lease: Option<WriteLease>,
-    /// The number of schemas that this process had replaced before the read.
-    replaced: u64,
-    /// The properties of the stored schema that the handle's schema lacks.
-    lacks: Arc<[String]>,
-    /// The properties in `lacks`, and those that an earlier schema declared.
-    others: Arc<[String]>,
-}
-
-impl Known {
-    fn note_properties(&mut self, lacks: Vec<String>, removed: Vec<String>) {
-        self.others = lacks.iter().cloned().chain(removed).collect();
-        self.lacks = lacks.into();
-    }
-}
-
 /// An opened handle's information about the stored schema. It determines whether a write may start.
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
-    /// The shared state of a store that no other process can use, or `None`. It counts the schemas that this process has replaced.
+    /// The shared state of a store that no other process can use, or `None`. It counts the schemas that this process has noted.
     exclusive: Option<Exclusive>,
     /// The number of reads of the stored schema that have begun.
     reads: AtomicU64,
     known: Mutex<Known>,
-    /// `true` if the next write must wait until older versions of the program know the properties of this schema.
-    settling: AtomicBool,
-    /// The time when this process learned that the schema is stored.
-    since: Mutex<Option<Instant>>,
     /// The states for other schemas whose entities are written together with the handle's entities. The keys are the table and the entity type.
     related: Mutex<BTreeMap<(String, String), Arc<Self>>>,
     /// The states for the other types of a set's handle; empty for the handle of one type.
@@ -84,27 +61,26 @@ pub(crate) struct Standing {
 impl Standing {
     /// Creates the state of a handle whose schema has not been compared yet. The first write through the handle reads the stored schema.
     pub(super) fn unasked(design: StoredSchema, exclusive: Option<Exclusive>) -> Self {
-        let replaced = exclusive.as_ref().map_or(0, Exclusive::replaced_schemas);
         Self {
             design,
             exclusive,
             reads: AtomicU64::new(0),
-            known: Mutex::new(Known { replaced, ..Known::default() }),
-            settling: AtomicBool::new(false),
-            since: Mutex::new(None),
+            known: Mutex::default(),
             related: Mutex::default(),
             members: Vec::new(),
         }
     }
 
     /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks parts that another program has announced, the
-    /// first write reads the stored schema again, and records that a program without these parts may write. `lease` must have begun before the comparison.
-    pub(super) fn opened(mut self, lease: WriteLease, stored: Stored) -> Self {
+    /// first write reads the stored schema again, and records that a program without these parts may write. `lease` must have begun before the comparison, and
+    /// `noted` is the number of schemas that this process had noted before it, including the handle's own.
+    pub(super) fn opened(mut self, (lease, noted): (WriteLease, u64), stored: Stored) -> Self {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
-        known.lease = (!stored.unknown.announced).then_some(lease);
+        known.set_lease(noted, (!stored.unknown.announced).then_some(lease));
+        known.announced = stored.own;
         known.note_properties(stored.unknown.properties, stored.removed);
-        if stored.settling {
-            self.note_settling();
+        if let Some(own) = stored.own.filter(|_| stored.settling) {
+            known.note_settling(own);
         }
         self
     }
@@ -182,12 +158,13 @@ impl Standing {
         (store, runtime): (&S, &Runtime),
         table: &TableName,
     ) -> Result<Arc<[String]>> {
-        if self.lease().is_none() {
-            let (replaced, lease) = (self.replaced_schemas(), runtime.lease(LEASE));
+        let noted = self.noted_schemas();
+        if self.known().lease(noted).is_none() {
+            let lease = runtime.lease(LEASE);
             let compared = self.compare(store, table).await?;
             // IMPORTANT: a program that lacks announced parts writes only after it has recorded a sighting, so its next write queries the store again.
             if !compared.lacks_announced {
-                self.note_lease(compared.read, replaced, lease);
+                self.note_lease(&compared, lease);
             }
         }
         Ok(self.known_properties())
@@ -205,27 +182,21 @@ impl Standing {
 
     /// Returns the time during which a write may start without sending a request or waiting; `None` if it must do so first.
     pub(crate) fn admitted(&self) -> Option<WriteLease> {
-        self.lease().filter(|_| !self.settling.load(Ordering::Relaxed))
-    }
-
-    /// Returns the lease if it has not ended and this process has replaced no schema since the stored schema was read.
-    fn lease(&self) -> Option<WriteLease> {
-        let replaced = self.replaced_schemas();
+        let noted = self.noted_schemas();
         let known = self.known();
-        known.lease.clone().filter(|lease| known.replaced == replaced && lease.is_fresh())
+        known.lease(noted).filter(|_| known.settling().is_none())
     }
 
-    /// Returns the number of schemas that this process has replaced; 0 if other processes can use the store.
-    fn replaced_schemas(&self) -> u64 {
-        self.exclusive.as_ref().map_or(0, Exclusive::replaced_schemas)
+    /// Returns the number of schemas that this process has noted; 0 if other processes can use the store.
+    fn noted_schemas(&self) -> u64 {
+        self.exclusive.as_ref().map_or(0, Exclusive::noted_schemas)
     }
 
-    /// Records the lease of the read with the given number, unless a later read has already been recorded. The caller must determine the other arguments
-    /// before the read.
-    fn note_lease(&self, read: u64, replaced: u64, lease: WriteLease) {
+    /// Records the lease of a read, unless a later read has already been recorded. The caller must determine the lease before the read.
+    fn note_lease(&self, compared: &Compared, lease: WriteLease) {
         let mut known = self.known();
-        if known.read == read {
-            (known.replaced, known.lease) = (replaced, Some(lease));
+        if known.read == compared.read {
+            known.set_lease(compared.noted, Some(lease));
         }
     }
 
@@ -240,41 +211,38 @@ impl Standing {
         table: &TableName,
     ) -> Result<WriteLease> {
         for _ in 0..READS {
+            self.wait_until_settled((store, runtime), table).await?;
             if let Some(lease) = self.admitted() {
                 return Ok(lease);
             }
-            if self.settling.load(Ordering::Relaxed) {
-                self.wait_until_settled((store, runtime), table).await?;
-            }
-            // IMPORTANT: both values are determined after the wait, because another program may have replaced the schema in the meantime.
-            let (replaced, lease) = (self.replaced_schemas(), runtime.lease(LEASE));
+            // IMPORTANT: the lease begins after the wait, because another program may have replaced the schema in the meantime.
+            let lease = runtime.lease(LEASE);
             let compared = self.compare_as_writer(store, table).await?;
-            self.note_lease(compared.read, replaced, lease.clone());
-            let is_current = replaced == self.replaced_schemas();
-            // A store that only this process can use needs no lease: `replaced` is enough, whatever the clock shows.
+            self.note_lease(&compared, lease.clone());
+            let is_current = compared.noted == self.noted_schemas();
+            // A store that only this process can use needs no lease: the number of noted schemas is enough, whatever the clock shows.
             let is_in_time = !self.is_shared() || lease.remaining().is_some();
-            if is_current && is_in_time && !self.settling.load(Ordering::Relaxed) {
+            if is_current && is_in_time && self.known().settling().is_none() {
                 return Ok(lease);
             }
         }
         Err(WriteLease::ended(None).with_table(table.as_str()))
     }
 
-    fn note_settling(&self) {
-        self.since.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now);
-        self.settling.store(true, Ordering::Relaxed);
-    }
-
+    /// Waits while older programs may not know this schema's properties. One of the waiting writes then removes the mark from the stored schema.
     async fn wait_until_settled<S: TableStore>(
         &self,
         (store, runtime): (&S, &Runtime),
         table: &TableName,
     ) -> Result<()> {
-        let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = since.map_or(Duration::ZERO, |since| since.elapsed());
-        runtime.sleep(SETTLED_AFTER.saturating_sub(known)).await;
+        let Some(waiting) = self.known().settling() else { return Ok(()) };
+        runtime.sleep(SETTLED_AFTER.saturating_sub(waiting.since.elapsed())).await;
+        if !self.known().set_over(waiting, true) {
+            return Ok(());
+        }
+        let mut removal = MarkRemoval { standing: self, waiting: Some(waiting) };
         settling::settle(store, table, &self.design).await?;
-        self.settling.store(false, Ordering::Relaxed);
+        removal.waiting = None;
         Ok(())
     }
 
@@ -295,22 +263,31 @@ impl Standing {
         Ok(compared)
     }
 
-    /// Reads the stored schema, and remembers the names of the properties that this schema lacks.
+    /// Reads the stored schema, and remembers the names of the properties that this schema lacks. If the stored schema is this schema, and was not at the last
+    /// read, the other handles in the process are told to read it again: the program that stored it may not have received the response.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
+        let noted = self.noted_schemas();
         let Some(stored) = read(store, table, &self.design.entity).await? else {
+            self.known().announced = None;
             self.learn(number, Vec::new(), Vec::new());
-            return Ok(Compared { read: number, is_own: true, lacks_announced: false });
+            return Ok(Compared { read: number, noted, is_own: true, lacks_announced: false });
         };
         let is_own = stored.compare(&self.design).is_same();
+        let own = is_own.then(|| stored.version());
+        // IMPORTANT: other tasks see both only after the other handles have been told, and before the lease, which permits writes.
+        let noted = {
+            let mut known = self.known();
+            if let Some(own) = own.filter(|_| stored.settling) {
+                known.note_settling(own);
+            }
+            let is_new = std::mem::replace(&mut known.announced, own) != own;
+            if is_new && is_own { note_schema(self.exclusive.as_ref(), noted) } else { noted }
+        };
         let unknown =
             if is_own { UnknownParts::default() } else { unknown_parts(&stored, &self.design, table)? };
-        let is_known = self.since.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        if is_own && stored.settling && !is_known {
-            self.note_settling();
-        }
         self.learn(number, unknown.properties, stored.removed_properties());
-        Ok(Compared { read: number, is_own, lacks_announced: unknown.announced })
+        Ok(Compared { read: number, noted, is_own, lacks_announced: unknown.announced })
     }
 
     /// Checks that a whole row may be replaced. A replace removes properties that this schema does not declare.
@@ -320,5 +297,28 @@ impl Standing {
         }
         let fault = TableFault::DropsProperties(self.design.entity.clone());
         Err(Error::of(fault).with_table(table.as_str()))
+    }
+}
+
+/// Notifies the other handles in the process that the stored schema may differ from the one that they have read. `noted` is the number of schemas that were
+/// noted before the schema was read. Returns the number for the lease of that read: it includes this call, unless another handle has noted a schema since.
+pub(super) fn note_schema(exclusive: Option<&Exclusive>, noted: u64) -> u64 {
+    match exclusive.map(Exclusive::note_schema) {
+        Some(before) if before == noted => before.wrapping_add(1),
+        _ => noted,
+    }
+}
+
+/// The removal of the mark of a settling schema, by one of the waiting writes. Unless it succeeds, the next write removes the mark.
+struct MarkRemoval<'s> {
+    standing: &'s Standing,
+    waiting: Option<Settling>,
+}
+
+impl Drop for MarkRemoval<'_> {
+    fn drop(&mut self) {
+        if let Some(waiting) = self.waiting {
+            self.standing.known().set_over(waiting, false);
+        }
     }
 }

@@ -5,6 +5,7 @@ use table_store::{Error, Result};
 use crate::name::TableName;
 use crate::schema::StoredSchema;
 use crate::table::fault::TableFault;
+use crate::table::layout::known::SchemaVersion;
 use crate::table::layout::record::SchemaRecord;
 
 /// The parts of a newer schema that an older program does not know, although it may still write.
@@ -19,12 +20,22 @@ pub(super) struct UnknownParts {
 /// The result of opening a table: the program's schema was stored, or a newer stored schema was kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stored {
+    /// The version of the program's schema, or `None` if a newer stored schema was kept.
+    pub(super) own: Option<SchemaVersion>,
     /// The parts of the stored schema that the program does not know.
     pub(super) unknown: UnknownParts,
     /// The names of the properties that an earlier schema declared and the stored one does not.
     pub(super) removed: Vec<String>,
     /// `true` if programs with an older schema may not know all properties of the stored schema.
     pub(super) settling: bool,
+}
+
+impl Stored {
+    /// Creates the result for a record that contains the program's schema.
+    pub(super) fn own(record: &SchemaRecord) -> Self {
+        let (own, removed) = (Some(record.version()), record.removed_properties());
+        Self { own, removed, settling: record.settling, unknown: UnknownParts::default() }
+    }
 }
 
 /// Returns the parts of the stored schema that an older program's schema lacks.

@@ -385,7 +385,7 @@ fn a_store_participant_writes_in_every_unit_and_knows_the_actor() {
     .unwrap();
 }
 
-/// Tests that waiting transactions share a timer, because the default sleep function starts a thread.
+/// Tests that waiting transactions share a timer.
 #[test]
 fn transactions_that_wait_for_their_turns_share_a_timer() {
     let (_, accounts) = bank();

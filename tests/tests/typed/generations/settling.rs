@@ -1,20 +1,24 @@
 //! Tests an optional property that is added while other processes use the store. A program that knows the property
 //! delays its first write until all older programs have read the new schema.
 
-use std::future::pending;
+use std::future::{pending, poll_fn};
+use std::mem::replace;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use futures_util::future::join_all;
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::retry::Retry;
-use table_core::table::SETTLED_AFTER;
+use table_core::table::{LEASE, SETTLED_AFTER};
 use table_core::testing::LimitedStore;
-use table_core::{Entity, IfMatch, Table, TableStore, TableStoreExt};
+use table_core::{Entity, IfMatch, Result, Table, TableStore, TableStoreExt};
 use table_patterns::Entities;
 use table_patterns::work::Runtime;
+use tests::faults::{Control, Controlled};
 use tests::time::Time;
 
 use super::{before, nicknamed, refused};
@@ -54,12 +58,12 @@ impl<S: TableStore + Clone> Process<S> {
     }
 }
 
-fn nicknamed(name: &str) -> nicknamed::Employee {
+pub(super) fn nicknamed(name: &str) -> nicknamed::Employee {
     let (department, email, nickname) = ("Sales".to_owned(), "ada".to_owned(), Some(name.to_owned()));
     nicknamed::Employee { department, id: 1, email, nickname }
 }
 
-async fn nickname<S: TableStore>(newer: &Table<nicknamed::Employee, S>) -> Option<String> {
+pub(super) async fn nickname<S: TableStore>(newer: &Table<nicknamed::Employee, S>) -> Option<String> {
     newer.get(nicknamed::Employee::key("Sales", 1)).await.unwrap().unwrap().into_value().nickname
 }
 
@@ -168,4 +172,87 @@ fn a_store_of_this_process_alone_needs_no_wait() {
             .unwrap();
         assert_eq!(process.waited(), 0);
     });
+}
+
+/// Tests a handle whose schema was replaced by the older one, and was then stored again. Programs with the older schema may have read it in between.
+#[test]
+fn a_handle_waits_again_if_its_schema_is_stored_again() {
+    block_on(async {
+        let time = Time::default();
+        let store = shared(time.engine());
+        Process::new(&time, &store).open::<before::Employee>().await;
+        let process = Process::new(&time, &store);
+        let newer = process.open::<nicknamed::Employee>().await;
+        for round in 1..4 {
+            newer.insert_or_replace(&nicknamed("duchess")).await.unwrap();
+            assert_eq!(process.waited(), round * SETTLED_AFTER.as_secs());
+            store.table::<before::Employee>().accept_schema("back").await.unwrap();
+            time.pass(LEASE * 2);
+            let older = Process::new(&time, &store).open::<before::Employee>().await;
+            older.insert_or_replace(&before::employee(1, "ada")).await.unwrap();
+            store.table::<nicknamed::Employee>().accept_schema("forth").await.unwrap();
+            newer.insert_or_replace(&nicknamed("countess")).await.unwrap();
+            let outcome = older.insert_or_replace(&before::employee(1, "ada")).await;
+            assert_eq!(nickname(&newer).await.as_deref(), Some("countess"), "round {round}");
+            assert!(refused(outcome));
+        }
+    });
+}
+
+const WRITES: u32 = 50;
+
+/// Opens the newer handle of a process that waits once in each sleep, and starts no write.
+async fn waiting(control: &Control) -> Table<nicknamed::Employee, Controlled<LimitedStore<Engine>>> {
+    let time = Time::default();
+    let store = shared(time.engine());
+    Process::new(&time, &store).open::<before::Employee>().await;
+    let mut process = Process::new(&time, &control.over(store));
+    process.runtime = Runtime::new().clock(time.clock()).sleep_by(|_| {
+        let mut waited = false;
+        let sleep = poll_fn(move |context| {
+            context.waker().wake_by_ref();
+            if replace(&mut waited, true) { Poll::Ready(()) } else { Poll::Pending }
+        });
+        sleep.boxed()
+    });
+    process.open().await
+}
+
+/// Inserts all employees at the same time.
+async fn insert_all(newer: &Table<nicknamed::Employee, Controlled<LimitedStore<Engine>>>) {
+    let employees: Vec<_> = (1..=WRITES).map(|id| nicknamed::Employee { id, ..nicknamed("ada") }).collect();
+    let outcomes = join_all(employees.iter().map(|one| newer.insert(one))).await;
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+    assert!(!newer.schema_record().await.unwrap().unwrap().settling, "the mark is removed");
+}
+
+#[test]
+fn writes_that_wait_at_the_same_time_remove_the_mark_once() {
+    block_on(async {
+        let control = Control::default();
+        let newer = waiting(&control).await;
+        let before = control.calls();
+        insert_all(&newer).await;
+        // Two requests remove the mark, and one reads the record at the end.
+        assert_eq!(control.calls() - before, WRITES as usize + 3);
+    });
+}
+
+#[test]
+fn another_write_removes_the_mark_if_the_first_one_is_dropped() {
+    for steps in 0..8 {
+        block_on(async {
+            let control = Control::default();
+            let newer = waiting(&control).await;
+            let control = control.stepped().answering_late();
+            let employee = nicknamed("first");
+            let mut first = Box::pin(newer.insert_or_replace(&employee));
+            for _ in 0..steps {
+                control.step(&mut first);
+            }
+            drop(first);
+            newer.insert_or_replace(&employee).await.unwrap();
+            assert!(!newer.schema_record().await.unwrap().unwrap().settling, "{steps} steps");
+        });
+    }
 }

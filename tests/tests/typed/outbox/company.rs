@@ -62,6 +62,10 @@ impl Company {
         company
     }
 
+    pub(crate) fn time(&self) -> Time {
+        self.time.clone()
+    }
+
     pub(crate) fn pass(&self, time: Duration) {
         self.time.pass(time);
     }

@@ -1,0 +1,82 @@
+//! The result of the latest read of the stored schema, and the wait until older programs know the schema.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::store::WriteLease;
+
+/// The version of a stored schema. It changes whenever another schema is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SchemaVersion {
+    /// The number of schemas stored so far. It starts again at 1 if the table is deleted.
+    pub(super) generation: u64,
+    /// The time when the schema replaced its predecessor.
+    pub(super) since: Option<u64>,
+}
+
+/// The result of the latest read of the stored schema.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The number of the read.
+    pub(super) read: u64,
+    /// The time during which writes may start; `None` if the next write must read the stored schema again.
+    lease: Option<WriteLease>,
+    /// The number of schemas that this process had noted before the read.
+    noted: u64,
+    /// The version of the handle's own schema that the other handles in the process have been told about.
+    pub(super) announced: Option<SchemaVersion>,
+    /// The wait before the first write; `None` if the stored schema requires none.
+    settling: Option<Settling>,
+    /// The properties of the stored schema that the handle's schema lacks.
+    pub(super) lacks: Arc<[String]>,
+    /// The properties in `lacks`, and those that an earlier schema declared.
+    pub(super) others: Arc<[String]>,
+}
+
+/// The wait until older programs know the properties of a stored schema.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settling {
+    schema: SchemaVersion,
+    /// The time when this process learned that the schema is stored.
+    pub(super) since: Instant,
+    is_over: bool,
+}
+
+impl Known {
+    /// Returns the lease if it has not ended. `noted` is the number of schemas that this process has noted. The lease ends if this number changes.
+    pub(super) fn lease(&self, noted: u64) -> Option<WriteLease> {
+        self.lease.clone().filter(|lease| self.noted == noted && lease.is_fresh())
+    }
+
+    /// Sets the lease of a read, before which this process had noted the given number of schemas.
+    pub(super) fn set_lease(&mut self, noted: u64, lease: Option<WriteLease>) {
+        (self.noted, self.lease) = (noted, lease);
+    }
+
+    pub(super) fn note_properties(&mut self, lacks: Vec<String>, removed: Vec<String>) {
+        self.others = lacks.iter().cloned().chain(removed).collect();
+        self.lacks = lacks.into();
+    }
+
+    /// Records that older programs may not know the stored schema. Each version of the schema is waited for once.
+    pub(super) fn note_settling(&mut self, schema: SchemaVersion) {
+        if self.settling.is_none_or(|settling| settling.schema != schema) {
+            self.settling = Some(Settling { schema, since: Instant::now(), is_over: false });
+        }
+    }
+
+    /// Returns the wait that the next write must complete; `None` if it need not wait.
+    pub(super) fn settling(&self) -> Option<Settling> {
+        self.settling.filter(|settling| !settling.is_over)
+    }
+
+    /// Sets whether a wait is over. Returns `true` if this has changed. A wait for another version of the schema is not changed.
+    pub(super) fn set_over(&mut self, waited: Settling, is_over: bool) -> bool {
+        match &mut self.settling {
+            Some(settling) if settling.schema == waited.schema => {
+                std::mem::replace(&mut settling.is_over, is_over) != is_over
+            }
+            _ => false,
+        }
+    }
+}
