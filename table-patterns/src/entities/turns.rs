@@ -27,6 +27,9 @@ use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 /// request to a distant store.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The length of a queue up to which writers that have given up are not removed from it.
+const SHORT: usize = 16;
+
 /// The queues for the partitions and entities that a handle writes to. Clones of the handle share them.
 #[derive(Clone, Default)]
 pub(crate) struct Turns(Arc<Shared>);
@@ -52,6 +55,8 @@ type Place = (String, PartitionKey, Option<RowKey>);
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
+    /// The length of the queue at which writers that have given up are removed from it.
+    limit: usize,
     stalls: Arc<StallDetector>,
     /// The open group, with the uncommitted operations of the writers that have already had their turn.
     group: Option<Arc<Group>>,
@@ -117,11 +122,7 @@ impl Turns {
                         lines.insert(place.clone(), Line { stalls, ..Line::default() });
                         return Turn { turns: self.clone(), place: Some(place) };
                     }
-                    Some(line) => {
-                        let (sender, receiver) = oneshot::channel();
-                        line.waiters.push_back(sender);
-                        (receiver, Arc::clone(&line.stalls))
-                    }
+                    Some(line) => (line.wait(), Arc::clone(&line.stalls)),
                 }
             };
             match stalls.wait(turn, (runtime, self.0.timeout)).await {
@@ -168,6 +169,28 @@ impl Turns {
     }
 }
 
+impl Line {
+    /// Adds a writer to the queue.
+    fn wait(&mut self) -> oneshot::Receiver<Turn> {
+        // While the holder of the turn is stuck, every later writer gives up. The limit is doubled, so each writer is looked at a few times at most.
+        if self.waiters.len() >= self.limit {
+            self.waiters.retain(|waiter| !waiter.is_canceled());
+            self.limit = self.waiters.len().saturating_mul(2).max(SHORT);
+        }
+        let (sender, receiver) = oneshot::channel();
+        self.waiters.push_back(sender);
+        receiver
+    }
+
+    /// Returns `true` if other writers are waiting for their turn.
+    fn has_waiters(&mut self) -> bool {
+        while self.waiters.front().is_some_and(oneshot::Sender::is_canceled) {
+            self.waiters.pop_front();
+        }
+        !self.waiters.is_empty()
+    }
+}
+
 fn entity_place(table: &TableName, key: &EntityKey) -> Place {
     (table.folded().to_owned(), key.partition_key.clone(), Some(key.row_key.clone()))
 }
@@ -175,7 +198,7 @@ fn entity_place(table: &TableName, key: &EntityKey) -> Place {
 impl Turn {
     /// Returns `true` if other writers are waiting for their turn.
     pub(crate) fn has_waiters(&self) -> bool {
-        self.with_line(|line| line.waiters.iter().any(|waiter| !waiter.is_canceled())).unwrap_or_default()
+        self.with_line(Line::has_waiters).unwrap_or_default()
     }
 
     /// Returns the open group, if earlier writers have added operations to it.

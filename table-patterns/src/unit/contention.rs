@@ -117,8 +117,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let (table, partition_key) = (&self.table, self.draft.planned().partition_key());
         let queue = Queue { store: &self.store, table, partition_key, seen: &contention.seen };
         let rows = self.contended(error);
-        contention.own =
-            queue.reserve(contention.own.take(), contention.hold, rows, || runtime.random()).await?;
+        // IMPORTANT: the transaction keeps an earlier reservation if this request fails, and deletes it when it ends.
+        let own = contention.own.clone();
+        contention.own = queue.reserve(own, contention.hold, rows, || runtime.random()).await?;
         contention.has_touched = true;
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! steps that they record have increasing versions.
 
 mod members;
+mod waiters;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -398,3 +398,46 @@ fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
         assert!(most <= BOUND, "{most} attempts of the distant process, {posts:?} posts");
     }
 }
+
+/// Tests a transaction that loses all its attempts to another process, while one of its requests fails. It leaves no reservation unless the request that
+/// deletes the reservation fails.
+#[test]
+fn a_transaction_with_a_failed_request_leaves_no_reservation() {
+    let (mut failed, mut reserved) = (0, 0);
+    for number in 0..200 {
+        let run = Run::new(5);
+        let store = FaultyStore::new(run.engine.clone());
+        let runtime = run.timeline.runtime(7);
+        let retry = Retry::new(LOSSES + 4, Duration::ZERO, Duration::ZERO).with_runtime(runtime.clone());
+        let counters = store.entities::<Counter>().with_runtime(runtime).with_retry(retry);
+        let other = run.engine.entities::<Counter>();
+        store.script(
+            move |_, at| if at == number { Fault::Before(ErrorCode::InternalError) } else { Fault::None },
+        );
+        let most = AtomicUsize::new(0);
+        let transaction: LocalBoxFuture<'_, ()> = Box::pin(async {
+            let ended = counters.transaction(Counter::partition("t"), async |unit| {
+                let counter = unit.get(Counter::key("t")).await?.expect("inserted");
+                unit.update(&counter, |counter| counter.value += 1)?;
+                // Another process, which ignores reservations, writes in the meantime.
+                other.update(Counter::key("t"), |counter| counter.value += 1).await?;
+                most.fetch_max(run.reservations(), Ordering::Relaxed);
+                Ok::<_, Error>(())
+            });
+            ended.await.unwrap_err();
+        });
+        run.timeline.run(vec![transaction]);
+        let calls = store.calls().len();
+        if number >= calls {
+            assert!(
+                failed > 10 && reserved > 5,
+                "{failed} requests failed, {reserved} of them after a reservation"
+            );
+            return;
+        }
+        failed += 1;
+        reserved += most.into_inner();
+        assert!(run.reservations() == 0 || number + 1 == calls, "request {number} of {calls}");
+    }
+    panic!("the transaction does not end");
+}
