@@ -12,9 +12,11 @@ const LOGICAL_FULL: u16 = 1014;
 const SESSION_BEHIND: u16 = 1002;
 /// The sub-status code of the response to a request whose container was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
-/// The status and sub-status codes of the responses to a request whose container was replaced by another one with the same name. Over HTTP/2, the gateway may
-/// send the second. The Azure SDK then sends the request again, except for a later page of a query.
-const REPLACED: [(u16, u16); 2] = [(400, 1024), (410, 1000)];
+/// The status and sub-status codes of the response to a request whose container was replaced by another one with the same name.
+///
+/// Over HTTP/2, the gateway may send 410/1000 instead if its own cache of containers is outdated. The Azure SDK looks up the container after both, and itself
+/// reports a replacement that it finds. A 410/1000 without one is temporary, like every 410.
+const REPLACED: (u16, u16) = (400, 1024);
 
 /// The sub-status code with which the Azure SDK abandons a query whose partitions were split repeatedly.
 const SPLIT_RETRIES: u16 = 20206;
@@ -74,7 +76,7 @@ pub(crate) fn is_container_new(error: &CosmosError) -> bool {
         let message = error.to_string();
         message.contains("was recreated") || message.contains("does not match the operation's container rid")
     };
-    REPLACED.contains(&status(error)) || status(error).0 == 400 && !error.is_from_wire() && is_told()
+    status(error) == REPLACED || status(error).0 == 400 && !error.is_from_wire() && is_told()
 }
 
 /// Returns `true` if a request failed because its partition is being split, merged or moved. The request had no effect (MAP-12).
@@ -179,7 +181,7 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
         (400, FAN_OUT) => ErrorCode::Unsupported,
         (403, LOGICAL_FULL) => ErrorCode::DiskFull,
         (404, OWNER_NOT_FOUND) => ErrorCode::TableNotFound,
-        (404, SESSION_BEHIND) | (410 | 429 | 449 | 503, _) => ErrorCode::ServerBusy,
+        (404, SESSION_BEHIND) | (410 | 429 | 449 | 503, _) | (500, SPLIT_RETRIES) => ErrorCode::ServerBusy,
         (401, _) => ErrorCode::AuthenticationFailed,
         (403, _) => ErrorCode::AuthorizationFailure,
         (404, _) => ErrorCode::ResourceNotFound,
@@ -220,7 +222,7 @@ pub(crate) const fn help(status: u16, sub: u16) -> &'static str {
         }
         (404, SESSION_BEHIND) => "; no replica has caught up with the session, retry later",
         (413, _) => "; the request is too large, send it in parts",
-        (410, _) => "; the partition is still being split or moved, retry later",
+        (410, _) | (500, SPLIT_RETRIES) => "; the partition is still being split or moved, retry later",
         _ => "",
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use azure_core::http::StatusCode;
+use azure_data_cosmos_driver::fault_injection::FaultOperationType;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table_core::query::{KeyRange, Query, TextRange};
@@ -17,6 +19,8 @@ use table_cosmos::Options;
 use table_cosmos::emulator::Emulator;
 use table_hierarchy::{Component, Epk};
 
+use crate::doubts::rule;
+use crate::recorded::custom;
 use crate::runtime;
 
 fn insert(store: &impl TableStore, partition: &str, row: &str) -> Transaction {
@@ -156,6 +160,45 @@ fn map_13_and_page_1_pages_continue_across_random_splits_and_merges() {
             }
             let distinct: BTreeSet<&String> = seen.iter().collect();
             assert_eq!((distinct.len(), seen.len()), (60, 60), "seed {seed}: {query:?}");
+        }
+    });
+}
+
+/// Tests the responses for a partition that is moving, and for a gateway whose cache of containers is outdated. The container is the same, so the next page
+/// exists, and its error never means that the table was created again.
+#[test]
+fn map_12_and_page_9_a_later_page_that_stays_gone_is_busy_and_continues_afterwards() {
+    runtime().block_on(async {
+        let prefix = KeyRange { partition_key: TextRange::prefix("t!"), row_key: TextRange::ALL };
+        for (keys, sub) in [KeyRange::partition("t!u!"), prefix]
+            .iter()
+            .flat_map(|keys| [1000, 1002, 1007].map(|sub| (keys, sub)))
+        {
+            let emulator = Emulator::new(false).unwrap();
+            let table = TableName::new("Events").unwrap();
+            emulator.create(&table, 2, 4, None).unwrap();
+            let gone = custom(StatusCode::Gone, sub, r#"{"code":"Gone","message":"gone"}"#);
+            let rule = rule(FaultOperationType::QueryItem, gone, u32::MAX);
+            let short = Backoff { initial: Duration::from_millis(1), max: Duration::from_millis(1) };
+            let options = Options::new().levels("Events", 2).retry_during_splits(2, short);
+            let store = emulator.open_with_faults(options, vec![rule.clone()]).await.unwrap();
+            for row in 0..3 {
+                store.submit(&table, insert(&store, "t!u!", &format!("r{row}"))).await.unwrap();
+            }
+            let query = Query { top: Some(1), ..Query::new(keys.clone()) };
+            let first = store.query(&table, &query, None).await.unwrap();
+            rule.enable();
+            let from = first.continuation;
+            let error =
+                store.query(&table, &query, from.as_ref()).await.map(|page| page.rows.len()).unwrap_err();
+            assert_eq!(
+                (error.code(), error.rule()),
+                (ErrorCode::ServerBusy, None),
+                "{sub}, {keys:?}: {error}"
+            );
+            rule.disable();
+            let second = store.query(&table, &query, from.as_ref()).await.unwrap();
+            assert_eq!((first.rows.len(), second.rows.len()), (1, 1), "{sub}, {keys:?}");
         }
     });
 }

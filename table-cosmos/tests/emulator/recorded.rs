@@ -37,7 +37,7 @@ async fn answering(
     (store, table)
 }
 
-fn custom(status: StatusCode, sub_status: u16, body: &str) -> FaultInjectionResult {
+pub(crate) fn custom(status: StatusCode, sub_status: u16, body: &str) -> FaultInjectionResult {
     let answer = CustomResponseBuilder::new(status).with_sub_status(sub_status).with_body(body).build();
     FaultInjectionResultBuilder::new().with_custom_response(answer).build()
 }
