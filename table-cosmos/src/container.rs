@@ -1,6 +1,7 @@
 //! Containers that store tables: their creation with the configured levels, lookup regardless of case, and comparison with the options.
 
 mod current;
+mod description;
 mod difference;
 mod fault;
 mod listing;
@@ -97,6 +98,11 @@ fn differences(table: &TableName, options: &Options, found: &ContainerProperties
     policy::differences(found, &mapping).into_iter().chain(expiry).chain(unique).collect()
 }
 
+/// Returns the number that identifies a container, or `None` if its description has no valid resource id.
+fn incarnation_of(found: &ContainerProperties) -> Option<u32> {
+    found.system_properties.resource_id.as_deref().and_then(item::incarnation_of)
+}
+
 /// Returns an ambiguous error if the response to the creation or deletion of a container did not come from the service.
 fn acknowledged<T>(answer: &ResourceResponse<T>, table: &TableName) -> Result<()> {
     if answer.headers().activity_id().is_some() {
@@ -119,6 +125,11 @@ impl CosmosTables {
             }
             self.containers().forget(table);
         }
+        Ok(self.open_container(table).await?.0)
+    }
+
+    /// Opens the container that currently stores a table, and returns it with its description.
+    async fn open_container(&self, table: &TableName) -> Result<(Container, ContainerProperties)> {
         let name = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
             Err(error) if failure::is_missing(&error) => self.in_another_case(table).await?,
@@ -131,7 +142,7 @@ impl CosmosTables {
         let mapping = mapping_of(table, options, &properties);
         compare(table, options, &mapping, &properties)?;
         let client = self.current(client, &properties.id, mapping.depth()).await?;
-        let incarnation = properties.system_properties.resource_id.as_deref().and_then(item::incarnation_of);
+        let incarnation = incarnation_of(&properties);
         let unique_keys = Arc::new(UniqueKeys::of(&properties));
         let container = Container { client, incarnation, mapping, unique_keys };
         // A token does not permit reading the throughput. The container is then used without a comparison of the throughput.
@@ -141,58 +152,7 @@ impl CosmosTables {
         }
         self.containers().put(table, container.clone());
         usage::opened(&container);
-        Ok(container)
-    }
-
-    /// Returns the differences between the container of a table and the options that do not prevent its use. Each of them is also logged as a warning
-    /// when the container is opened.
-    ///
-    /// ```no_run
-    /// # use table_core::{Result, TableName};
-    /// # use table_cosmos::CosmosTables;
-    /// # async fn program(store: CosmosTables) -> Result<()> {
-    /// for difference in store.differences(&TableName::new("Events")?).await? {
-    ///     println!("{difference}");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// - `TableNotFound` or `SchemaMismatch`, as for every other request.
-    /// - `AuthorizationFailure` if the store was opened with a token, which does not permit reading the throughput.
-    pub async fn differences(&self, table: &TableName) -> Result<Vec<Difference>> {
-        let table = table.clone();
-        self.run(|store| async move {
-            let container = store.container(&table).await?;
-            let described = async { container.client.read(None).await?.into_model() };
-            let properties = match Box::pin(described).await {
-                Ok(properties) => properties,
-                Err(error) if failure::is_missing(&error) => {
-                    store.containers().forget(&table);
-                    return Err(store.missing(ContainerFault::NoTable, &table).await);
-                }
-                Err(error) => {
-                    return Err(failure::error("read the container", error).with_table(table.as_str()));
-                }
-            };
-            // The container may have been replaced after it was opened.
-            let mapping = mapping_of(&table, store.options(), &properties);
-            compare(&table, store.options(), &mapping, &properties)
-                .inspect_err(|_| store.containers().forget(&table))?;
-            let throughput = store.compared_throughput(&container).await;
-            let throughput = throughput.map_err(|error| error.with_table(table.as_str()))?;
-            Ok(differences(&table, store.options(), &properties).into_iter().chain(throughput).collect())
-        })
-        .await
-    }
-
-    async fn compared_throughput(&self, container: &Container) -> Result<Option<Difference>> {
-        let Some(asked) = self.options().throughput else { return Ok(None) };
-        let found = Box::pin(container.client.read_throughput(None)).await;
-        let found = found.map_err(|error| failure::error("read the throughput", error))?;
-        let found = Throughput::of(found.as_ref());
-        Ok((found != asked).then_some(Difference::Throughput { asked, found }))
+        Ok((container, properties))
     }
 
     async fn properties(&self, name: &str) -> Result<(ContainerClient, ContainerProperties), CosmosError> {

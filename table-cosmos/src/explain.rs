@@ -86,16 +86,20 @@ impl fmt::Display for Reads {
 impl CosmosTables {
     /// Returns the current physical partitions of a table.
     ///
+    /// If the service rejects the request for the partitions, or no response arrives, the Azure SDK returns the partitions that it last received.
+    ///
     /// # Errors
     /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn partitions(&self, table: &TableName) -> Result<PartitionMap> {
         let table = table.clone();
         self.run(|store| async move {
-            let container = store.container(&table).await?;
+            // The Azure SDK also returns the partitions that it last received if the container no longer exists.
+            let (container, _) = store.described(&table).await?;
             let options =
                 azure_data_cosmos::options::ReadFeedRangesOptions::default().with_force_refresh(true);
             let ranges = container.client.read_feed_ranges(Some(options)).await;
-            let ranges = ranges.map_err(|error| failure::error("read the feed ranges", error))?;
+            let ranges = ranges
+                .map_err(|error| failure::error("read the feed ranges", error).with_table(table.as_str()))?;
             let bound = |text: String| {
                 text.parse::<Epk>().map_err(|error| {
                     Error::new(ErrorCode::InvalidInput, "a feed range has no bound").with_source(error)

@@ -15,6 +15,7 @@ mod doubts;
 mod empty_pages;
 mod enlarged;
 mod expiry;
+mod feed_ranges;
 mod foreign;
 mod gateway;
 mod histories;

@@ -2,32 +2,50 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::{EntityKey, Error, ErrorCode, IfMatch, OperationKind, TableName, TableStore};
-use table_cosmos::emulator::{DATABASE, Delivery, Emulator, Network, Request};
+use table_cosmos::emulator::{Answer, DATABASE, Delivery, Emulator, Network, Request};
 use table_cosmos::{CosmosTables, Options};
+use tokio::time::timeout;
 
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A mock network that adds, to responses for items, the sub-status with which the service reports a missing container or database.
-struct Owners(Emulator);
+/// The status and sub-status codes with which the service and its gateway report that a container was replaced. The emulator sends only the first.
+pub(crate) const REPORTS: [(u16, u16); 2] = [(400, 1024), (410, 1000)];
+
+/// A mock network that adds, to responses for items, the sub-status with which the service reports a missing container or database. It replaces the response
+/// with which the emulator reports a replaced container.
+struct Owners {
+    account: Emulator,
+    report: (u16, u16),
+}
 
 impl Network for Owners {
     fn deliver(&self, request: Request) -> Delivery {
-        let account = self.0.clone();
+        let (account, report) = (self.account.clone(), self.report);
         Box::pin(async move {
             let mut answer = account.receive(&request).await?;
             let text = String::from_utf8_lossy(&answer.body);
             let is_owner = text.contains("Container '") || text.contains("Database '");
             if request.target.contains("/docs") && answer.status == 404 && is_owner {
-                answer.headers.retain(|(name, _)| name != "x-ms-substatus");
-                answer.headers.push(("x-ms-substatus".to_owned(), "1003".to_owned()));
+                set_sub_status(&mut answer, 1003);
+            }
+            let is_report = |(name, value): &(String, String)| name == "x-ms-substatus" && value == "1024";
+            if answer.status == 400 && answer.headers.iter().any(is_report) {
+                answer.status = report.0;
+                set_sub_status(&mut answer, report.1);
             }
             Ok(answer)
         })
     }
+}
+
+fn set_sub_status(answer: &mut Answer, sub: u16) {
+    answer.headers.retain(|(name, _)| name != "x-ms-substatus");
+    answer.headers.push(("x-ms-substatus".to_owned(), sub.to_string()));
 }
 
 impl fmt::Debug for Owners {
@@ -37,11 +55,16 @@ impl fmt::Debug for Owners {
 }
 
 pub(crate) async fn opened() -> (Emulator, CosmosTables, TableName) {
+    opened_with(Options::new(), REPORTS[0]).await
+}
+
+/// Opens a store over a network that reports a replaced container with the given status, and a table with one row and four physical partitions.
+async fn opened_with(options: Options, report: (u16, u16)) -> (Emulator, CosmosTables, TableName) {
     let account = Emulator::new(false).unwrap();
     let table = TableName::new("Things").unwrap();
-    account.create(&table, 1, 4, None).unwrap();
-    let network = Arc::new(Owners(account.clone()));
-    let store = account.open_over(Options::new(), network).await.unwrap();
+    account.create(&table, 1, 4, Some(4_000)).unwrap();
+    let network = Arc::new(Owners { account: account.clone(), report });
+    let store = account.open_over(options, network).await.unwrap();
     let insert = [("there".to_owned(), OperationKind::Insert(row("first")))];
     store.submit(&table, transaction(&store, insert)).await.unwrap();
     (account, store, table)
@@ -53,7 +76,7 @@ pub(crate) async fn delete(account: &Emulator, target: &str) {
 }
 
 /// The number of operations that [`verb`] can run.
-pub(crate) const VERBS: usize = 9;
+pub(crate) const VERBS: usize = 12;
 
 /// Runs the operation with the given number. Returns the name and the outcome of the operation.
 pub(crate) async fn verb(
@@ -84,10 +107,19 @@ pub(crate) async fn verb(
         5 => write("replace", &[("there", OperationKind::Replace(second(), IfMatch::Any))]).await,
         6 => write("merge", &[("there", OperationKind::Merge(second(), IfMatch::Any))]).await,
         7 => write("delete", &[("there", OperationKind::Delete(IfMatch::Any))]).await,
-        _ => {
+        8 => {
             let newer = ("newer", OperationKind::Insert(second()));
             write("batch", &[("new", OperationKind::InsertOrReplace(second())), newer]).await
         }
+        9 => {
+            let map = store.partitions(table).await;
+            ("partitions", map.map(|map| format!("{} partitions", map.partitions().len())))
+        }
+        10 => {
+            let plan = store.explain(table, &Query::new(KeyRange::ALL)).await;
+            ("explain", plan.map(|plan| format!("{} of {}", plan.route.partitions(), plan.route.total)))
+        }
+        _ => ("differences", store.differences(table).await.map(|found| format!("{found:?}"))),
     }
 }
 
@@ -95,9 +127,9 @@ pub(crate) async fn verb(
 /// the different paths.
 #[test]
 fn hpk_43_a_container_that_was_replaced_by_one_with_other_paths_is_refused() {
-    for first in 0..VERBS {
+    for (first, report) in (0..VERBS).flat_map(|first| REPORTS.map(|report| (first, report))) {
         runtime().block_on(async {
-            let (account, store, table) = opened().await;
+            let (account, store, table) = opened_with(Options::new(), report).await;
             delete(&account, &format!("/dbs/{DATABASE}/colls/{table}")).await;
             account.create_with_paths(&table, &["/x"], 2, None).unwrap();
             account
@@ -112,7 +144,56 @@ fn hpk_43_a_container_that_was_replaced_by_one_with_other_paths_is_refused() {
                 let (name, outcome) = verb(&store, &table, number).await;
                 let error = outcome.unwrap_err();
                 let is_told = error.code() == ErrorCode::SchemaMismatch;
-                assert!(is_told || after == 0, "{name} after {after} calls: {error}");
+                assert!(is_told || after == 0, "{name} after {after} calls, {report:?}: {error}");
+            }
+        });
+    }
+}
+
+/// Tests that a store which had the old container open has the same outcomes as a store which is opened after the replacement.
+#[test]
+fn opt_6_a_container_that_was_created_again_is_used_like_one_that_was_never_open() {
+    for (first, report) in (0..VERBS).flat_map(|first| REPORTS.map(|report| (first, report))) {
+        runtime().block_on(async {
+            let mut outcomes = Vec::new();
+            for is_new in [false, true] {
+                let options = Options::new().throughput(4_000);
+                let (account, store, table) = opened_with(options.clone(), report).await;
+                // The partitions and the throughput of the old container are known.
+                for number in 9..VERBS {
+                    verb(&store, &table, number).await.1.unwrap();
+                }
+                delete(&account, &format!("/dbs/{DATABASE}/colls/{table}")).await;
+                account.create(&table, 1, 1, Some(400)).unwrap();
+                let item = r#"{"id": "there", "l1": "p", "p": {}}"#;
+                account.put(&table, r#"["p"]"#, item).await.unwrap();
+                let store = if is_new { account.open(options).await.unwrap() } else { store };
+                let mut found = Vec::new();
+                for number in (first..VERBS).chain(0..first) {
+                    let (name, outcome) = verb(&store, &table, number).await;
+                    found.push((name, outcome.map_err(|error| error.code())));
+                }
+                outcomes.push(found);
+            }
+            assert_eq!(outcomes[0], outcomes[1], "from operation {first}, {report:?}");
+        });
+    }
+}
+
+#[test]
+fn opt_6_a_container_that_another_program_deletes_is_missing_for_every_verb() {
+    for first in 0..VERBS {
+        runtime().block_on(async {
+            let (account, store, table) = opened().await;
+            for number in 9..VERBS {
+                verb(&store, &table, number).await.1.unwrap();
+            }
+            delete(&account, &format!("/dbs/{DATABASE}/colls/{table}")).await;
+            for number in (first..VERBS).chain(0..first) {
+                let (name, outcome) = verb(&store, &table, number).await;
+                let error = outcome.expect_err(name);
+                assert_eq!(error.code(), ErrorCode::TableNotFound, "{name}: {error}");
+                assert_eq!(error.table(), Some("Things"), "{name}: {error}");
             }
         });
     }
@@ -142,10 +223,10 @@ fn page_9_a_query_ends_with_an_error_if_the_table_was_created_again_between_two_
     // The new table contains rows after the position of the query, only rows before it, or none.
     let cases =
         all.iter().flat_map(|keys| [&["1", "2", "3", "there"][..], &["0"], &[]].map(|new| (keys, new)));
-    for (keys, new) in cases {
+    for ((keys, new), report) in cases.flat_map(|case| REPORTS.map(|report| (case, report))) {
         for is_same_store in [true, false] {
             runtime().block_on(async {
-                let (account, store, table) = opened().await;
+                let (account, store, table) = opened_with(Options::new(), report).await;
                 let fill = async |store: &CosmosTables, keys: &[&str], text: &str| {
                     let rows =
                         keys.iter().map(|key| ((*key).to_owned(), OperationKind::InsertOrReplace(row(text))));
@@ -168,9 +249,10 @@ fn page_9_a_query_ends_with_an_error_if_the_table_was_created_again_between_two_
                     fill(&other, new, "second").await;
                 }
                 let reader = if is_same_store { &store } else { &other };
-                let case = format!("{keys:?}, {new:?}, same store: {is_same_store}");
-                let later = reader.query(&table, &query, Some(&from)).await;
-                let error = later.map(|page| page.rows.len()).expect_err(&case);
+                let case = format!("{keys:?}, {new:?}, {report:?}, same store: {is_same_store}");
+                // A query that is sent again as during a split would last for minutes.
+                let later = timeout(Duration::from_secs(60), reader.query(&table, &query, Some(&from))).await;
+                let error = later.expect(&case).map(|page| page.rows.len()).expect_err(&case);
                 assert_eq!(
                     (error.code(), error.rule()),
                     (ErrorCode::InvalidInput, Some("PAGE-9")),
