@@ -207,7 +207,13 @@ impl CosmosTables {
         let is_there = match self.permitted_names().await.map_err(|error| error.with_table(table.as_str()))? {
             Some(names) => names.contains(table),
             // A token does not permit listing containers, but an existing container can be read.
-            None => self.properties(table.as_str()).await.is_ok(),
+            None => match self.properties(table.as_str()).await {
+                Ok(_) => true,
+                Err(error) if failure::is_missing(&error) || failure::is_forbidden(&error) => false,
+                Err(error) => {
+                    return Err(failure::error("open the container", error).with_table(table.as_str()));
+                }
+            },
         };
         if is_there {
             return Err(exists());

@@ -1,7 +1,7 @@
 //! Tests of containers whose names differ only in case. Other programs may create such containers (TBL-2).
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::table::LAYOUTS;
@@ -159,6 +159,106 @@ fn tbl_2_a_credential_that_may_not_list_containers_finds_only_the_exact_spelling
                 assert_eq!(error.code(), ErrorCode::TableNotFound, "{error}");
             }
             assert_eq!(delete.code(), ErrorCode::ResourceNotFound, "{delete}");
+        }
+    });
+}
+
+/// A mock network of a credential that may neither list nor create containers, on which other requests fail.
+struct Restricted {
+    account: Emulator,
+    /// The requests so far, without their headers and bodies.
+    sent: Mutex<Vec<String>>,
+    failing: Failing,
+    failure: Result<Answer, Broken>,
+}
+
+/// The requests that fail.
+#[derive(Clone, Debug)]
+enum Failing {
+    Nothing,
+    /// The request with the given number.
+    Once(usize),
+    /// All requests of one kind.
+    Every(String),
+}
+
+impl Network for Restricted {
+    fn deliver(&self, request: Request) -> Delivery {
+        let (account, failure) = (self.account.clone(), self.failure.clone());
+        let is_query = request.header("x-ms-documentdb-isquery").is_some();
+        let kind = format!("{} {}, query: {is_query}", request.method, request.target);
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let fails = match &self.failing {
+            Failing::Nothing => false,
+            Failing::Once(at) => sent.len() == *at,
+            Failing::Every(failing) => *failing == kind,
+        };
+        sent.push(kind);
+        Box::pin(async move {
+            let is_forbidden = request.method == "POST" && request.target.ends_with("/colls");
+            match (fails, is_forbidden) {
+                (true, _) => failure,
+                (false, true) => Ok(answer(403)),
+                (false, false) => account.receive(&request).await,
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Restricted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Restricted")
+    }
+}
+
+/// Creates a table with a credential that may neither list nor create containers. Returns the number of requests before the call, all requests, and the error.
+async fn refused_creation(
+    account: &Emulator,
+    failing: Failing,
+    failure: Result<Answer, Broken>,
+) -> (usize, Vec<String>, Error) {
+    let sent = Mutex::default();
+    let network = Arc::new(Restricted { account: account.clone(), sent, failing, failure });
+    let store = account.open_over(Options::new(), network.clone()).await.unwrap();
+    let sent = || network.sent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let before = sent().len();
+    let error = store.create_table(&TableName::new("Events").unwrap()).await.unwrap_err();
+    (before, sent(), error)
+}
+
+/// Tests a failure of each request for a creation. It may change the error to that of the failure, but never to the error of another outcome:
+/// `create_if_missing` opens the table only if the creation reports that it exists.
+#[test]
+fn opt_2_a_failed_request_of_a_creation_does_not_decide_whether_the_table_exists() {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let statuses = [408, 410, 429, 449, 500, 503].map(|status| Ok(answer(status)));
+        let failures: Vec<_> =
+            statuses.into_iter().chain([Err(Broken::BeforeSending), Err(Broken::AfterSending)]).collect();
+        for exists in [true, false] {
+            let account = Emulator::new(false).unwrap();
+            if exists {
+                account.create(&TableName::new("Events").unwrap(), 1, 1, None).unwrap();
+            }
+            let (before, sent, calm) = refused_creation(&account, Failing::Nothing, Ok(answer(500))).await;
+            let expected =
+                if exists { ErrorCode::TableAlreadyExists } else { ErrorCode::AuthorizationFailure };
+            assert_eq!(calm.code(), expected, "{calm}");
+            let of_call = sent.iter().enumerate().skip(before);
+            let failing = of_call.flat_map(|(at, kind)| [Failing::Once(at), Failing::Every(kind.clone())]);
+            let mut absorbed = 0;
+            for (failing, failure) in failing
+                .flat_map(|failing| failures.iter().map(move |failure| (failing.clone(), failure.clone())))
+            {
+                let (_, _, error) = refused_creation(&account, failing.clone(), failure.clone()).await;
+                let case = format!("exists: {exists}, {failing:?}, {failure:?}: {error}");
+                absorbed += usize::from(error.code() == expected);
+                let outcomes = [ErrorCode::TableAlreadyExists, ErrorCode::AuthorizationFailure];
+                assert!(error.code() == expected || !outcomes.contains(&error.code()), "{case}");
+                assert_eq!(error.table(), Some("Events"), "{case}");
+            }
+            println!("exists: {exists}, absorbed: {absorbed}");
         }
     });
 }
