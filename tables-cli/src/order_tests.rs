@@ -27,6 +27,8 @@ use crate::transfer::writer::{Change, Mode, Writer};
 /// A row: the write that stored it if it is a part, and `true` if it is selected.
 type Row = (Option<u8>, bool);
 type Table = BTreeMap<(String, String), Row>;
+/// The write and the selection of each part of a wide entity, by the number of the part.
+type Parts = BTreeMap<usize, (u8, bool)>;
 
 fn name() -> TableName {
     TableName::new("Things").unwrap()
@@ -66,8 +68,8 @@ async fn keys_of(engine: &Engine) -> BTreeSet<(String, String)> {
 }
 
 /// Returns the wide entities in the rows, with the write and the selection of each part.
-fn wholes(rows: &Table) -> BTreeMap<(&str, &str), BTreeMap<usize, (u8, bool)>> {
-    let mut wholes = BTreeMap::<_, BTreeMap<_, _>>::new();
+fn wholes(rows: &Table) -> BTreeMap<(&str, &str), Parts> {
+    let mut wholes = BTreeMap::<_, Parts>::new();
     for ((partition, row_key), (write, is_selected)) in rows {
         if let (Some((base, number)), Some(write)) = (part_of(row_key), write) {
             wholes.entry((partition.as_str(), base)).or_default().insert(number, (*write, *is_selected));
@@ -78,7 +80,7 @@ fn wholes(rows: &Table) -> BTreeMap<(&str, &str), BTreeMap<usize, (u8, bool)>> {
 
 /// Returns the keys of the entities that lack a part or have parts of several writes.
 fn defective(rows: &Table) -> BTreeSet<(String, String)> {
-    let is_defective = |parts: &BTreeMap<usize, (u8, bool)>| {
+    let is_defective = |parts: &Parts| {
         let writes: BTreeSet<_> = parts.values().map(|(write, _)| write).collect();
         writes.len() > 1 || (1..).zip(parts).any(|(expected, (number, _))| *number != expected)
     };

@@ -20,7 +20,7 @@ const SEQUENCE: &str = "\u{FFFC}sequence_orders";
 enum Work {
     /// Takes ten numbers of the sequence.
     TakeNumbers,
-    /// Writes all parts of the wide entity `w`, which then has this number of parts.
+    /// Replaces the wide entity `w` by one with as many parts.
     Rewrite(usize),
     /// Deletes all parts of the wide entity `w`.
     Delete,
