@@ -159,8 +159,8 @@ impl GroupScope for Partition {
     }
 }
 
-/// Returns the parts of a range whose rows are not reserved for patterns: the range itself, or two parts if it contains all RowKeys. The empty RowKey of an
-/// owner is a prefix of all keys in its partition.
+/// Returns the parts of a range whose rows are not reserved for patterns: the range itself, or two parts if it contains all keys of a partition. The empty
+/// RowKey of an owner is a prefix of all keys in its partition.
 ///
 /// IMPORTANT: a pattern that deletes a group must not read the reserved rows, such as pending intents. A partition may also contain many more of them than
 /// other rows.

@@ -134,7 +134,9 @@ proptest! {
                 let now = members(&reader, &department(partition)).0;
                 if now > *applied {
                     *applied = now;
-                    calls.iter_mut().for_each(|of_follower| of_follower[partition] = 0);
+                    for of_follower in &mut calls {
+                        of_follower[partition] = 0;
+                    }
                 } else if caught.changes > 0 {
                     calls[turn.follower][partition] += 1;
                 }
