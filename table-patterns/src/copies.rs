@@ -42,6 +42,8 @@
 //! | update a source, copied properties unchanged | 1 get, 1 transaction of 1 operation |
 //! | update a source, copies in the same partition | 1 get, 1 range query, 1 get per holder, 1 transaction |
 //! | update a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get per holder, and 1 get and 1 transaction per 100 holders of one partition, or per 97 if they have a feed |
+//! | delete a source, copies in other partitions | the requests of an update; later also 1 transaction per 100 references |
+//! | backfill of a source's copies | the later requests of an update, once for each source with references |
 //!
 //! A reference is a row of about 200 bytes in the source's partition.
 //!
@@ -138,6 +140,7 @@ mod admission;
 mod backfill;
 mod chain;
 mod chunk;
+mod completed;
 #[doc(hidden)]
 pub mod declared;
 mod fault;

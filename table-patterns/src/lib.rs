@@ -65,6 +65,7 @@ pub mod blob;
 mod bounded_wait;
 mod converge;
 pub mod copies;
+mod deletion;
 pub mod entities;
 mod entity_store;
 mod failure;

@@ -12,6 +12,7 @@ use table_core::selection::{Scan, Selection};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
+use crate::copies::completed::Completed;
 use crate::copies::reference::{REFERENCE_PREFIX, source_in};
 use crate::copies::relations::Copying;
 use crate::entities::{Entities, StepRecorder};
@@ -161,12 +162,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                 }
             };
             let mut next = Some(parse_position(&begun));
+            let mut completed = Completed::new(table.store().capabilities().ordered);
             // IMPORTANT: the position is not recorded after a page with failures. If this run is interrupted, the next run reports them again.
             let mut has_failed = false;
             while let Some(position) = next {
                 self.handle.admit(false).await?;
                 let (following, failures) =
-                    copying.complete_page(side, &position, self.page, &mut report).await?;
+                    copying.complete_page(side, &position, (self.page, &mut completed), &mut report).await?;
                 next = following;
                 has_failed |= failures > 0;
                 if has_failed && next.is_some() {
@@ -210,7 +212,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         &self,
         side: Side,
         position: &Position,
-        top: Option<usize>,
+        (top, completed): (Option<usize>, &mut Completed),
         report: &mut CopiesReport,
     ) -> Result<(Option<Position>, usize)> {
         let mut failures = 0;
@@ -225,7 +227,11 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let select = if side == Side::Sources { keys() } else { Select::All };
         let query = |range| Query { top, select: select.clone(), ..Query::new(range) };
         let (page, next) = position.page((table.store(), table.name()?), &ranges, query).await?;
-        let found = Self::found(side, &page)?;
+        let mut found = Self::found(side, &page)?;
+        // Each page of the holders contains other holders.
+        if side == Side::Sources {
+            completed.take_from(&mut found);
+        }
         let settled = found.into_iter().map(|key| async move {
             let settle = async {
                 match side {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use table_core::entity::Entity;
+use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
@@ -16,7 +17,8 @@ use crate::copies::group::{self, Group};
 use crate::copies::relation::Relation;
 use crate::copies::relations::{Copying, holder_context};
 use crate::copies::{io, reference};
-use crate::entities::{Batch, Entities, EntityPlan, StepRecorder};
+use crate::deletion::delete_rows;
+use crate::entities::{Batch, Entities, StepRecorder};
 use crate::failure::Failure;
 use crate::work::Delivery;
 
@@ -64,12 +66,22 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
             let how = (&self.relations[..], self.handle.feed_recorder(), self.touches);
             let context = holder_context(self.handle, &self.handle.context, &self.path);
             match HolderStep::of(how, &context, source, (group, stored)) {
-                Ok(what) => {
-                    let own = what.write.as_ref().map_or(0, EntityPlan::operations);
-                    let is_recorded = what.write.as_ref().is_some_and(|write| !write.records.is_empty());
-                    let feed: &[_] = if is_recorded { &FEED_ROWS } else { &[] };
-                    let shared = feed.iter().map(|row| (*row).to_owned()).collect();
-                    wanted.parts.push(Part { item, place, own, shared, what });
+                Ok(HolderStep { write, drop }) => {
+                    if let Some(write) = write {
+                        let feed: &[_] = if write.records.is_empty() { &[] } else { &FEED_ROWS };
+                        let shared = feed.iter().map(|row| (*row).to_owned()).collect();
+                        let own = write.operations();
+                        let what = HolderStep { write: Some(write), drop: Vec::new() };
+                        wanted.parts.push(Part { item, place, own, shared, what });
+                    }
+                    // IMPORTANT: the references are deleted after the holder has been written. They are all in the source's partition, so one transaction
+                    // deletes the references to holders in many partitions.
+                    if !drop.is_empty() {
+                        let partition_key = self.source.partition_key.clone();
+                        let place = Place { table: self.table.clone(), partition_key };
+                        let (own, what) = (drop.len(), HolderStep { write: None, drop });
+                        wanted.last.push(Part { item, place, own, shared: Vec::new(), what });
+                    }
                 }
                 // A holder that cannot be written does not block the other holders.
                 Err(error) => wanted.failed.push((item, error)),
@@ -87,13 +99,13 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
         if written > 0 && !converge::is_won(self.handle.commit_in(&place.table, &batch).await)? {
             return Ok(None);
         }
-        let store = self.handle.table().store();
-        let dropped = parts.iter().flat_map(|part| part.what.drop.iter().cloned());
-        for drop in dropped.filter_map(group::dropped) {
-            // This write fails if the reference has been deleted, or was renewed because the holder refers to the source again.
-            let submitted = converge::submit(store, self.table, &self.source.partition_key, [drop]);
-            converge::is_won(submitted.await)?;
-        }
+        let dropped = parts.iter().flat_map(|part| &part.what.drop).filter_map(|found| {
+            let partition_key = self.source.partition_key.clone();
+            let key = EntityKey { partition_key, row_key: found.row_key.clone() };
+            Some((key, IfMatch::ETag(found.etag.clone()?)))
+        });
+        // A reference is skipped if it has been deleted, or was renewed because the holder refers to the source again.
+        delete_rows((self.handle.table().store(), self.table), dropped.collect()).await?;
         Ok(Some(written))
     }
 

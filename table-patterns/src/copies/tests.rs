@@ -17,5 +17,6 @@ mod pages;
 mod participants;
 mod parts;
 mod refused;
+mod requests;
 mod two_relations;
 mod verbs;

@@ -8,7 +8,7 @@ use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_index_row};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::query::{EntityRef, Query, Select, TextRange};
+use table_core::query::{Continuation, EntityRef, Page, Query, Select, TextRange};
 use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::{StoredRow, TableStore};
@@ -26,20 +26,13 @@ pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
     E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
 }
 
-/// A remote index row that contains entries of entities in certain partitions.
-pub(crate) struct RemoteEntries {
-    index: &'static IndexSchema,
-    key: EntityKey,
-    /// The keys of these entities, which need not exist.
-    owners: Vec<EntityKey>,
-}
-
-/// The entries of entities in certain partitions.
-#[derive(Default)]
-pub(crate) struct EntriesOf {
-    pub(crate) found: Vec<RemoteEntries>,
+/// The entries of entities in certain partitions on one page of a remote index.
+struct EntriesOf {
+    /// The keys of the index rows, each with the keys of these entities, which need not exist.
+    found: Vec<(EntityKey, Vec<EntityKey>)>,
     /// The index rows that cannot be read, and may contain such entries.
-    pub(crate) unreadable: Vec<Finding>,
+    unreadable: Vec<Finding>,
+    next: Option<Continuation>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
@@ -47,17 +40,46 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Reads the indexes completely.
     pub(crate) async fn remove_entries_of(&self, partitions: &[TextRange]) -> Result<u64> {
         let mut removed = 0;
-        for RemoteEntries { index, key, owners } in self.entries_of(partitions).await?.found {
-            for owner in owners {
-                removed += self.remove_entry(index, (&owner, &key)).await?;
+        for index in remote::<E>() {
+            let mut from = None;
+            loop {
+                let page = self.entries_of(index, partitions, from.as_ref()).await?;
+                for (key, owners) in page.found {
+                    for owner in owners {
+                        removed += self.remove_entry(index.schema(), (&owner, &key)).await?;
+                    }
+                }
+                from = page.next;
+                if from.is_none() {
+                    break;
+                }
             }
         }
         Ok(removed)
     }
 
+    /// Returns the number of remote index rows that contain entries of entities in the given partitions, and the rows that cannot be read. Reads the indexes
+    /// completely.
+    pub(crate) async fn count_entries_of(&self, partitions: &[TextRange]) -> Result<(u64, Vec<Finding>)> {
+        let (mut count, mut unreadable) = (0, Vec::new());
+        for index in remote::<E>() {
+            let mut from = None;
+            loop {
+                let page = self.entries_of(index, partitions, from.as_ref()).await?;
+                count += u64::try_from(page.found.len()).unwrap_or(u64::MAX);
+                unreadable.extend(page.unreadable);
+                from = page.next;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok((count, unreadable))
+    }
+
     /// Removes an entity's entry at one key of a remote index. If this leaves no row at the key, also removes the row's guard.
-    /// Returns the number of removed entries, 0 or 1. The entity need not exist. Does not change a list that cannot be read; [`entries_of`](Self::entries_of)
-    /// reports it.
+    /// Returns the number of removed entries, 0 or 1. The entity need not exist. Does not change a list that cannot be read;
+    /// [`count_entries_of`](Self::count_entries_of) reports it.
     pub(crate) async fn remove_entry(
         &self,
         index: &'static IndexSchema,
@@ -141,39 +163,31 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Returns the remote index rows that contain entries of entities in the given partitions, and the rows that cannot be read. Reads the indexes completely.
-    pub(crate) async fn entries_of(&self, partitions: &[TextRange]) -> Result<EntriesOf> {
-        let mut entries = EntriesOf::default();
-        for index in remote::<E>() {
-            let (schema, table) = (index.schema(), self.table_of(index.schema())?);
-            let (query, mut from) = (Query::new(rows_of::<E>(schema)), None);
-            let is_ours = |owner: &EntityKey| {
-                partitions.iter().any(|range| range.contains(owner.partition_key.as_str()))
-            };
-            loop {
-                let page = match self.table.store().query(&table, &query, from.as_ref()).await {
-                    Err(error) if error.is_table_not_found() => break,
-                    page => page?,
-                };
-                for row in page.rows.iter() {
-                    if !matches!(classify_index_row::<E>(schema, row), Ok(RowOwner::Own)) {
-                        continue;
-                    }
-                    let key = EntityKey::new(row.partition_key, row.row_key)?;
-                    match self.owners_in(index, &table, &key, &row.row.to_row()).await? {
-                        Err(reason) => {
-                            entries.unreadable.push(unreadable(schema, key, reason));
-                        }
-                        Ok(mut owners) => {
-                            owners.retain(is_ours);
-                            let found = RemoteEntries { index: schema, key, owners };
-                            entries.found.extend((!found.owners.is_empty()).then_some(found));
-                        }
-                    }
-                }
-                from = page.continuation;
-                if from.is_none() {
-                    break;
+    /// Returns the rows on one page of a remote index that contain entries of entities in the given partitions, and the rows that cannot be read.
+    async fn entries_of(
+        &self,
+        index: &'static IndexOf<E>,
+        partitions: &[TextRange],
+        from: Option<&Continuation>,
+    ) -> Result<EntriesOf> {
+        let (schema, table) = (index.schema(), self.table_of(index.schema())?);
+        let is_ours =
+            |owner: &EntityKey| partitions.iter().any(|range| range.contains(owner.partition_key.as_str()));
+        let page = match self.table.store().query(&table, &Query::new(rows_of::<E>(schema)), from).await {
+            Err(error) if error.is_table_not_found() => Page::default(),
+            page => page?,
+        };
+        let mut entries = EntriesOf { found: Vec::new(), unreadable: Vec::new(), next: page.continuation };
+        for row in page.rows.iter() {
+            if !matches!(classify_index_row::<E>(schema, row), Ok(RowOwner::Own)) {
+                continue;
+            }
+            let key = EntityKey::new(row.partition_key, row.row_key)?;
+            match self.owners_in(index, &table, &key, &row.row.to_row()).await? {
+                Err(reason) => entries.unreadable.push(unreadable(schema, key, reason)),
+                Ok(mut owners) => {
+                    owners.retain(is_ours);
+                    entries.found.extend((!owners.is_empty()).then_some((key, owners)));
                 }
             }
         }

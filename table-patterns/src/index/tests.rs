@@ -29,6 +29,7 @@ mod owners;
 mod people;
 mod relay;
 mod remote;
+mod removal;
 mod repair;
 mod reserved;
 mod values;

@@ -52,9 +52,11 @@ use table_core::store::TableStore;
 use table_core::{Result, ValueRef};
 
 use crate::converge;
+use crate::deletion::delete_rows;
 use crate::outbox::intent::TargetWrite;
 use crate::outbox::keys::{guard_key, hash};
 use crate::outbox::rows::fresh;
+use crate::read_many;
 
 pub use crate::outbox::keys::GUARD_PREFIX;
 
@@ -231,8 +233,9 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
 }
 
 /// Deletes each guard in one partition whose entity no longer exists and which no step has changed since the time `untouched_since`, in
-/// [ticks](table_core::ticks). Returns the number of deleted guards. Costs a query for the guards, and a read of the guarded entity for each old guard
-/// without an owner.
+/// [ticks](table_core::ticks). Returns the number of deleted guards. For each page of guards, costs a
+/// query for the guards, the reads of the entities of old guards without an owner, and one transaction per 100 deleted guards. Adjacent entities are read in
+/// pages if the store returns rows in key order.
 ///
 /// A step that is delivered after its guard was deleted is applied as if it were new. Choose a time, such as several days ago, that is certainly before every
 /// unfinished intent, including intents that were set aside as poison.
@@ -272,26 +275,26 @@ async fn collect<S: TableStore>(
     let query = Query::new(range);
     // A Timestamp represents all times from itself to the next Timestamp that the store can assign.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
+    let keys = Select::names(["PartitionKey", "RowKey"]);
     let (mut collected, mut from) = (0, None);
     loop {
         let page = store.query(table, &query, from.as_ref()).await?;
+        let (mut targets, mut guards) = (Vec::new(), Vec::new());
         for entity in page.rows.iter() {
             let is_owned = Guard::read(entity.row)?.owner.is_some();
             if is_owned || entity.row.timestamp().saturating_add(step) >= untouched_since {
                 continue;
             }
-            // The guard of an index entry has no owner, whether or not the entry exists. If the entry is written after this read, its guard changes, and
-            // deleting the guard fails.
             let Some(target) = entity.row_key.strip_prefix(GUARD_PREFIX) else { continue };
-            let target = EntityKey::new(entity.partition_key, target)?;
-            if exists(store, table, &target).await? {
-                continue;
-            }
-            let kind = OperationKind::Delete(IfMatch::ETag(entity.etag()));
-            let delete = [(RowKey::new(entity.row_key)?, kind)];
-            let submitted = converge::submit(store, table, &target.partition_key, delete).await;
-            collected += u64::from(converge::is_won(submitted)?);
+            targets.push(EntityKey::new(entity.partition_key, target)?);
+            let guard = EntityKey::new(entity.partition_key, entity.row_key)?;
+            guards.push((guard, IfMatch::ETag(entity.etag())));
         }
+        // The guard of an index entry has no owner, whether or not the entry exists. If the entry is written after this read, its guard changes, and deleting
+        // the guard fails.
+        let found = read_many::rows((store, table), &targets, &keys, |_| Ok(())).await?;
+        let absent = guards.into_iter().zip(found).filter(|(_, target)| target.is_none());
+        collected += delete_rows((store, table), absent.map(|(guard, _)| guard).collect()).await?;
         from = page.continuation;
         if from.is_none() {
             return Ok(collected);

@@ -3,14 +3,15 @@
 //!
 //! A partition is registered before the first intent is recorded in it, and remains registered, because a writer that was suspended, or whose clock is
 //! wrong, may rely on its registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two
-//! hours ago. Each later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again, which writers do
-//! hourly by their own clocks, and by a sweep that finds a pending row.
+//! hours ago. Each later sweep reads only some of the quiet partitions, which it chooses at random while it reads the registry. The mark is removed by a writer
+//! that registers the partition again, which writers do hourly by their own clocks, and by a sweep that finds a pending row.
 //!
 //! Erasing a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations. Two hours
 //! later by the store's clock, a sweep removes the row, unless a writer has registered the partition again, which removes the mark. Issuing a grant always
 //! registers its partition, because the grant's bearer relies on the registration without a time limit. It also [keeps](kept) the partition active until
 //! the grant expires.
 
+mod chosen;
 pub(crate) mod kept;
 
 use std::collections::{HashMap, HashSet};
@@ -32,6 +33,8 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::registry::kept::KeptRow;
 use crate::outbox::rows::alone;
 use crate::paging::each_row;
+
+pub(crate) use chosen::chosen;
 
 /// The partition of the registry table that contains the seal keys. Partitions with registrations have names in a different format.
 pub(crate) const KEYS: &str = "keys";
@@ -171,27 +174,6 @@ pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     put(store, &key, RowWriter::with_capacity(0).finish()).await?;
     let found = store.get(&TableName::new(REGISTRY)?, &key, &Select::All).await?;
     Ok(found.map_or(0, |found| found.row.view().timestamp()))
-}
-
-/// Returns all registered partitions, without duplicates, and an error for each invalid registry row.
-pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<(Vec<Entry>, Vec<Error>)> {
-    let (mut entries, mut kept, mut strange) = (Vec::new(), Vec::new(), Vec::new());
-    let name = TableName::new(registry)?;
-    each(store, &name, KeyRange::ALL, |row| match entry(row) {
-        Ok(entry) => match kept::active_until(row) {
-            None => entries.push(entry),
-            Some(until) => kept.push((entry, until)),
-        },
-        // The rows in these partitions are not registrations.
-        Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
-        Err(error) => {
-            let error = error.with_table(name.as_str()).with_key(row.partition_key, row.row_key);
-            strange.push(error);
-        }
-    })
-    .await?;
-    kept::add(&mut entries, kept);
-    Ok((entries, strange))
 }
 
 /// Returns the key range of the registrations of one table.

@@ -3,22 +3,20 @@
 use std::ops::Bound;
 
 use chrono::{DateTime, Utc};
-use table_core::etag::{ETag, IfMatch};
+use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::operation::OperationKind;
-use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
+use table_core::query::{Continuation, KeyRange, Query, Select, TextRange};
 use table_core::store::TableStore;
 use table_core::table::LAYOUTS;
 use table_core::{ErrorCode, Result};
 
+use crate::deletion::delete_rows;
 use crate::feed::FEEDS;
-use crate::outbox::rows::alone;
-use crate::paging::each_row;
 use crate::periods::{PeriodTables, Periodic};
 
 /// Rows in another table that describe dropped tables, with the rows' versions.
-type RowsAbout = Vec<(EntityKey, ETag)>;
+type RowsAbout = Vec<(EntityKey, IfMatch)>;
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Drops the table of every period that is no longer retained, with all its rows, its stored schemas, and its feed registrations, regardless of the row
@@ -33,7 +31,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         let first = self.first();
         // IMPORTANT: the schemas are read before the tables are dropped. If a schema is stored later, it belongs to a table that a late writer has created
         // again.
-        let schemas = self.rows_about_expired(LAYOUTS, first).await?;
+        let schemas = self.expired_schemas(first).await?;
         let mut dropped = Vec::new();
         for (name, start) in self.tables().await? {
             if start >= first {
@@ -47,14 +45,45 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
                 Err(error) => return Err(error),
             }
         }
-        self.remove(LAYOUTS, schemas).await?;
-        let registrations = self.rows_about_expired(FEEDS, first).await?;
-        self.remove(FEEDS, registrations).await?;
+        delete_rows((self.store(), &TableName::new(LAYOUTS)?), schemas).await?;
+        self.remove_registrations(first).await?;
         Ok(dropped)
     }
 
-    /// Returns the rows of `table` that describe tables of periods before `first`, whether or not those tables still exist.
-    async fn rows_about_expired(&self, table: &str, first: DateTime<Utc>) -> Result<RowsAbout> {
+    /// Returns the stored schemas of tables of periods before `first`, whether or not those tables still exist.
+    async fn expired_schemas(&self, first: DateTime<Utc>) -> Result<RowsAbout> {
+        let (mut found, mut from) = (Vec::new(), None);
+        loop {
+            let (rows, next) =
+                self.page_about_expired(&TableName::new(LAYOUTS)?, first, from.as_ref()).await?;
+            found.extend(rows);
+            from = next;
+            if from.is_none() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Removes the feed registrations of the partitions of expired tables, page by page, because a table can have any number of partitions.
+    async fn remove_registrations(&self, first: DateTime<Utc>) -> Result<()> {
+        let (feeds, mut from) = (TableName::new(FEEDS)?, None);
+        loop {
+            let (rows, next) = self.page_about_expired(&feeds, first, from.as_ref()).await?;
+            delete_rows((self.store(), &feeds), rows).await?;
+            from = next;
+            if from.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns the rows on one page of `table` that describe tables of periods before `first`, whether or not those tables still exist.
+    async fn page_about_expired(
+        &self,
+        table: &TableName,
+        first: DateTime<Utc>,
+        from: Option<&Continuation>,
+    ) -> Result<(RowsAbout, Option<Continuation>)> {
         let base = E::SCHEMA.table.to_ascii_lowercase();
         // The names of the tables for all periods have the same length, so their lexical order is chronological.
         let partition_key = match E::PERIOD.suffix(first) {
@@ -66,33 +95,19 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         };
         let keys = KeyRange { partition_key, row_key: TextRange::ALL };
         let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) };
+        let page = match self.store().query(table, &query, from).await {
+            Err(error) if error.is_table_not_found() => return Ok((Vec::new(), None)),
+            page => page?,
+        };
         let mut found = Vec::new();
-        let take = |row: EntityRef<'_>| {
+        for row in page.rows.iter() {
             // Table names contain no `_`, so the first `_` precedes the bucket number.
             let name = row.partition_key.split('_').next().unwrap_or_default();
             let start = TableName::new(name).ok().and_then(|name| Self::start_of(&name));
             if start.is_some_and(|start| start < first) {
-                found.push((EntityKey::new(row.partition_key, row.row_key)?, row.etag()));
-            }
-            Ok(())
-        };
-        match each_row(self.store(), &TableName::new(table)?, &query, take).await {
-            Err(error) if error.is_table_not_found() => Ok(Vec::new()),
-            Err(error) => Err(error),
-            Ok(()) => Ok(found),
-        }
-    }
-
-    /// Deletes rows. Skips a row that has been changed or deleted since it was read.
-    async fn remove(&self, table: &str, rows: RowsAbout) -> Result<()> {
-        let (table, limits) = (TableName::new(table)?, self.store().capabilities().limits);
-        for (key, etag) in rows {
-            let delete = alone(&key, OperationKind::Delete(IfMatch::ETag(etag)), limits)?;
-            match self.store().submit(&table, delete).await {
-                Err(error) if error.is_not_found() || error.is_precondition_failed() => {}
-                outcome => drop(outcome?),
+                found.push((EntityKey::new(row.partition_key, row.row_key)?, IfMatch::ETag(row.etag())));
             }
         }
-        Ok(())
+        Ok((found, page.continuation))
     }
 }

@@ -15,7 +15,7 @@ use table_core::embedded::{Clock, Engine};
 use table_core::etag::IfMatch;
 use table_core::table::LAYOUTS;
 use table_core::testing::LimitedStore;
-use table_core::{Entity, ErrorCode, Selection, TableStoreExt, ticks};
+use table_core::{Entity, ErrorCode, Selection, TableEntity, TableStore, TableStoreExt, ticks};
 
 use super::*;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
@@ -175,14 +175,14 @@ fn pat_hvd_1_expiry_is_one_request_per_table_of_any_size() {
 
 #[test]
 fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
-    for number in 0..8 {
+    for number in 0..10 {
         for lost in [false, true] {
             let (attempts, store, now) = attempts();
             for days_ago in 0..4 {
                 insert(&attempts, 7, days_ago);
             }
             // The registry of feeds exists because another type has a feed.
-            block_on(store.create_table_if_missing(&table_core::TableName::new(FEEDS).unwrap())).unwrap();
+            registrations(&store, (0..4).map(|days_ago| (days_ago, 1)));
             pass(&now, 2);
             store.script(move |_, at| match (at == number, lost) {
                 (false, _) => Fault::None,
@@ -190,13 +190,84 @@ fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
                 (true, true) => Fault::After(ErrorCode::OperationTimedOut),
             });
             let first = block_on(attempts.expire());
-            assert_eq!(first.is_err(), number < 7, "a listing, two drops, two schemas, and two queries");
+            assert_eq!(
+                first.is_err(),
+                number < 9,
+                "a listing, two drops, two schemas, two registrations, and two queries"
+            );
             store.heal();
             block_on(attempts.expire()).unwrap();
             let schemas = store.untyped(LAYOUTS).unwrap().scan("a test").max_rows(9);
             assert_eq!(block_on(schemas.collect()).unwrap().len(), 2);
             assert_eq!(names(&attempts), ["LoginAttempts20140422", "LoginAttempts20140423"]);
+            assert_eq!(
+                registered(&store),
+                [("loginattempts20140422".into(), 1), ("loginattempts20140423".into(), 1)].into()
+            );
         }
+    }
+}
+
+/// Adds registrations of feeds: for each number of days ago, the given number of partitions.
+fn registrations<S: TableStore + Clone>(store: &S, counts: impl IntoIterator<Item = (i64, usize)>) {
+    let registry = block_on(store.untyped(FEEDS).unwrap().create_if_missing()).unwrap();
+    for (days_ago, count) in counts {
+        let day = (noon() - TimeDelta::days(days_ago)).format("%Y%m%d");
+        let table = table_core::TableName::new(&format!("LoginAttempts{day}")).unwrap();
+        for number in 0..count {
+            let partition = table_core::key::PartitionKey::new(format!("{number:06}")).unwrap();
+            let key = crate::outbox::registry::key_of(&table, &partition).unwrap();
+            let row = TableEntity::new(key.partition_key.as_str(), key.row_key.as_str()).unwrap();
+            block_on(registry.insert(&row.with("Table", table.as_str()))).unwrap();
+        }
+    }
+}
+
+/// Returns the number of registered partitions of each table.
+fn registered<S: TableStore + Clone>(store: &S) -> BTreeMap<String, usize> {
+    let rows = store.untyped(FEEDS).unwrap().scan("a test").max_rows(10_000);
+    let mut counts = BTreeMap::new();
+    for row in block_on(rows.collect()).unwrap() {
+        let partition_key = row.key().partition_key.as_str().to_owned();
+        *counts.entry(partition_key.split('_').next().unwrap().to_owned()).or_insert(0) += 1;
+    }
+    counts
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn pat_hvd_1_exactly_the_registrations_of_expired_tables_are_removed(
+        counts in prop::collection::vec(0..60_usize, 6),
+        (page, is_ordered) in (1..40_usize, any::<bool>()),
+    ) {
+        let engine = LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = is_ordered);
+        let engine = if is_ordered { engine } else { engine.shuffled(1_000) };
+        let store = FaultyStore::new(engine).pages_of(page);
+        let counts: Vec<_> = (0..).zip(counts).collect();
+        registrations(&store, counts.iter().copied());
+        let now = ticks::from_datetime(noon()).unwrap();
+        let attempts: PeriodTables<LoginAttempt, _> =
+            PeriodTables::new(store.clone()).retain(3).with_clock(Clock::new(move || now));
+        prop_assert_eq!(block_on(attempts.expire()).unwrap(), []);
+        let kept: usize = counts.iter().filter(|(days_ago, _)| *days_ago <= 3).map(|(_, count)| count).sum();
+        let found = registered(&store);
+        prop_assert_eq!(found.values().sum::<usize>(), kept);
+        prop_assert!(found.keys().all(|table| table.as_str() >= "loginattempts20140420"), "{:?}", found);
+    }
+}
+
+#[test]
+fn pat_hvd_1_the_registrations_of_an_expired_table_are_removed_in_batches() {
+    for count in [160, 1_600] {
+        let (attempts, store, _) = attempts();
+        registrations(&store, [(4, count), (1, 5)]);
+        store.heal();
+        block_on(attempts.expire()).unwrap();
+        let deletions = store.calls().iter().filter(|call| **call == Call::Submit).count();
+        // The registrations are in 16 partitions of the registry, one of which may be on two pages.
+        assert!((16..40).contains(&deletions), "{deletions} transactions for {count} registrations");
+        assert_eq!(registered(&store), [("loginattempts20140422".into(), 5)].into());
     }
 }
 

@@ -5,15 +5,14 @@ use std::collections::BTreeSet;
 use futures_util::FutureExt;
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::text::RESERVED;
-use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
-use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Page, Select, TextRange};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
-use crate::converge;
 use crate::copies::source_in;
+use crate::deletion::delete_rows;
 use crate::feed::FEEDS;
 use crate::index::Finding;
 use crate::outbox::registry::{self, REGISTRY, kept};
@@ -145,14 +144,12 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
             // clear the copies.
             erase_rows(place, &table, &range, true, erased).await?;
         }
-        for (partition_key, etag) in feeds {
-            let EntityKey { partition_key, row_key } = registry::key_of(&table, &partition_key)?;
-            let (registry, removal) = (TableName::new(FEEDS)?, OperationKind::Delete(IfMatch::ETag(etag)));
-            let submitted =
-                converge::submit(&place.store, &registry, &partition_key, [(row_key, removal)]).await;
-            erased.registrations += u64::from(converge::is_won(submitted)?);
-        }
-        delete(place, &TableName::new(REGISTRY)?, &kept_rows(place, &table).await?).await?;
+        let feeds = feeds.into_iter().map(|(partition_key, etag)| {
+            Ok((registry::key_of(&table, &partition_key)?, IfMatch::ETag(etag)))
+        });
+        let feeds = feeds.collect::<Result<_>>()?;
+        erased.registrations += delete_rows((&place.store, &TableName::new(FEEDS)?), feeds).await?;
+        delete(place, &TableName::new(REGISTRY)?, kept_rows(place, &table).await?).await?;
         // IMPORTANT: the entry remains, because running writers rely on it. A sweep removes the entry later.
         for (partition_key, _) in registered(place, REGISTRY, &table).await? {
             let is_marked = registry::mark_erased(&place.store, &table, &partition_key).await?;
@@ -196,7 +193,7 @@ async fn erase_rows(
         };
         let mut keys = keys(&page)?;
         keys.retain(|key| key.row_key.is_reserved() == is_reserved);
-        erased.rows += delete(place, table, &keys).await?;
+        erased.rows += delete(place, table, keys).await?;
         from = page.continuation;
         if from.is_none() {
             break;
@@ -288,29 +285,8 @@ async fn kept_rows(place: &Place, table: &TableName) -> Result<Vec<EntityKey>> {
     keys.into_iter().collect()
 }
 
-/// Deletes rows, with as many rows per transaction as the store allows. Skips rows that no longer exist. Returns the number of deleted rows.
-async fn delete(place: &Place, table: &TableName, keys: &[EntityKey]) -> Result<u64> {
-    let (store, mut deleted) = (&place.store, 0);
-    let operation = |row_key: &RowKey| (row_key.clone(), OperationKind::Delete(IfMatch::Any));
-    let most = store.capabilities().limits.operations.max(1);
-    for partition in keys.chunk_by(|one, other| one.partition_key == other.partition_key) {
-        for some in partition.chunks(most) {
-            let Some(EntityKey { partition_key, .. }) = some.first() else { continue };
-            let operations = some.iter().map(|key| operation(&key.row_key));
-            match converge::submit(store, table, partition_key, operations).await {
-                Ok(_) => deleted += u64::try_from(some.len()).unwrap_or(u64::MAX),
-                // The transaction failed because one of its rows has been deleted in the meantime.
-                Err(error) if error.is_not_found() => {
-                    for key in some {
-                        match converge::submit(store, table, partition_key, [operation(&key.row_key)]).await {
-                            Err(error) if error.is_not_found() => {}
-                            outcome => deleted += outcome.map(|_| 1)?,
-                        }
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(deleted)
+/// Deletes rows regardless of their versions. Skips rows that no longer exist. Returns the number of deleted rows.
+async fn delete(place: &Place, table: &TableName, keys: Vec<EntityKey>) -> Result<u64> {
+    let rows = keys.into_iter().map(|key| (key, IfMatch::Any)).collect();
+    delete_rows((&place.store, table), rows).await
 }

@@ -383,11 +383,7 @@ where
     }
 
     fn leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<(u64, Vec<Finding>)>> {
-        async move {
-            let entries = self.0.entries_of(partitions).await?;
-            Ok((u64::try_from(entries.found.len()).unwrap_or(u64::MAX), entries.unreadable))
-        }
-        .boxed()
+        self.0.count_entries_of(partitions).boxed()
     }
 
     fn erase_leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {

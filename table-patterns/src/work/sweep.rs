@@ -119,18 +119,17 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     }
 
     /// Sweeps the registered partitions, with one range query each: all active partitions, all partitions with an unexpired [grant](crate::grant), and
-    /// at most 64 quiet partitions, chosen at random. Failures are [counted](SweepReport::failed) and do not affect other partitions.
+    /// at most 64 quiet partitions, chosen at random. Reads the registry page by page. Failures are [counted](SweepReport::failed) and do not affect other
+    /// partitions.
     ///
     /// # Errors
     /// Any error from reading the registry or from the queue store. Messages sent before the error are not withdrawn.
     pub async fn sweep_registered(&self) -> Result<SweepReport> {
         let store = self.outbox.store();
         let mut progress = Progress::default();
-        let (entries, strange) = registry::entries(store, registry::REGISTRY).await?;
-        for error in &strange {
-            progress.report.fail(error);
-        }
-        for entry in self.chosen(entries) {
+        let random = || self.outbox.runtime().random();
+        let fail = |error| progress.report.fail(&error);
+        for entry in registry::chosen(store, registry::REGISTRY, (QUIET, random), fail).await? {
             progress.report.partitions += 1;
             let query = Query::new(rows::range(&entry.partition_key));
             let (pending, failed) = (progress.report.pending, progress.report.failed);
@@ -179,17 +178,6 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     async fn remove_erased(&self, entry: &Entry, progress: &mut Progress) -> Result<()> {
         let now = progress.time(self.outbox.store()).await?;
         registry::remove_erased(self.outbox.store(), entry, now).await
-    }
-
-    /// Returns all active partitions, including those that grants keep active, and at most 64 quiet partitions.
-    fn chosen(&self, entries: Vec<Entry>) -> Vec<Entry> {
-        let (mut quiet, mut chosen): (Vec<_>, Vec<_>) =
-            entries.into_iter().partition(|entry| entry.is_quiet && !entry.is_kept());
-        let random = usize::try_from(self.outbox.runtime().random() >> 32).unwrap_or(0);
-        let start = random.checked_rem(quiet.len()).unwrap_or(0);
-        quiet.rotate_left(start);
-        chosen.extend(quiet.into_iter().take(QUIET));
-        chosen
     }
 
     /// Scans an entire table for outbox rows. The scan fails if it would read more than `max_rows` rows.

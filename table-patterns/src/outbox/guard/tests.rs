@@ -3,8 +3,10 @@
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
+use table_core::testing::LimitedStore;
 
 use super::*;
+use crate::faults::{Fault, FaultyStore};
 
 /// A change by a source, which either claims the target with a value or releases it.
 #[derive(Clone, Debug)]
@@ -129,6 +131,92 @@ fn only_guards_of_deleted_entities_are_collected() {
     assert_eq!(block_on(collect_guards(&engine, &table, partition, 0)).unwrap(), 0);
     assert_eq!(block_on(collect_guards(&engine, &table, partition, u64::MAX)).unwrap(), 1);
     assert!(block_on(engine.get(&table, &guard_key(&other).unwrap(), &Select::All)).unwrap().is_some());
+}
+
+type Store = FaultyStore<LimitedStore<Engine>>;
+
+/// Creates a store with guards of index entries, which have no owner. The entry with each number exists if the given value is `true`.
+fn index_entries(entries: &[(u8, bool)], is_ordered: bool) -> (Store, TableName) {
+    let (engine, table, _) = setting();
+    for (at, (partition, exists)) in entries.iter().enumerate() {
+        let target = EntityKey::new(format!("p{partition}"), format!("entry_{at:05}")).unwrap();
+        deliver(&engine, &table, &target, &history(&[(0, true)])[0]);
+        if *exists {
+            let entry = OperationKind::Insert(row(1));
+            let entry = [(target.row_key, entry)];
+            block_on(converge::submit(&engine, &table, &target.partition_key, entry)).unwrap();
+        }
+    }
+    let limited = LimitedStore::new(engine, |capabilities| capabilities.ordered = is_ordered);
+    (FaultyStore::new(if is_ordered { limited } else { limited.shuffled(1_000) }), table)
+}
+
+/// Returns the RowKeys of all guards.
+fn guards(store: &Store, table: &TableName) -> Vec<String> {
+    let range = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(GUARD_PREFIX) };
+    let page = block_on(store.inner().query(table, &Query::new(range), None)).unwrap();
+    let mut keys: Vec<_> = page.rows.iter().map(|row| row.row_key.to_owned()).collect();
+    keys.sort();
+    keys
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn exactly_the_guards_of_missing_entries_are_collected(
+        entries in prop::collection::vec((0..3_u8, any::<bool>()), 0..60),
+        (page, is_ordered, fail) in (1..30_usize, any::<bool>(), 0..40_usize),
+        written in any::<prop::sample::Index>(),
+    ) {
+        let (store, table) = index_entries(&entries, is_ordered);
+        let store = store.pages_of(page);
+        // A step writes an entry before some request, so the guard of that entry changes.
+        let written = written.index(entries.len().max(1));
+        let late = entries.get(written).map(|(partition, _)| {
+            EntityKey::new(format!("p{partition}"), format!("entry_{written:05}")).unwrap()
+        });
+        let (other, of, mut missing) = (store.inner().clone(), table.clone(), late.clone());
+        store.script(move |_, at| match missing.take_if(|_| at == fail) {
+            Some(target) => {
+                let (other, of) = (other.clone(), of.clone());
+                Fault::Meanwhile(Box::new(move || {
+                    let change = history(&[(1, false)]).remove(0);
+                    let write = TargetWrite::InsertOrReplace(row(2));
+                    let origin = Origin { version: 9_000, ..change.origin };
+                    block_on(apply((&other, &Retry::default()), &of, &target, &write, &origin)).unwrap();
+                }))
+            }
+            None => Fault::None,
+        });
+        let before = guards(&store, &table);
+        let collected = block_on(collect_all_guards(&store, &table, u64::MAX)).unwrap();
+        let is_late = fail < store.calls().len() && late.is_some();
+        let after = guards(&store, &table);
+        let expected: Vec<_> = entries
+            .iter()
+            .enumerate()
+            .filter(|(at, (_, exists))| *exists || (is_late && *at == written))
+            .map(|(at, _)| format!("{GUARD_PREFIX}entry_{at:05}"))
+            .collect();
+        prop_assert_eq!(&after, &expected);
+        // The guard of the late entry may have been collected before the entry was written.
+        let gone = before.len() - after.len();
+        prop_assert!((gone..=gone + 1).contains(&usize::try_from(collected).unwrap()));
+    }
+}
+
+#[test]
+fn collecting_guards_needs_few_requests_per_page() {
+    let requests = |count: u8, exists| {
+        let entries: Vec<_> = (0..u16::from(count) * 8).map(|_| (0, exists)).collect();
+        let (store, table) = index_entries(&entries, true);
+        store.heal();
+        block_on(collect_all_guards(&store, &table, u64::MAX)).unwrap();
+        store.calls().len()
+    };
+    // One query for the guards, one for the entries, and one transaction per 100 guards.
+    assert_eq!([requests(25, true), requests(100, true)], [2, 2]);
+    assert_eq!([requests(25, false), requests(100, false)], [4, 10]);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //!
 //! A sweep of an earlier release reads the row as a registration, and may mark it as quiet. The mark has no meaning here.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use table_core::Result;
@@ -18,7 +18,7 @@ use table_core::query::{EntityRef, KeyRange, TextRange};
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 
-use crate::outbox::registry::{ACTIVE, Entry, change_row, entry_row, put};
+use crate::outbox::registry::{ACTIVE, Entry, change_row, each, entry, entry_row, put};
 
 const PREFIX: &str = "kept-";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -56,23 +56,28 @@ pub(super) fn active_until(row: EntityRef<'_>) -> Option<u64> {
     days.parse::<u64>().ok()?.checked_mul(ticks_of(DAY))
 }
 
-/// Adds the rows that keep partitions active to the registrations of those partitions.
-pub(super) fn add(entries: &mut Vec<Entry>, kept: Vec<(Entry, u64)>) {
-    if kept.is_empty() {
-        return;
-    }
-    let id = |entry: &Entry| (entry.table.folded().to_owned(), entry.partition_key.clone());
-    let mut places: HashMap<_, _> = entries.iter().enumerate().map(|(at, entry)| (id(entry), at)).collect();
-    for (row, until) in kept {
-        let at = *places.entry(id(&row)).or_insert_with(|| {
-            // The registration was removed after an erasure.
-            entries.push(Entry { is_quiet: false, is_erased: false, ..row.clone() });
-            entries.len() - 1
-        });
-        if let Some(entry) = entries.get_mut(at) {
-            entry.kept.push(KeptRow { key: row.key, etag: row.etag, until });
-        }
-    }
+/// The table, in lower case, and the partition of a registry row.
+pub(super) type Partition = (String, PartitionKey);
+
+/// Returns the partition of a registry row.
+pub(super) fn partition_of(entry: &Entry) -> Partition {
+    (entry.table.folded().to_owned(), entry.partition_key.clone())
+}
+
+/// Returns the rows that keep each partition active, and one of them as an entry. Skips invalid rows.
+pub(super) async fn by_partition<S: TableStore>(
+    store: &S,
+    registry: &TableName,
+) -> Result<BTreeMap<Partition, (Entry, Vec<KeptRow>)>> {
+    let range = KeyRange { partition_key: TextRange::prefix(PREFIX), row_key: TextRange::ALL };
+    let mut kept: BTreeMap<_, (Entry, Vec<_>)> = BTreeMap::new();
+    each(store, registry, range, |row| {
+        let Some((until, entry)) = active_until(row).zip(entry(row).ok()) else { return };
+        let row = KeptRow { key: entry.key.clone(), etag: entry.etag.clone(), until };
+        kept.entry(partition_of(&entry)).or_insert_with(|| (entry, Vec::new())).1.push(row);
+    })
+    .await?;
+    Ok(kept)
 }
 
 impl Entry {

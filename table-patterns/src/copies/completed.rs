@@ -1,0 +1,49 @@
+//! The sources whose holders a backfill has updated.
+//!
+//! The references of one source can fill many pages, and a store without key order returns them in many places. The backfill updates all holders of a source
+//! when it finds the first reference, so it must recognise the source on later pages. The sources are not part of the recorded position, which must be small. A
+//! process that continues the backfill therefore updates the holders of some sources a second time.
+
+use std::collections::{BTreeSet, HashSet};
+
+use sha2::{Digest, Sha256};
+use table_core::key::EntityKey;
+
+/// The maximum number of remembered sources on a store without key order, which need about 32 bytes each. The holders of each further source are updated once
+/// for each page with a reference of that source.
+const MOST: usize = 1_000_000;
+
+/// The hashes of sources whose holders have been updated, or could not be updated and have been reported.
+#[derive(Debug)]
+pub(super) struct Completed {
+    /// `true` if the store returns rows in key order. The references of one source are then on consecutive pages.
+    is_ordered: bool,
+    sources: HashSet<u128>,
+}
+
+impl Completed {
+    pub(super) fn new(is_ordered: bool) -> Self {
+        Self { is_ordered, sources: HashSet::new() }
+    }
+
+    /// Removes the sources that were on an earlier page from the sources on a page. Remembers all sources on the page.
+    pub(super) fn take_from(&mut self, page: &mut BTreeSet<EntityKey>) {
+        let on_page: Vec<_> = page.iter().map(hash).collect();
+        page.retain(|source| !self.sources.contains(&hash(source)));
+        if self.is_ordered {
+            self.sources.clear();
+        }
+        let space = MOST.saturating_sub(self.sources.len());
+        self.sources.extend(on_page.into_iter().take(space));
+    }
+}
+
+fn hash(source: &EntityKey) -> u128 {
+    let mut hash = Sha256::new();
+    // No key contains U+0000, so it separates the two strings unambiguously.
+    for text in [source.partition_key.as_str(), source.row_key.as_str()] {
+        hash.update(text.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize().first_chunk().copied().map_or(0, u128::from_be_bytes)
+}

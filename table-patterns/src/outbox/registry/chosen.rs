@@ -1,0 +1,70 @@
+//! The registered partitions that a sweep reads: all active partitions, and a random sample of the quiet ones.
+
+use table_core::name::TableName;
+use table_core::query::KeyRange;
+use table_core::store::TableStore;
+use table_core::{Error, Result};
+
+use crate::outbox::registry::{Entry, KEYS, SWEEPS, each, entry, kept};
+
+/// A uniform random sample of items whose number is not known in advance. Its memory does not depend on this number.
+#[derive(Debug)]
+struct Sample<T> {
+    items: Vec<T>,
+    most: usize,
+    /// The number of offered items.
+    offered: u64,
+}
+
+impl<T> Sample<T> {
+    const fn new(most: usize) -> Self {
+        Self { items: Vec::new(), most, offered: 0 }
+    }
+
+    /// Adds an item, or replaces a random item, so that each of the items offered so far is in the sample with the same probability.
+    fn offer(&mut self, item: T, random: impl FnOnce() -> u64) {
+        self.offered += 1;
+        if self.items.len() < self.most {
+            self.items.push(item);
+            return;
+        }
+        let at = random().checked_rem(self.offered).and_then(|at| usize::try_from(at).ok());
+        if let Some(place) = at.and_then(|at| self.items.get_mut(at)) {
+            *place = item;
+        }
+    }
+}
+
+/// Returns all active partitions, including those that grants keep active, without duplicates, and at most `most` quiet partitions, chosen at random. Calls
+/// `fail` with an error for each invalid registry row. Holds only the returned partitions in memory.
+pub(crate) async fn chosen<S: TableStore>(
+    store: &S,
+    registry: &str,
+    (most, mut random): (usize, impl FnMut() -> u64 + Send),
+    mut fail: impl FnMut(Error) + Send,
+) -> Result<Vec<Entry>> {
+    let name = TableName::new(registry)?;
+    // A partition with a grant is active even if its registration is marked as quiet, so the grants are read first.
+    let mut kept = kept::by_partition(store, &name).await?;
+    let (mut chosen, mut quiet) = (Vec::new(), Sample::new(most));
+    each(store, &name, KeyRange::ALL, |row| match entry(row) {
+        Ok(_) if kept::active_until(row).is_some() => {}
+        Ok(entry) => match kept.remove(&kept::partition_of(&entry)) {
+            Some((_, kept)) => chosen.push(Entry { kept, ..entry }),
+            None if entry.is_quiet => quiet.offer(entry, &mut random),
+            None => chosen.push(entry),
+        },
+        // The rows in these partitions are not registrations.
+        Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
+        Err(error) => fail(error.with_table(name.as_str()).with_key(row.partition_key, row.row_key)),
+    })
+    .await?;
+    // The registrations of these partitions were removed after an erasure.
+    let unregistered = kept.into_values();
+    chosen.extend(unregistered.map(|(row, kept)| Entry { is_quiet: false, is_erased: false, kept, ..row }));
+    chosen.extend(quiet.items);
+    Ok(chosen)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Tests which registered partitions a sweep reads, and how many of them it holds in memory.
+
+use std::collections::BTreeMap;
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::Engine;
+use table_core::key::PartitionKey;
+use table_core::runtime::Runtime;
+use table_core::testing::LimitedStore;
+
+use super::*;
+use crate::faults::FaultyStore;
+use crate::outbox::REGISTRY;
+use crate::outbox::registry::{Mark, change_row, entry_row, key_of, put};
+use table_core::etag::IfMatch;
+use table_core::operation::OperationKind;
+
+type Store = FaultyStore<LimitedStore<Engine>>;
+
+/// A registered partition in a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Active,
+    Quiet,
+    Erased,
+    /// A quiet partition that a grant keeps active.
+    QuietKept,
+    /// A partition with a grant, whose registration was removed.
+    OnlyKept,
+}
+
+fn store(is_ordered: bool, page: usize) -> Store {
+    let limited = LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = is_ordered);
+    FaultyStore::new(if is_ordered { limited } else { limited.shuffled(1_000) }).pages_of(page)
+}
+
+fn register(store: &Store, number: usize, state: State) {
+    let (table, partition) =
+        (TableName::new("Company").unwrap(), PartitionKey::new(format!("p{number}")).unwrap());
+    let key = key_of(&table, &partition).unwrap();
+    let mark = match state {
+        State::Active => None,
+        State::Quiet | State::QuietKept => Some(Mark::Quiet),
+        State::Erased | State::OnlyKept => Some(Mark::Erased),
+    };
+    block_on(async {
+        put(store, &key, entry_row(&table, mark)).await?;
+        if matches!(state, State::QuietKept | State::OnlyKept) {
+            kept::keep(store, &table, &partition, 700_000_000_000_000_000).await?;
+            kept::keep(store, &table, &partition, 710_000_000_000_000_000).await?;
+        }
+        if state == State::OnlyKept {
+            change_row(store, &key, OperationKind::Delete(IfMatch::Any)).await?;
+        }
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}
+
+fn read(store: &Store, most: usize, runtime: &Runtime) -> Vec<Entry> {
+    let fail = |error| panic!("{error}");
+    block_on(chosen(store, REGISTRY, (most, || runtime.random()), fail)).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn pat_ec_8_a_sweep_reads_each_active_partition_once_and_some_of_the_quiet_ones(
+        states in prop::collection::vec(
+            prop::sample::select(vec![
+                State::Active, State::Quiet, State::Quiet, State::Erased, State::QuietKept, State::OnlyKept,
+            ]),
+            0..40,
+        ),
+        (most, page, is_ordered) in (0..8_usize, prop_oneof![1..4_usize, Just(1_000)], any::<bool>()),
+    ) {
+        let store = store(is_ordered, page);
+        for (number, state) in states.iter().enumerate() {
+            register(&store, number, *state);
+        }
+        let found = read(&store, most, &Runtime::new());
+        let mut times = BTreeMap::new();
+        for entry in &found {
+            let number: usize = entry.partition_key.as_str()[1..].parse().unwrap();
+            *times.entry(number).or_insert(0) += 1;
+            let state = states[number];
+            let is_kept = matches!(state, State::QuietKept | State::OnlyKept);
+            prop_assert_eq!((entry.kept.len(), entry.is_kept()), (if is_kept { 2 } else { 0 }, is_kept));
+            prop_assert_eq!(entry.is_quiet, matches!(state, State::Quiet | State::QuietKept));
+            prop_assert_eq!(entry.is_erased, state == State::Erased);
+        }
+        prop_assert!(times.values().all(|times| *times == 1), "{:?}", times);
+        let states = &states;
+        let numbers = |quiet| (0..states.len()).filter(move |at| (states[*at] == State::Quiet) == quiet);
+        prop_assert!(numbers(false).all(|at| times.contains_key(&at)));
+        let quiet = numbers(true).count();
+        prop_assert_eq!(numbers(true).filter(|at| times.contains_key(at)).count(), quiet.min(most));
+    }
+}
+
+/// Tests that a sample has the same distribution for any number of items, with about six standard deviations of tolerance.
+#[test]
+fn each_item_is_in_the_sample_equally_often_and_the_sample_stays_small() {
+    let runtime = Runtime::new();
+    for count in [64_usize, 100, 1_000] {
+        let mut times = vec![0_u32; count];
+        for _ in 0..2_000 {
+            let mut sample = Sample::new(64);
+            for item in 0..count {
+                sample.offer(item, || runtime.random());
+                assert!(sample.items.len() <= 64);
+            }
+            sample.items.iter().for_each(|item| times[*item] += 1);
+        }
+        let share = 64.0 / f64::from(u32::try_from(count).unwrap());
+        let (expected, tolerance) = (2_000.0 * share, 6.0 * (2_000.0 * share * (1.0 - share)).sqrt());
+        let is_near = |times: &u32| (f64::from(*times) - expected).abs() <= tolerance;
+        assert!(times.iter().all(is_near), "{count} items: {times:?}, expected {expected}");
+    }
+}
