@@ -262,6 +262,7 @@ fn keys_are_shown_as_stored_if_the_schema_of_an_index_cannot_be_read() {
     assert!(exit != Exit::Done && message.contains("`later`"), "{exit:?} {message}");
 }
 
+#[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Accounts", crate = table_patterns)]
 #[partition_key(owner)]

@@ -65,7 +65,7 @@ impl Timer {
     /// Adds a sleep to the queue, or replaces its waker. Returns the waker if no thread is running and none can be started.
     fn enter(&'static self, place: Place, waker: Waker) -> Result<(), Waker> {
         let mut queue = self.lock();
-        if !queue.thread_of.is_some_and(|id| id == process::id()) {
+        if queue.thread_of.is_none_or(|id| id != process::id()) {
             if !queue.may_nap(place.1) {
                 return Err(waker);
             }

@@ -27,8 +27,8 @@ fn expanded(attributes: &str) -> String {
 fn pieces() -> impl Iterator<Item = (String, &'static str)> {
     let texts = TEXT_PIECES.iter().map(|piece| (piece.replace('@', "name"), "name"));
     texts.chain(OTHER_PIECES.iter().map(|piece| {
-        let words = piece.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-        let field = words.last().unwrap_or_default();
+        let mut words = piece.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+        let field = words.next_back().unwrap_or_default();
         ((*piece).to_owned(), field)
     }))
 }

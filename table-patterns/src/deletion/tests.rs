@@ -68,7 +68,9 @@ proptest! {
         let (store, table) = filled(rows.keys().copied(), most, is_ordered);
         let mut deletions = stored(&store);
         if !is_conditional {
-            deletions.iter_mut().for_each(|(_, if_match)| *if_match = IfMatch::Any);
+            for (_, if_match) in &mut deletions {
+                *if_match = IfMatch::Any;
+            }
         }
         // Another writer deletes some of the rows, and changes others.
         let (mut kept, mut gone) = (BTreeMap::new(), 0);

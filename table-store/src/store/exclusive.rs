@@ -40,6 +40,10 @@ impl Exclusive {
 
     /// Records that the stored schema may differ from the one that other handles have read. Returns how often this was recorded before.
     #[doc(hidden)]
+    #[expect(
+        clippy::must_use_candidate,
+        reason = "callers without a handle of their own need only the effect"
+    )]
     pub fn note_schema(&self) -> u64 {
         self.0.noted.fetch_add(1, Ordering::AcqRel)
     }

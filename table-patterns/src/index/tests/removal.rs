@@ -94,7 +94,8 @@ proptest! {
 #[test]
 fn a_page_of_entries_is_removed_before_the_next_page_is_read() {
     for count in [40, 160] {
-        let (parcels, store) = parcels(&Vec::from_iter((0..count).map(|number| (true, number))), 10, true);
+        let (parcels, store) =
+            parcels(&(0..count).map(|number| (true, number)).collect::<Vec<_>>(), 10, true);
         block_on(parcels.remove_entries_of(&[TextRange::exactly("t0")])).unwrap();
         let calls = store.calls();
         let read =

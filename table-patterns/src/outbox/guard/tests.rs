@@ -151,7 +151,7 @@ fn index_entries(entries: &[(u8, bool)], is_ordered: bool) -> (Store, TableName)
     (FaultyStore::new(if is_ordered { limited } else { limited.shuffled(1_000) }), table)
 }
 
-/// Returns the RowKeys of all guards.
+/// Returns the `RowKey`s of all guards.
 fn guards(store: &Store, table: &TableName) -> Vec<String> {
     let range = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(GUARD_PREFIX) };
     let page = block_on(store.inner().query(table, &Query::new(range), None)).unwrap();
