@@ -10,6 +10,8 @@ use std::fmt::{Debug, Display};
 pub use ambiguous::AmbiguousWrite;
 pub use dynamic::DynTableStore;
 pub use exclusive::Exclusive;
+#[doc(hidden)]
+pub use exclusive::SchemaNotes;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;

@@ -24,7 +24,6 @@ pub(super) use record::read;
 pub use record::{LAYOUTS, SchemaRecord};
 pub use sighting::Sightings;
 pub(crate) use standing::Standing;
-use standing::note_schema;
 pub use standing::{LEASE, SETTLED_AFTER};
 use table_store::{Error, Result};
 pub use watch::SchemaWatch;
@@ -35,7 +34,7 @@ use crate::name::TableName;
 use crate::operation::OperationKind;
 use crate::runtime::Runtime;
 use crate::schema::{EntitySchema, StoredSchema};
-use crate::store::{Exclusive, TableStore, WriteLease};
+use crate::store::{TableStore, WriteLease};
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
@@ -115,8 +114,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         let unasked: Vec<_> = E::SCHEMAS.iter().map(unasked).collect();
         let mut proposals = Vec::with_capacity(unasked.len());
         // IMPORTANT: both are determined before the reads, because it may take minutes to create the table.
-        let (lease, noted) =
-            (self.runtime().lease(LEASE), exclusive.as_ref().map_or(0, Exclusive::noted_schemas));
+        let lease = self.runtime().lease(LEASE);
+        let noted: Vec<_> = unasked.iter().map(Standing::noted).collect();
         for design in unasked.iter().map(Standing::design) {
             let stored = read(&self.store, table, &design.entity).await?;
             proposals.push(Proposal { design, stored, is_new: false });
@@ -126,13 +125,11 @@ impl<E: Declared, S: TableStore> Table<E, S> {
             proposal.is_new = is_new;
         }
         let stored = designs::store(&self.store, table, proposals, self.now(), None).await?;
-        // IMPORTANT: also if an earlier call has stored the schema, because it may have ended before it noted the schema.
-        let has_own = stored.iter().any(|stored| stored.own.is_some());
-        let noted = if has_own { note_schema(exclusive.as_ref(), noted) } else { noted };
-        let opened = unasked
-            .into_iter()
-            .zip(stored)
-            .map(|(unasked, stored)| unasked.opened((lease.clone(), noted), stored));
+        let opened = unasked.into_iter().zip(noted).zip(stored).map(|((unasked, noted), stored)| {
+            // IMPORTANT: also if an earlier call has stored the schema, because it may have ended before it noted the schema.
+            let noted = if stored.own.is_some() { unasked.note(noted) } else { noted };
+            unasked.opened((lease.clone(), noted), stored)
+        });
         let mut opened: Vec<_> = opened.collect();
         let standing = opened.pop().map(|last| Arc::new(last.with_members(opened)));
         Ok((Self { standing, ..self }, is_new))
@@ -187,7 +184,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         let stored = designs::store(&self.store, table, vec![proposal], self.now(), Some(reason)).await;
         // After an error, the schema may be stored nevertheless.
         if let Some(exclusive) = &self.store.capabilities().exclusive {
-            exclusive.note_schema();
+            exclusive.schema_notes(table.as_str(), E::SCHEMA.entity).note();
         }
         stored.map(drop)
     }

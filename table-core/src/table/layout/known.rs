@@ -21,7 +21,7 @@ pub(super) struct Known {
     pub(super) read: u64,
     /// The time during which writes may start; `None` if the next write must read the stored schema again.
     lease: Option<WriteLease>,
-    /// The number of schemas that this process had noted before the read.
+    /// The number of times that this process had noted the schema before the read.
     noted: u64,
     /// The version of the handle's own schema that the other handles in the process have been told about.
     pub(super) announced: Option<SchemaVersion>,
@@ -43,12 +43,12 @@ pub(super) struct Settling {
 }
 
 impl Known {
-    /// Returns the lease if it has not ended. `noted` is the number of schemas that this process has noted. The lease ends if this number changes.
+    /// Returns the lease if it has not ended. `noted` is the number of times that this process has noted the schema. The lease ends if this number changes.
     pub(super) fn lease(&self, noted: u64) -> Option<WriteLease> {
         self.lease.clone().filter(|lease| self.noted == noted && lease.is_fresh())
     }
 
-    /// Sets the lease of a read, before which this process had noted the given number of schemas.
+    /// Sets the lease of a read, before which this process had noted the schema the given number of times.
     pub(super) fn set_lease(&mut self, noted: u64, lease: Option<WriteLease>) {
         (self.noted, self.lease) = (noted, lease);
     }

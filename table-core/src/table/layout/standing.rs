@@ -11,7 +11,7 @@ use table_store::{Error, Result};
 use crate::name::TableName;
 use crate::runtime::Runtime;
 use crate::schema::{EntitySchema, StoredSchema};
-use crate::store::{Exclusive, TableStore, WriteLease};
+use crate::store::{Exclusive, SchemaNotes, TableStore, WriteLease};
 use crate::table::fault::TableFault;
 use crate::table::layout::known::{Known, Settling};
 use crate::table::layout::record::read;
@@ -35,7 +35,7 @@ const READS: usize = 8;
 struct Compared {
     /// The number of the read. Later reads have greater numbers.
     read: u64,
-    /// The number of schemas that this process had noted before the read, including the handle's own schema if the read has found it.
+    /// The number of times that this process had noted the schema before the read, including the note of this handle if the read has found its own schema.
     noted: u64,
     /// `true` if the stored schema equals the handle's schema.
     is_own: bool,
@@ -47,8 +47,10 @@ struct Compared {
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
-    /// The shared state of a store that no other process can use, or `None`. It counts the schemas that this process has noted.
+    /// The shared state of a store that no other process can use, or `None`.
     exclusive: Option<Exclusive>,
+    /// The number of times that handles in this process have noted the schema; `None` if other processes can use the store.
+    notes: Option<SchemaNotes>,
     /// The number of reads of the stored schema that have begun.
     reads: AtomicU64,
     known: Mutex<Known>,
@@ -61,9 +63,11 @@ pub(crate) struct Standing {
 impl Standing {
     /// Creates the state of a handle whose schema has not been compared yet. The first write through the handle reads the stored schema.
     pub(super) fn unasked(design: StoredSchema, exclusive: Option<Exclusive>) -> Self {
+        let notes = exclusive.as_ref().map(|exclusive| exclusive.schema_notes(&design.table, &design.entity));
         Self {
             design,
             exclusive,
+            notes,
             reads: AtomicU64::new(0),
             known: Mutex::default(),
             related: Mutex::default(),
@@ -73,7 +77,7 @@ impl Standing {
 
     /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks parts that another program has announced, the
     /// first write reads the stored schema again, and records that a program without these parts may write. `lease` must have begun before the comparison, and
-    /// `noted` is the number of schemas that this process had noted before it, including the handle's own.
+    /// `noted` is the number of times that this process had noted the schema before it, including the note of this handle.
     pub(super) fn opened(mut self, (lease, noted): (WriteLease, u64), stored: Stored) -> Self {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
         known.set_lease(noted, (!stored.unknown.announced).then_some(lease));
@@ -158,7 +162,7 @@ impl Standing {
         (store, runtime): (&S, &Runtime),
         table: &TableName,
     ) -> Result<Arc<[String]>> {
-        let noted = self.noted_schemas();
+        let noted = self.noted();
         if self.known().lease(noted).is_none() {
             let lease = runtime.lease(LEASE);
             let compared = self.compare(store, table).await?;
@@ -182,14 +186,23 @@ impl Standing {
 
     /// Returns the time during which a write may start without sending a request or waiting; `None` if it must do so first.
     pub(crate) fn admitted(&self) -> Option<WriteLease> {
-        let noted = self.noted_schemas();
+        let noted = self.noted();
         let known = self.known();
         known.lease(noted).filter(|_| known.settling().is_none())
     }
 
-    /// Returns the number of schemas that this process has noted; 0 if other processes can use the store.
-    fn noted_schemas(&self) -> u64 {
-        self.exclusive.as_ref().map_or(0, Exclusive::noted_schemas)
+    /// Notifies the other handles of the type in the process that the stored schema may differ from the one that they have read. `noted` is the number of notes
+    /// before the schema was read. Returns the number for the lease of that read: it includes this call, unless another handle has noted the schema since.
+    pub(super) fn note(&self, noted: u64) -> u64 {
+        match self.notes.as_ref().map(SchemaNotes::note) {
+            Some(before) if before == noted => before.wrapping_add(1),
+            _ => noted,
+        }
+    }
+
+    /// Returns the number of times that this process has noted the schema; 0 if other processes can use the store.
+    pub(super) fn noted(&self) -> u64 {
+        self.notes.as_ref().map_or(0, SchemaNotes::count)
     }
 
     /// Records the lease of a read, unless a later read has already been recorded. The caller must determine the lease before the read.
@@ -219,8 +232,8 @@ impl Standing {
             let lease = runtime.lease(LEASE);
             let compared = self.compare_as_writer(store, table).await?;
             self.note_lease(&compared, lease.clone());
-            let is_current = compared.noted == self.noted_schemas();
-            // A store that only this process can use needs no lease: the number of noted schemas is enough, whatever the clock shows.
+            let is_current = compared.noted == self.noted();
+            // A store that only this process can use needs no lease: the number of notes is enough, whatever the clock shows.
             let is_in_time = !self.is_shared() || lease.remaining().is_some();
             if is_current && is_in_time && self.known().settling().is_none() {
                 return Ok(lease);
@@ -267,7 +280,7 @@ impl Standing {
     /// read, the other handles in the process are told to read it again: the program that stored it may not have received the response.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
-        let noted = self.noted_schemas();
+        let noted = self.noted();
         let Some(stored) = read(store, table, &self.design.entity).await? else {
             self.known().announced = None;
             self.learn(number, Vec::new(), Vec::new());
@@ -282,7 +295,7 @@ impl Standing {
                 known.note_settling(own);
             }
             let is_new = std::mem::replace(&mut known.announced, own) != own;
-            if is_new && is_own { note_schema(self.exclusive.as_ref(), noted) } else { noted }
+            if is_new && is_own { self.note(noted) } else { noted }
         };
         let unknown =
             if is_own { UnknownParts::default() } else { unknown_parts(&stored, &self.design, table)? };
@@ -297,15 +310,6 @@ impl Standing {
         }
         let fault = TableFault::DropsProperties(self.design.entity.clone());
         Err(Error::of(fault).with_table(table.as_str()))
-    }
-}
-
-/// Notifies the other handles in the process that the stored schema may differ from the one that they have read. `noted` is the number of schemas that were
-/// noted before the schema was read. Returns the number for the lease of that read: it includes this call, unless another handle has noted a schema since.
-pub(super) fn note_schema(exclusive: Option<&Exclusive>, noted: u64) -> u64 {
-    match exclusive.map(Exclusive::note_schema) {
-        Some(before) if before == noted => before.wrapping_add(1),
-        _ => noted,
     }
 }
 
