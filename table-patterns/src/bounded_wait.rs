@@ -17,8 +17,7 @@ pub(crate) struct StallDetector {
     alarm: Arc<Alarm>,
 }
 
-/// A time-out that the waiting tasks of several queues share. One sleep serves all of them, because the default sleep function needs a
-/// thread.
+/// A time-out that the waiting tasks of several queues share, so a task that waits costs no timer of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm(Mutex<Option<SharedSleep>>);
 

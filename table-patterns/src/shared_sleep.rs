@@ -1,4 +1,4 @@
-//! A sleep that several tasks wait for, because the default sleep function needs a thread.
+//! A sleep that several tasks wait for. A task that waits costs no timer of its own.
 //!
 //! A sleep is kept after the task that started it has ended. It may therefore outlive the async runtime in which it was started, whose timer then panics, or
 //! never ends.

@@ -26,7 +26,7 @@ const TYPES: [&str; 9] = [
 #[derive(Clone, Debug)]
 struct Asked<'a> {
     method: &'a str,
-    target: String,
+    path_and_query: String,
     headers: Vec<(&'a str, &'a str)>,
     body: &'a str,
 }
@@ -42,23 +42,23 @@ enum Answered {
 async fn account() -> Account {
     let account = Account::emulator(Engine::in_memory()).unwrap();
     account.engine.create_table(&TableName::new("Tab").unwrap()).await.unwrap();
-    let (target, body) = (
+    let (path_and_query, body) = (
         "Tab".to_owned(),
         "{\"PartitionKey\":\"p\",\"RowKey\":\"1\",\"A\":\"5\",\"A@odata.type\":\"Edm.Int64\"}",
     );
-    send(&account, &Asked { method: "POST", target, headers: Vec::new(), body }).await.unwrap();
+    send(&account, &Asked { method: "POST", path_and_query, headers: Vec::new(), body }).await.unwrap();
     account
 }
 
 async fn send(account: &Account, asked: &Asked<'_>) -> Result<Answer, Refusal> {
-    let uri = format!("/devstoreaccount1/{}", asked.target);
+    let uri = format!("/devstoreaccount1/{}", asked.path_and_query);
     let mut request = Request::builder().method(asked.method).uri(&uri);
     for (name, value) in &asked.headers {
         request = request.header(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
     }
     let (parts, ()) = request.body(()).unwrap().into_parts();
     let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };
-    let path = asked.target.split('?').next().unwrap_or_default().to_owned();
+    let path = asked.path_and_query.split('?').next().unwrap_or_default().to_owned();
     let exchange = Exchange::new(Service::Tables, parts, caller);
     route::answer(account, &Access::Key, &Exchange { path, body: asked.body.to_owned().into(), ..exchange })
         .await
@@ -86,8 +86,9 @@ async fn alone(asked: &Asked<'_>) -> Answered {
 
 /// Sends the request as the only part of a batch.
 async fn in_a_batch(asked: &Asked<'_>) -> Answered {
-    let Asked { method, target, headers, body } = asked;
-    let mut part = format!("Content-Type: application/http\r\n\r\n{method} http://x/{target} HTTP/1.1\r\n");
+    let Asked { method, path_and_query, headers, body } = asked;
+    let mut part =
+        format!("Content-Type: application/http\r\n\r\n{method} http://x/{path_and_query} HTTP/1.1\r\n");
     for (name, value) in headers {
         write!(part, "{name}: {value}\r\n").unwrap();
     }
@@ -98,7 +99,7 @@ async fn in_a_batch(asked: &Asked<'_>) -> Answered {
         format!("--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n{part}--c--\r\n--b--\r\n")
     };
     let headers = vec![("content-type", "multipart/mixed; boundary=b")];
-    let batch = Asked { method: "POST", target: "$batch".to_owned(), headers, body: &body };
+    let batch = Asked { method: "POST", path_and_query: "$batch".to_owned(), headers, body: &body };
     let answer = send(&account().await, &batch).await.unwrap();
     let media_type = &answer.headers.iter().find(|(name, _)| *name == "Content-Type").unwrap().1;
     let parts = read_responses(media_type, answer.body.as_bytes()).unwrap();
@@ -119,8 +120,12 @@ async fn in_a_batch(asked: &Asked<'_>) -> Answered {
 
 /// Returns the reads and writes of one entity that may be parts of a batch.
 fn requests() -> [Asked<'static>; 5] {
-    let asked =
-        |method, target: &str, body| Asked { method, target: target.to_owned(), headers: Vec::new(), body };
+    let asked = |method, path_and_query: &str, body| Asked {
+        method,
+        path_and_query: path_and_query.to_owned(),
+        headers: Vec::new(),
+        body,
+    };
     [
         asked("GET", ENTITY, ""),
         asked(
@@ -150,8 +155,8 @@ async fn json_1_and_2_the_level_of_a_part_is_negotiated_as_outside_a_batch() {
             for request in requests() {
                 let mut headers: Vec<_> = accept.iter().map(|value| ("accept", *value)).collect();
                 headers.extend((request.method == "DELETE").then_some(("if-match", "*")));
-                let target = request.target.clone() + &query.clone().unwrap_or_default();
-                let request = Asked { target, headers, ..request };
+                let path_and_query = request.path_and_query.clone() + &query.clone().unwrap_or_default();
+                let request = Asked { path_and_query, headers, ..request };
                 let expected = alone(&request).await;
                 assert_eq!(in_a_batch(&request).await, expected, "{request:?}");
                 levels.insert(format!("{} {expected:?}", request.method));
@@ -198,8 +203,8 @@ async fn headers_and_options_of_a_part_mean_the_same_as_outside_a_batch() {
                     // A read has no body, so its media type has no meaning.
                     headers.retain(|(name, _)| *name != "content-type");
                 }
-                let target = format!("{}?{}", request.target, query.replace(' ', "%20"));
-                let request = Asked { target, headers, ..request };
+                let path_and_query = format!("{}?{}", request.path_and_query, query.replace(' ', "%20"));
+                let request = Asked { path_and_query, headers, ..request };
                 assert_eq!(in_a_batch(&request).await, alone(&request).await, "{request:?}");
             }
         }
