@@ -18,7 +18,7 @@ pub use key::KeyColumn;
 pub use operand::{BoolColumn, Operand, Operands, Text};
 #[doc(hidden)]
 pub use operand::{Itself, WithoutOption};
-pub use role::{Indexed, IsType, KeepsKey, OfKey, Patchable, Plain, Projected, Settable};
+pub use role::{Indexed, IsType, OfKey, OutsideKey, Patchable, Plain, Projected, Settable};
 
 /// A property of the entity `E`, of type `T`, such as `Employee::AGE`. Created by `#[derive(Entity)]`.
 ///

@@ -98,11 +98,11 @@ impl Patchable for Plain {}
 /// A marker for columns on which the key does not depend. A patch that maintains the indexes of the entity can set such a column.
 ///
 /// ```
-/// use table_core::column::{Indexed, KeepsKey};
+/// use table_core::column::{Indexed, OutsideKey};
 ///
 /// /// Accepts the markers of columns whose change keeps the key.
-/// fn keeps_key<K: KeepsKey>() {}
-/// keeps_key::<Indexed>(); // `OfKey` does not compile: T131
+/// fn is_outside_key<K: OutsideKey>() {}
+/// is_outside_key::<Indexed>(); // `OfKey` does not compile: T131
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T131] a patch cannot set this property: the key depends on it",
@@ -111,13 +111,13 @@ impl Patchable for Plain {}
     note = "a change that keeps the key is made with `update`; for another key, insert the changed entity and delete the old one, \
             in one transaction if they are in one partition"
 )]
-pub trait KeepsKey {}
+pub trait OutsideKey {}
 
 #[diagnostic::do_not_recommend]
-impl KeepsKey for Plain {}
+impl OutsideKey for Plain {}
 
 #[diagnostic::do_not_recommend]
-impl KeepsKey for Indexed {}
+impl OutsideKey for Indexed {}
 
 /// A column of `E` that a patch can set.
 ///

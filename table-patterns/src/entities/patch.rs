@@ -1,6 +1,6 @@
 //! Patches through an [`Entities`] handle, which change individual properties, including indexed properties (MRG rules).
 
-use table_core::column::{Column, KeepsKey};
+use table_core::column::{Column, OutsideKey};
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
@@ -40,7 +40,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
 }
 
 /// Supports every property outside the key, because the old value is read if a contributor needs it.
-impl<E: Entity, S, O, T: Property, K: KeepsKey> SetBy<Entities<E, S, O>> for Column<E, T, K> {
+impl<E: Entity, S, O, T: Property, K: OutsideKey> SetBy<Entities<E, S, O>> for Column<E, T, K> {
     type Value = T;
 
     fn property(&self) -> &'static str {

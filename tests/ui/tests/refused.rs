@@ -19,6 +19,7 @@ const LINES: &[(&str, &[&str], &[&str])] = &[
     ("`desc` of text", &["T031"], &["key/types"]),
     ("`desc(hash(…))`", &["T032"], &["key/declarations", "refused/forms"]),
     ("`Option<Option<T>>`", &["T058"], &["property/option_twice"]),
+    ("a patch of a property that the key uses", &["T131"], &["patch/types"]),
     ("a field with a generated name", &["T033", "T039"], &["level/declarations", "key/declarations"]),
     ("an index list without a bound", &["T068"], &["index/declarations"]),
     ("plain writes of an entity", &["T069"], &["index/types"]),

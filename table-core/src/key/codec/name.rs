@@ -3,7 +3,10 @@
 /// The capacity of most names.
 pub(super) const SHORT: usize = 256;
 /// The capacity for the name of a codec that contains the longest name of an enum.
-pub(super) const LONG: usize = super::variant::LONGEST_NAME + SHORT;
+pub(super) const LONG: usize = LONGEST_NAME + SHORT;
+/// The maximum length of the name of an enum's codec, in bytes. It contains the names of all variants, each but the first after a `|`, between `one_of(`
+/// and `)`. `table-derive` checks the same limit.
+pub(super) const LONGEST_NAME: usize = 4_096;
 
 /// Declares the constant `NAMED`, the name of a codec that contains another codec, for a type with `const fn name<const CAPACITY: usize>() -> Name<CAPACITY>`.
 /// The long form is built only for a name that needs it, because each name takes up its capacity in the program.

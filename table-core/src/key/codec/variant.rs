@@ -3,7 +3,7 @@
 use table_store::Result;
 
 use crate::key::codec::fault::{mismatch, refused};
-use crate::key::codec::name::Name;
+use crate::key::codec::name::{LONGEST_NAME, Name};
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
 use crate::key::order;
 use crate::key::text::legal_units;
@@ -92,10 +92,6 @@ const fn is_reserved(text: &str) -> bool {
 }
 
 struct Named<T>(T);
-
-/// The maximum length of the codec's name in bytes. It contains the names of all variants, each but the first after a `|`, between `one_of(` and `)`.
-/// `table-derive` checks the same limit.
-pub(super) const LONGEST_NAME: usize = 4_096;
 
 impl<T: KeyEnum> Named<T> {
     const NAME: &'static Name<LONGEST_NAME> = &{

@@ -277,7 +277,8 @@ impl Standing {
     }
 
     /// Reads the stored schema, and remembers the names of the properties that this schema lacks. If the stored schema is this schema, and was not at the last
-    /// read, the other handles in the process are told to read it again: the program that stored it may not have received the response.
+    /// read, the other handles in the process read it again before their next write: the program that stored it may not have
+    /// received the response.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
         let noted = self.noted();
