@@ -84,7 +84,7 @@ fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
                 .iter()
                 .filter(|condition| condition.column.source == Source::Part(label.to_owned()))
                 .collect();
-            let part = Part { label, codec, form, is_ordered: keeps_order(form, pieces.get(at + 1)) };
+            let part = Part { label, codec, is_ordered: keeps_order(form, pieces.get(at + 1)) };
             let request = part.request(&of_part).filter(|request| is_possible(schema, &requests, request));
             let Some((request, is_single)) = request else { break };
             requests.push(request);
@@ -122,7 +122,6 @@ fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(Pa
 struct Part<'a> {
     label: &'a str,
     codec: &'a str,
-    form: &'a Form,
     /// `true` if keys sort by this part.
     is_ordered: bool,
 }
