@@ -17,14 +17,15 @@ use crate::outbox::{Intent, Message, Outbox, Step};
 use crate::work::{Delivery, Handler, Worker};
 
 #[derive(Serialize, Deserialize)]
-struct Mail(String);
+pub(super) struct Mail(pub(super) String);
 
 impl Message for Mail {
     const NAME: &'static str = "mail";
     const VERSION: u32 = 1;
 }
 
-struct Nothing;
+/// A handler that does nothing.
+pub(super) struct Nothing;
 
 impl Handler<Mail> for Nothing {
     async fn handle(&self, _: &Mail, _: Delivery<'_>) -> Result<()> {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use pollster::block_on;
-use serde::{Deserialize, Serialize};
 use table_core::embedded::Engine;
 use table_core::group::One;
 use table_core::key::{PartitionKey, RowKey};
@@ -12,12 +11,13 @@ use table_core::query::{KeyRange, Query};
 use table_core::queue::QueueName;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
-use table_core::{Entity, EntityGroup, Result, TableEntity};
+use table_core::{Entity, EntityGroup, TableEntity};
 
+use super::reserved::{Mail, Nothing};
 use crate::EntityStore;
 use crate::faults::{Call, FaultyStore, unordered};
-use crate::outbox::{Intent, Message, Outbox, Step};
-use crate::work::{Delivery, Handler, Worker};
+use crate::outbox::{Intent, Outbox, Step};
+use crate::work::Worker;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Accounts", feed)]
@@ -44,22 +44,6 @@ struct AccountWithLines {
     account: One<Account>,
     #[other]
     lines: Vec<TableEntity>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Mail(String);
-
-impl Message for Mail {
-    const NAME: &'static str = "mail";
-    const VERSION: u32 = 1;
-}
-
-struct Nothing;
-
-impl Handler<Mail> for Nothing {
-    async fn handle(&self, _: &Mail, _: Delivery<'_>) -> Result<()> {
-        Ok(())
-    }
 }
 
 /// The first characters of keys: the first and the last one that sort before and after the reserved one, and their neighbours.
