@@ -83,9 +83,12 @@ impl History {
         }
         self.hear_all()?;
         self.give_room_beyond_rows(engine, NEEDED);
-        // Without a reserve, files are removed only after the base has been recorded in free space.
+        // Without a reserve, files are removed only after the memtable and the base have been written to free space.
         if !has_reserve {
-            self.disk.give_room_beyond(0, 2 * self.length_of("BASE") + (64 << 10));
+            let is_journal = |path: &Path| path.extension().is_some_and(|end| end == "journal");
+            let journals = self.disk.files().into_iter().filter(|(path, _)| is_journal(path));
+            let memtable: u64 = journals.map(|(_, length)| length as u64).sum();
+            self.disk.give_room_beyond(0, memtable + 2 * self.length_of("BASE") + (64 << 10));
         }
         // Deletions may have been refused if the folder had no reserve.
         match relief {
@@ -103,7 +106,9 @@ impl History {
         let files = files.into_iter().filter(|(path, _)| is_engine(path) && !self.is_foreign(path));
         let held: u64 = files.map(|(_, length)| length as u64).sum();
         let rows = engine.statistics().map_or(0, |statistics| statistics.base_bytes);
-        self.disk.give_room_beyond(held, rows + needed);
+        // The reserve has twice the length of the `BASE` file, which is written again while the earlier one exists.
+        let base = 4 * self.length_of("BASE");
+        self.disk.give_room_beyond(held, rows + base + needed);
     }
 
     fn drop_all(&mut self, engine: &Engine) -> Result<(), Wrong> {

@@ -124,8 +124,9 @@ impl History {
         }
         if is_journal && !self.closed {
             // Unless all frames have been recorded as synced, a damaged journal cannot be told apart from a torn one. Acknowledged
-            // writes may therefore be lost.
+            // writes, also those of an earlier release, may therefore be lost.
             self.fall_back();
+            self.neighbours.earlier = None;
         }
         self.excuses.add(Damage::Any);
         self.model.may_skip = true;
