@@ -149,9 +149,13 @@ fn back_up(disk: &Arc<dyn Disk>, base: &BaseView, target: &Path) -> Result<CopyR
     let disk = folder::hold(disk, target)?;
     let _lock = lock(&*disk, target, LOCK)?;
     // The manifest is locked as well: a clean-up may remove the lock file.
-    let _manifest = match check(&*disk)? {
-        Folder::Backup(version) if version.is_current() => lock(&*disk, target, BACKUP)?,
-        _ => manifest::write(&*disk, target, BACKUP)?,
+    let (_manifest, is_current) = match check(&*disk)? {
+        Folder::Backup(version) => (lock(&*disk, target, BACKUP)?, version.is_current()),
+        _ => (manifest::write(&*disk, target, BACKUP)?, true),
     };
-    base.back_up(&disk, target)
+    // IMPORTANT: a backup in an earlier format stays readable for the earlier release until all runs have been copied.
+    base.back_up(&disk, target, || {
+        let replaced = (!is_current).then(|| manifest::write(&*disk, target, BACKUP));
+        replaced.transpose()
+    })
 }

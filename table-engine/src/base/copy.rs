@@ -13,7 +13,7 @@ use crate::base::run::Run;
 use crate::base::verify::verify_run;
 use crate::base::version::stored::{BASE, BASE_NEW, Stored};
 use crate::base::{BaseView, Meta, Place, Verification};
-use crate::disk::{Disk, fault::Task};
+use crate::disk::{Disk, DiskLock, fault::Task};
 use crate::event::event;
 use crate::folder;
 
@@ -61,8 +61,14 @@ impl BaseView {
         &self.stored.meta
     }
 
-    /// Updates the backup in a folder to this version. The earlier backup stays complete until the new one is durable.
-    pub(crate) fn back_up(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Result<CopyReport> {
+    /// Updates the backup in a folder to this version. The earlier backup stays complete until the new one is durable. `before_record` is called after all runs
+    /// have been copied, and may return a lock to hold until the end.
+    pub(crate) fn back_up(
+        &self,
+        disk: &Arc<dyn Disk>,
+        folder: &Path,
+        before_record: impl FnOnce() -> Result<Option<Box<dyn DiskLock>>>,
+    ) -> Result<CopyReport> {
         let pool = pool_in(disk, folder);
         let earlier = self.earlier(&pool)?;
         let report = self.copy_runs(&pool, &earlier)?;
@@ -70,6 +76,7 @@ impl BaseView {
         let obsolete = |number| runs.binary_search_by_key(&number, |run| run.number).is_err();
         let left_over = |name: &str| name == BASE_NEW || pool::number(name).is_some_and(obsolete);
         let remove = || folder::delete(&*pool.disk, folder, left_over);
+        let _lock = before_record()?;
         self.stored.write(&*pool.disk, folder)?;
         // IMPORTANT: the old runs are removed only after the new version has been recorded. Until the record is durable, the earlier backup needs its runs.
         let removed = remove().unwrap_or_else(|error| {

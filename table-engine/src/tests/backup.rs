@@ -278,6 +278,44 @@ fn a_backup_of_another_engine_or_of_the_engine_before_a_restore_is_not_overwritt
     wait(restored_engine.backup("/other-backup")).unwrap();
 }
 
+/// Writes a backup's manifest as an earlier release did, and returns its bytes.
+fn set_earlier_format(disk: &Arc<dyn Disk>, folder: &str) -> Vec<u8> {
+    let mut manifest = crate::manifest::bytes();
+    manifest.truncate(12);
+    manifest[8] -= 1;
+    manifest.extend(crc32c::crc32c(&manifest).to_le_bytes());
+    disk.open(&Path::new(folder).join("BACKUP"), false).unwrap().write_at(0, &manifest).unwrap();
+    manifest
+}
+
+#[test]
+fn a_backup_of_an_earlier_release_stays_readable_for_it_until_it_is_replaced() {
+    let sim = SimDisk::default();
+    let disk: Arc<dyn Disk> = Arc::new(sim.clone());
+    let (engine, other) = (padded(&disk, "/engine"), padded(&disk, "/other"));
+    pad(&engine, 0..10);
+    pad(&other, 0..10);
+    wait(engine.backup("/backup")).unwrap();
+    let manifest = set_earlier_format(&disk, "/backup");
+    let bytes = || {
+        let (file, mut bytes) = (disk.open_to_read(Path::new("/backup/BACKUP")).unwrap(), vec![0; 16]);
+        file.read_at(0, &mut bytes).unwrap();
+        bytes
+    };
+    assert_eq!(wait(other.backup("/backup")).unwrap_err().code(), ErrorCode::FolderNotOurs);
+    assert_eq!(bytes(), manifest);
+    pad(&engine, 10..40);
+    wait(engine.checkpoint()).unwrap();
+    sim.set_room(1_000);
+    assert_eq!(wait(engine.backup("/backup")).unwrap_err().code(), ErrorCode::DiskFull);
+    assert_eq!(bytes(), manifest);
+    sim.mend();
+    assert_eq!(restored(&disk, "/backup", "/early").unwrap(), (0..10).collect::<Vec<_>>());
+    wait(engine.backup("/backup")).unwrap();
+    assert_eq!(bytes(), crate::manifest::bytes());
+    assert_eq!(restored(&disk, "/backup", "/late").unwrap(), (0..40).collect::<Vec<_>>());
+}
+
 #[test]
 fn a_backup_of_readable_rows_names_the_unreadable_ones() {
     let folder = tempfile::tempdir().unwrap();
