@@ -114,7 +114,18 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
     // IMPORTANT: the record of synced frames is read before the journal, which may grow meanwhile.
     let records = Records::read(disk, path)?;
     let place = options.place(held, path);
-    let journal = |base: &BaseView| if is_backup { Ok(Vec::new()) } else { open_journal(disk, path, base) };
+    let journal = |base: &BaseView| {
+        if is_backup {
+            return Ok(Vec::new());
+        }
+        let files = open_journal(disk, path, base)?;
+        // IMPORTANT: the next file is missing if no frame was written to it yet, but also if the writer has put its rows into a later base and removed it.
+        let next = files.last().map_or(base.meta().journal, |(number, _)| number + 1);
+        if BaseView::open_alone(&place)?.meta().journal > next {
+            return Err(Error::of(JournalFault::Missing(file::path(path, next))));
+        }
+        Ok(files)
+    };
     let (base, files) = match BaseView::open_during_writes(&place, journal) {
         // A backup has no journal, so its version can also be read with few file descriptors.
         Err(error) if is_backup && is_shortage(&error) => (BaseView::open_alone(&place)?, Vec::new()),

@@ -1,12 +1,15 @@
 //! Tests of a reader that runs concurrently with a writer. The reader sees a state that really existed and includes all previously acknowledged writes. The
 //! reader writes nothing and delays no writer.
 
+use std::io;
+use std::sync::Mutex;
+
 use table_store::query::KeyRange;
 
 use super::images::ImagingDisk;
 use super::sim::SimDisk;
 use super::*;
-use crate::disk::Disk;
+use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
 fn options_on(disk: &Arc<dyn Disk>) -> EngineOptions {
     EngineOptions::new().disk(disk.clone()).checkpoint_bytes(6_000)
@@ -93,6 +96,87 @@ fn rows_of_a_reader_stay_while_the_writer_merges_and_removes_its_files() {
     eventually("old runs are removed", || !names().contains(&"0000000001.rows".to_owned()));
     assert_eq!(numbers(&before), shown);
     assert_eq!(numbers(&reader(&disk, "/engine")), (1_000..1_060).collect::<Vec<_>>());
+}
+
+/// A disk that runs code of the test before a missing journal file is opened for reading, once.
+struct AtEnd {
+    disk: RealDisk,
+    run: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl std::fmt::Debug for AtEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AtEnd").finish_non_exhaustive()
+    }
+}
+
+impl Disk for AtEnd {
+    fn create_dir(&self, folder: &Path) -> io::Result<()> {
+        self.disk.create_dir(folder)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        self.disk.list(folder)
+    }
+
+    fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
+        self.disk.open(path, create)
+    }
+
+    fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        if path.extension().is_some_and(|end| end == "journal") && !path.exists() {
+            let run = self.run.lock().unwrap().take();
+            run.into_iter().for_each(|run| run());
+        }
+        self.disk.open_to_read(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.disk.remove(path)
+    }
+
+    fn sync_dir(&self, folder: &Path) -> io::Result<()> {
+        self.disk.sync_dir(folder)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
+        self.disk.lock(path)
+    }
+}
+
+/// Tests a reader that is suspended while the writer removes journal files. Files with hard links are removed, and not used again.
+#[test]
+fn a_reader_does_not_take_a_removed_journal_file_for_the_end_of_the_journal() {
+    let (folder, links) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let writer = on_disk(folder.path());
+    write(&writer, "1", upsert(1)).unwrap();
+    let link = {
+        let (folder, links) = (folder.path().to_owned(), links.path().to_owned());
+        move || {
+            for file in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+                if file.path().extension().is_some_and(|end| end == "journal") {
+                    let _ = std::fs::hard_link(file.path(), links.join(file.file_name()));
+                }
+            }
+        }
+    };
+    link();
+    let other = writer.clone();
+    let run = move || {
+        for n in 2..5 {
+            write(&other, &n.to_string(), upsert(n)).unwrap();
+            link();
+            wait(other.checkpoint()).unwrap();
+        }
+    };
+    let disk = AtEnd { disk: RealDisk, run: Mutex::new(Some(Box::new(run))) };
+    let reader = EngineOptions::new().disk(Arc::new(disk)).open_read_only(folder.path()).unwrap();
+    assert_eq!(numbers(&reader), [1, 2, 3, 4]);
+    drop(writer);
 }
 
 #[test]
