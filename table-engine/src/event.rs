@@ -1,7 +1,8 @@
 //! Events of the engine, for log subscribers. A subscriber is application code: it may panic, for example because a full disk has no room for its file.
 
+use std::mem;
+
 use tracing::Span;
-use tracing::span::EnteredSpan;
 
 use crate::waker::contain;
 
@@ -14,20 +15,29 @@ macro_rules! event {
 
 pub(crate) use event;
 
-/// A span that this thread has entered. It is left when this value is dropped.
+/// A span that this thread has entered. It is left and closed when this value is dropped.
 #[derive(Debug)]
-pub(crate) struct Entered(Option<EnteredSpan>);
+pub(crate) struct Entered(Span);
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let span = self.0.take();
+        contain(|| {
+            self.0.with_subscriber(|(id, dispatch)| dispatch.exit(id));
+        });
+        let span = mem::replace(&mut self.0, Span::none());
         contain(|| drop(span));
     }
 }
 
-/// Creates a span and enters it. After a panic of the subscriber, the thread continues without the span.
+/// Creates a span and enters it. After a panic of the subscriber, the thread continues.
+///
+/// Each call of the subscriber is contained separately. An [`EnteredSpan`](tracing::span::EnteredSpan) would close the span while a panic of its exit unwinds,
+/// and a second panic would then abort the process.
 pub(crate) fn entered(span: impl FnOnce() -> Span) -> Entered {
-    let mut entered = None;
-    contain(|| entered = Some(span().entered()));
-    Entered(entered)
+    let mut entered = Entered(Span::none());
+    contain(|| entered.0 = span());
+    contain(|| {
+        entered.0.with_subscriber(|(id, dispatch)| dispatch.enter(id));
+    });
+    entered
 }

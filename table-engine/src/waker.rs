@@ -1,5 +1,6 @@
 //! Calls the callers' wakers on the engine's threads. A panic in a waker affects only its own caller.
 
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,7 +11,10 @@ struct Contained(Option<Waker>);
 
 /// Runs a caller's code. A panic is reported by the panic hook and affects no other caller.
 pub(crate) fn contain(run: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(run));
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
+        // Dropping the payload could cause a second panic.
+        mem::forget(payload);
+    }
 }
 
 impl Wake for Contained {

@@ -48,7 +48,7 @@ impl Subscriber for AtEvents {
     fn exit(&self, _: &Id) {}
 }
 
-/// A subscriber that panics at each event, and each time a span is entered or left, on threads for which `is_meant` returns `true`.
+/// A subscriber that panics at each event, and each time a span is entered, left or closed, on threads for which `is_meant` returns `true`.
 pub(super) struct Panics {
     is_meant: fn() -> bool,
     count: Arc<AtomicUsize>,
@@ -81,10 +81,17 @@ impl Subscriber for Panics {
         self.panic();
     }
 
-    fn enter(&self, _: &Id) {}
+    fn enter(&self, _: &Id) {
+        self.panic();
+    }
 
     fn exit(&self, _: &Id) {
         self.panic();
+    }
+
+    fn try_close(&self, _: Id) -> bool {
+        self.panic();
+        true
     }
 }
 
