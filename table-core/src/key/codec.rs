@@ -181,6 +181,9 @@ pub struct Facts {
     /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
     /// such a codec for a field that is also a property, because the key would differ from the stored property.
     pub finer_than_property: bool,
+    /// `true` if the codec writes a string as it is, and refuses strings that do not match the form. `#[derive(Entity)]` then rejects changes to the string
+    /// that never match the form, such as lower case for a ULID.
+    pub verbatim: bool,
 }
 
 impl Facts {
@@ -191,6 +194,7 @@ impl Facts {
         follows_time: false,
         fault: None,
         finer_than_property: false,
+        verbatim: false,
     };
 }
 

@@ -73,6 +73,8 @@ pub trait PartSource<T> {
     const SOURCE_FORM: Form;
     /// The mistake in the source's arguments, if any; see [`Facts::fault`].
     const SOURCE_FAULT: Option<&'static str>;
+    /// `true` if the source refuses strings that do not match its form; see [`Facts::verbatim`].
+    const SOURCE_VERBATIM: bool;
 
     /// Appends the encoding of a value.
     ///
@@ -91,6 +93,7 @@ impl<T, C: KeyCodec<T>> PartSource<T> for C {
     const SOURCE_NAME: &'static str = C::NAME;
     const SOURCE_FORM: Form = C::FORM;
     const SOURCE_FAULT: Option<&'static str> = C::FACTS.fault;
+    const SOURCE_VERBATIM: bool = C::FACTS.verbatim;
 
     fn write(value: &T, out: &mut String) -> Result<()> {
         C::encode(value, out)
@@ -108,6 +111,7 @@ macro_rules! source {
             const SOURCE_NAME: &'static str = <Self as DerivedPart<$value>>::NAME;
             const SOURCE_FORM: Form = <Self as DerivedPart<$value>>::FORM;
             const SOURCE_FAULT: Option<&'static str> = <Self as DerivedPart<$value>>::FACTS.fault;
+            const SOURCE_VERBATIM: bool = <Self as DerivedPart<$value>>::FACTS.verbatim;
 
             fn write(value: &$value, out: &mut String) -> Result<()> {
                 <Self as DerivedPart<$value>>::encode(value, out)

@@ -44,6 +44,7 @@ impl<T, C: Reversible<T>> KeyCodec<T> for Desc<C> {
             None if !C::FORM.is_fixed() => Some("[T031] only a part of fixed width can be reversed"),
             fault => fault,
         },
+        verbatim: false,
         ..C::FACTS
     };
 

@@ -80,6 +80,7 @@ impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
         cardinality: None,
         follows_time: C::FACTS.follows_time,
         finer_than_property: C::FACTS.finer_than_property,
+        verbatim: false,
         fault: if C::FACTS.fault.is_some() { C::FACTS.fault } else { C::COUNT_FAULT },
     };
 

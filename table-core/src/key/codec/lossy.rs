@@ -117,7 +117,8 @@ impl<C: PartSource<String>, const UPPER: bool> DerivedPart<String> for Folded<C,
     const FACTS: Facts = Facts {
         fault: {
             let alphabet = C::SOURCE_FORM.alphabet;
-            if C::SOURCE_FAULT.is_none() && has_letter(alphabet, !UPPER) && !has_letter(alphabet, UPPER) {
+            let has_other_case = has_letter(alphabet, !UPPER) && !has_letter(alphabet, UPPER);
+            if C::SOURCE_FAULT.is_none() && C::SOURCE_VERBATIM && has_other_case {
                 Some(
                     "[T029] `folded`: the codec inside writes no letters of this case, so it refuses the folded text; use the other case, or a codec of texts",
                 )
@@ -153,7 +154,11 @@ impl<C: PartSource<String>, const N: usize> DerivedPart<String> for First<C, N> 
     const NAME: &'static str = Self::NAMED;
     const FORM: Form = Form { min: 0, ..C::SOURCE_FORM };
     const FACTS: Facts = Facts {
-        fault: if C::SOURCE_FAULT.is_none() && C::SOURCE_FORM.is_fixed() && N < C::SOURCE_FORM.max {
+        fault: if C::SOURCE_FAULT.is_none()
+            && C::SOURCE_VERBATIM
+            && C::SOURCE_FORM.is_fixed()
+            && N < C::SOURCE_FORM.max
+        {
             Some(
                 "[T029] `first(n, field)`: the codec inside writes only texts of a fixed width, so it refuses the first characters; use a codec of texts",
             )
@@ -184,6 +189,43 @@ mod tests {
     /// Texts in both cases, and valid ULIDs with and without letters, so that each codec accepts some of them.
     const VALUES: [&str; 5] =
         ["Ada", "ada", "JONES", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01234567890123456789012345"];
+
+    /// A user's codec that writes the UTF-8 bytes of a text as upper-case letters, 20 bytes at most.
+    enum Letters {}
+
+    impl KeyCodec<String> for Letters {
+        const NAME: &'static str = "letters";
+        const FORM: Form =
+            Form { min: 0, max: 40, ordered: true, alphabet: Alphabet::of("ABCDEFGHIJKLMNOP") };
+
+        fn encode(value: &String, out: &mut String) -> Result<()> {
+            for byte in value.bytes() {
+                out.extend([byte >> 4, byte & 15].map(|half| char::from(b'A' + half)));
+            }
+            Ok(())
+        }
+
+        fn decode(_: &str) -> Result<String> {
+            unreachable!("no test reads it")
+        }
+    }
+
+    /// A user's codec that appends hyphens to a text, up to 30 characters.
+    enum Padded {}
+
+    impl KeyCodec<String> for Padded {
+        const NAME: &'static str = "padded";
+        const FORM: Form = Form::fixed(30, false, Alphabet::LEGAL);
+
+        fn encode(value: &String, out: &mut String) -> Result<()> {
+            out.push_str(&format!("{value:-<30}"));
+            Ok(())
+        }
+
+        fn decode(_: &str) -> Result<String> {
+            unreachable!("no test reads it")
+        }
+    }
 
     /// Returns a description of the part if its facts are wrong: a part that refuses all texts of its source has a fault, and no other part has one.
     fn wrong<C: KeyCodec<String>, P: DerivedPart<String>>() -> Option<String> {
@@ -227,6 +269,8 @@ mod tests {
             wrong_around::<Bars>(),
             wrong_around::<Base64>(),
             wrong_around::<Ulid>(),
+            wrong_around::<Letters>(),
+            wrong_around::<Padded>(),
         ];
         assert_eq!(wrong.concat(), Vec::<String>::new());
     }

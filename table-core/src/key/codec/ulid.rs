@@ -46,12 +46,12 @@ fn read(text: &str) -> Option<u128> {
 }
 
 macro_rules! ulid {
-    ($($type:ty: |$value:ident| $number:expr, |$read:ident| $made:expr;)*) => {$(
+    ($($type:ty: $is_text:literal, |$value:ident| $number:expr, |$read:ident| $made:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl KeyCodec<$type> for Ulid {
             const NAME: &'static str = "ulid";
             const FORM: Form = Form::fixed(WIDTH, true, Alphabet::of(DIGITS));
-            const FACTS: Facts = Facts { follows_time: true, ..Facts::NONE };
+            const FACTS: Facts = Facts { follows_time: true, verbatim: $is_text, ..Facts::NONE };
 
             fn encode($value: &$type, out: &mut String) -> Result<()> {
                 push($number, out);
@@ -66,9 +66,9 @@ macro_rules! ulid {
 }
 
 ulid! {
-    u128: |value| *value, |number| number;
-    Uuid: |value| value.as_u128(), |number| Uuid::from_u128(number);
-    String: |value| read(value).ok_or_else(|| refused(format!(
+    u128: false, |value| *value, |number| number;
+    Uuid: false, |value| value.as_u128(), |number| Uuid::from_u128(number);
+    String: true, |value| read(value).ok_or_else(|| refused(format!(
         "'{}' is not a ULID of 26 upper-case letters and digits; use the text that ULID libraries print", quoted(value).escaped()
     )))?, |number| {
         let mut text = String::new();
@@ -94,6 +94,6 @@ macro_rules! reversible {
 }
 
 reversible! {
-    u128: |value| !value;
-    Uuid: |value| Uuid::from_u128(!value.as_u128());
+    u128: false, |value| !value;
+    Uuid: false, |value| Uuid::from_u128(!value.as_u128());
 }
