@@ -127,7 +127,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         let stored = designs::store(&self.store, table, proposals, self.now(), None).await?;
         let opened = unasked.into_iter().zip(noted).zip(stored).map(|((unasked, noted), stored)| {
             // IMPORTANT: also if an earlier call has stored the schema, because it may have ended before it noted the schema.
-            let noted = if stored.own.is_some() { unasked.note(noted) } else { noted };
+            let is_own = stored.own.is_some();
+            let noted = if is_own { unasked.note(noted, stored.etag.as_ref()) } else { noted };
             unasked.opened((lease.clone(), noted), stored)
         });
         let mut opened: Vec<_> = opened.collect();
@@ -184,7 +185,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         let stored = designs::store(&self.store, table, vec![proposal], self.now(), Some(reason)).await;
         // After an error, the schema may be stored nevertheless.
         if let Some(exclusive) = &self.store.capabilities().exclusive {
-            exclusive.schema_notes(table.as_str(), E::SCHEMA.entity).note();
+            exclusive.schema_notes(table.as_str(), E::SCHEMA.entity).note(None);
         }
         stored.map(drop)
     }

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use crate::etag::ETag;
+
 /// The state shared by all handles to a store that only their process can use. Clones share the state, and two values are equal if they share it.
 ///
-/// For each stored schema, the state counts how often a handle has begun to use it, so the other handles in the process notice a new schema without a
+/// For each entity type, the state counts the stored schemas that a handle has begun to use, so the other handles in the process notice a new schema without a
 /// request. A process that gives other processes access to the store must call [`share`](Self::share).
 ///
 /// ```
@@ -29,30 +31,39 @@ struct State {
 /// The counts of the schemas for which handles exist. The keys are the table, in lower case, and the entity type.
 #[derive(Debug, Default)]
 struct Schemas {
-    counts: HashMap<(String, String), Weak<AtomicU64>>,
+    counts: HashMap<(String, String), Weak<Count>>,
     /// The number of counts at which those without a handle are removed.
     limit: usize,
 }
 
-/// The number of times that handles in the process have begun to use the stored schema of one entity type.
+#[derive(Debug, Default)]
+struct Count {
+    changes: AtomicU64,
+    /// The version of the last schema that was noted; `None` if it is unknown.
+    last: Mutex<Option<ETag>>,
+}
+
+/// The number of times that the stored schema of one entity type has changed, as noted by handles in the process.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
-pub struct SchemaNotes(Arc<AtomicU64>);
+pub struct SchemaNotes(Arc<Count>);
 
 impl SchemaNotes {
-    /// Records that the stored schema may differ from the one that other handles have read. Returns how often this was recorded before.
-    #[expect(
-        clippy::must_use_candidate,
-        reason = "callers without a handle of their own need only the effect"
-    )]
-    pub fn note(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::AcqRel)
+    /// Notes the version of the stored schema that a handle begins to use, or `None` if a schema may have been stored whose version is unknown. The count
+    /// increases unless this version was noted last. Returns the count before it increased, or `None` if it did not increase.
+    pub fn note(&self, version: Option<&ETag>) -> Option<u64> {
+        let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if version.is_some() && last.as_ref() == version {
+            return None;
+        }
+        *last = version.cloned();
+        Some(self.0.changes.fetch_add(1, Ordering::AcqRel))
     }
 
-    /// Returns how often [`note`](Self::note) was called.
+    /// Returns the count.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.0.load(Ordering::Acquire)
+        self.0.changes.load(Ordering::Acquire)
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) async fn store<S: TableStore>(
                 Next::Follows(layout, stored) => layout.following(*stored, now),
             };
             match transaction.push(operation(table, proposal, &layout)?) {
-                Ok(()) => written.push((outcome, Stored::own(&layout))),
+                Ok(()) => written.push((outcome, Stored::own(&layout, None))),
                 // The next transaction writes this schema.
                 Err(_) if !written.is_empty() => {}
                 Err(error) => return Err(error.with_table(LAYOUTS)),
@@ -54,9 +54,9 @@ pub(super) async fn store<S: TableStore>(
         }
         if !written.is_empty() {
             match request::submit(store, &layouts, transaction).await {
-                Ok(_) => {
-                    for (outcome, stored) in written {
-                        *outcome = Some(stored);
+                Ok(etags) => {
+                    for ((outcome, stored), etag) in written.into_iter().zip(etags) {
+                        *outcome = Some(Stored { etag, ..stored });
                     }
                 }
                 Err(error) if error.is_table_not_found() => {

@@ -50,7 +50,7 @@ pub(super) async fn next<S: TableStore>(
         return Ok(Next::First(Box::new(layout)));
     };
     if stored.schema == *design && accepted.is_none() {
-        return Ok(Next::Stored(Stored::own(&stored)));
+        return Ok(Next::Stored(Stored::own(&stored, Some(stored.etag.clone()))));
     }
     let evolution = stored.compare(design);
     let is_older = stored.supersedes(design);

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use table_store::{Error, Result};
 
+use crate::etag::ETag;
 use crate::name::TableName;
 use crate::runtime::Runtime;
 use crate::schema::{EntitySchema, StoredSchema};
@@ -191,10 +192,11 @@ impl Standing {
         known.lease(noted).filter(|_| known.settling().is_none())
     }
 
-    /// Notifies the other handles of the type in the process that the stored schema may differ from the one that they have read. `noted` is the number of notes
-    /// before the schema was read. Returns the number for the lease of that read: it includes this call, unless another handle has noted the schema since.
-    pub(super) fn note(&self, noted: u64) -> u64 {
-        match self.notes.as_ref().map(SchemaNotes::note) {
+    /// Notifies the other handles of the type in the process that the stored schema may differ from the one that they have read, unless this version of it was
+    /// noted last. `noted` is the number of notes before the schema was read. Returns the number for the lease of that read: it includes this call, unless
+    /// another handle has noted a schema since.
+    pub(super) fn note(&self, noted: u64, version: Option<&ETag>) -> u64 {
+        match self.notes.as_ref().and_then(|notes| notes.note(version)) {
             Some(before) if before == noted => before.wrapping_add(1),
             _ => noted,
         }
@@ -296,7 +298,7 @@ impl Standing {
                 known.note_settling(own);
             }
             let is_new = std::mem::replace(&mut known.announced, own) != own;
-            if is_new && is_own { self.note(noted) } else { noted }
+            if is_new && is_own { self.note(noted, Some(&stored.etag)) } else { noted }
         };
         let unknown =
             if is_own { UnknownParts::default() } else { unknown_parts(&stored, &self.design, table)? };

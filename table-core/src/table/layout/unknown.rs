@@ -2,6 +2,7 @@
 
 use table_store::{Error, Result};
 
+use crate::etag::ETag;
 use crate::name::TableName;
 use crate::schema::StoredSchema;
 use crate::table::fault::TableFault;
@@ -22,6 +23,8 @@ pub(super) struct UnknownParts {
 pub(super) struct Stored {
     /// The version of the program's schema, or `None` if a newer stored schema was kept.
     pub(super) own: Option<SchemaVersion>,
+    /// The `ETag` of the record with the program's schema, or `None` if the store has not returned it.
+    pub(super) etag: Option<ETag>,
     /// The parts of the stored schema that the program does not know.
     pub(super) unknown: UnknownParts,
     /// The names of the properties that an earlier schema declared and the stored one does not.
@@ -31,10 +34,10 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Creates the result for a record that contains the program's schema.
-    pub(super) fn own(record: &SchemaRecord) -> Self {
+    /// Creates the result for a record that contains the program's schema, and has this `ETag`.
+    pub(super) fn own(record: &SchemaRecord, etag: Option<ETag>) -> Self {
         let (own, removed) = (Some(record.version()), record.removed_properties());
-        Self { own, removed, settling: record.settling, unknown: UnknownParts::default() }
+        Self { own, etag, removed, settling: record.settling, unknown: UnknownParts::default() }
     }
 }
 

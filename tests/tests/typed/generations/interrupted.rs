@@ -139,3 +139,29 @@ fn every_handle_knows_a_schema_that_an_interrupted_call_has_stored() {
         }
     }
 }
+
+#[test]
+fn opening_a_type_again_costs_its_other_handles_no_request() {
+    block_on(async {
+        let (time, control) = (Time::default(), Control::default());
+        let engine = time.engine();
+        let retry = Retry::default().with_runtime(time.runtime());
+        let handle = control.over(engine.clone()).table::<nicknamed::Employee>().with_retry(retry);
+        let handle = handle.create_if_missing().await.unwrap();
+        let first = open::<nicknamed::Employee>(&time, &engine).await;
+        for one in [0, 1, 10] {
+            for _ in 0..one {
+                open::<nicknamed::Employee>(&time, &engine).await;
+            }
+            let before = control.calls();
+            handle.insert_or_replace(&nicknamed("duchess")).await.unwrap();
+            assert_eq!(control.calls() - before, 1, "{one} more handles");
+        }
+        // A handle that was opened meanwhile does not read the schema either, but a schema that was stored since is read.
+        first.insert_or_replace(&nicknamed("duchess")).await.unwrap();
+        first.accept_schema("rewritten").await.unwrap();
+        let before = control.calls();
+        handle.insert_or_replace(&nicknamed("duchess")).await.unwrap();
+        assert_eq!(control.calls() - before, 2);
+    });
+}
