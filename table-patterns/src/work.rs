@@ -25,7 +25,8 @@
 //!
 //! # Cost
 //! A message costs a put, a receive and a delete, and an update whenever half of the lease has passed. A batch of 32 rows costs a range query and one
-//! transaction, which claims the rows and starts the first 16. Processing a row costs the requests of its steps (see [`guard`](crate::outbox::guard)), which
+//! transaction, which claims the rows and starts the first 16. After a batch without a free row, the remaining rows are searched in pages of 1,000, and
+//! each batch costs an additional read of its rows. Processing a row costs the requests of its steps (see [`guard`](crate::outbox::guard)), which
 //! run concurrently with the steps of 15 other rows. One transaction deletes these rows and starts the next rows. A row that is being retried is started and
 //! deleted in separate transactions. An idle worker sends one receive request per [`WorkerOptions::poll_interval`].
 //!
@@ -34,7 +35,8 @@
 //! them concurrently ([`WorkerOptions::concurrency`]). If several intents of one changed entity are claimed together, they are performed in the order of
 //! their changes. Claims expire by the clock of the queue service, which workers read from its responses, so the workers' clocks need not agree. A worker
 //! extends its lease while a step runs, for up to an hour. A step that takes longer, or blocks its thread, must call [`keep`](Delivery::keep). A delivery ends
-//! after about 1,024 rows; the message is then delivered again after the other messages, and the next delivery continues there.
+//! after about 1,024 rows; the message is then delivered again after the other messages, and the next delivery continues there. On a store without key order, it
+//! begins again, with the rows that are left.
 //!
 //! # When not to
 //! If all changes are in one partition, use a transaction, which is simpler and isolated.
@@ -51,6 +53,7 @@ mod metrics;
 mod options;
 mod outcome;
 mod poison;
+mod reading;
 mod renewal;
 mod steps;
 mod submitted;

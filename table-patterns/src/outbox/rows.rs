@@ -26,9 +26,9 @@ const INTENT: [&str; PARTS] = [
 pub(super) const VERSION: &str = "Version";
 pub(super) const PROMPTED: &str = "Prompted";
 pub(super) const ATTEMPTS: &str = "Attempts";
-pub(super) const NOT_BEFORE: &str = "NotBefore";
-pub(super) const WAIT: &str = "Wait";
-pub(super) const CLAIM: &str = "Claim";
+pub(crate) const NOT_BEFORE: &str = "NotBefore";
+pub(crate) const WAIT: &str = "Wait";
+pub(crate) const CLAIM: &str = "Claim";
 pub(super) const ERROR: &str = "Error";
 /// The maximum length of a claim's identifier or a seal, in bytes. Longer ones were written by a foreign program.
 const TOKEN: usize = 256;

@@ -172,7 +172,8 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
                 Submitted::Lost => false,
                 Submitted::TooLarge => true,
             };
-            // If every row contains the extended claim, only the response to an earlier try was lost. A row with the earlier claim was changed by another worker.
+            // If a row contains the extended claim, only the response to an earlier try was lost. A row with the earlier claim was not changed by another worker:
+            // one of the other rows was, or a sweep has added a note, which changes the row's `ETag`.
             for row in &mut claimed.rows {
                 if is_too_large
                     && let Submitted::Committed(etags) = self.claims.submit(vec![claim(row)?]).await?
@@ -180,8 +181,15 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
                     row.versioned(etags.into_iter().next().flatten());
                     continue;
                 }
-                let own = self.claims.own(row).await?.filter(|own| own.not_before == until);
-                *row = own.ok_or_else(|| Error::of(WorkFault::Claimed))?;
+                let lost = || Error::of(WorkFault::Claimed);
+                *row = self.claims.own(row).await?.ok_or_else(lost)?;
+                if row.not_before == until {
+                    continue;
+                }
+                let Submitted::Committed(etags) = self.claims.submit(vec![claim(row)?]).await? else {
+                    return Err(lost());
+                };
+                row.versioned(etags.into_iter().next().flatten());
             }
             (claimed.until, claimed.is_uncertain) = (until, false);
             Ok(())

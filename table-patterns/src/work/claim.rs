@@ -11,7 +11,7 @@ use table_core::Result;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
-use table_core::query::{Continuation, Query, Select};
+use table_core::query::Select;
 use table_core::queue::QueueStore;
 use table_core::retry::Retry;
 use table_core::runtime::ticks_of;
@@ -19,18 +19,20 @@ use table_core::store::{Committed, TableStore};
 use uuid::Uuid;
 
 use crate::outbox::notes::Note;
-use crate::outbox::rows::{self, Pending, together};
+use crate::outbox::place::Place;
+use crate::outbox::rows::{Pending, together};
 use crate::outbox::work::Work;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
 use crate::work::outcome::End;
+use crate::work::reading::Reading;
 use crate::work::submitted::Submitted;
 use crate::work::worker::{Outcome, Worker};
 
 /// The maximum number of rows that a worker reads, claims and holds in memory at a time.
-const PORTION: usize = 32;
+pub(super) const PORTION: usize = 32;
 /// The number of pages and claimed rows after which a delivery ends. The message is then delivered again after the other messages, and the next delivery
-/// continues there.
+/// continues there, or with the first row if the store has no key order.
 const MOST: usize = 1_024;
 /// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others: one operation claims a row, and two set
 /// another row aside.
@@ -127,19 +129,20 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Processes the rows. Returns the key of the last row if the delivery ends before the last page.
     async fn work(&mut self, work: &Work) -> Result<Option<RowKey>> {
         let retry = Retry::default().with_runtime(self.worker.outbox.runtime().clone());
-        let (mut from, mut made, mut after) = (None, 0, work.progress().after.clone());
+        let is_ordered = self.worker.outbox.store().capabilities().ordered;
+        let (mut reading, mut made) = (Reading::new(work, is_ordered), 0);
         loop {
             self.attempts.clear();
             let mut race = retry.start("the rows of the outbox");
-            let (Claimed { mut begun, mut portion, is_partial }, next) = loop {
-                let (page, next) = self.page(work, from.as_ref()).await?;
-                after = page.last().map(|row| row.place.row_key.to_row_key()).or(after);
+            let Claimed { mut begun, mut portion, is_partial } = loop {
+                let page = self.portion(work, &mut reading).await?;
                 match self.claim(page).await? {
-                    Some(claimed) => break (claimed, next),
+                    Some(claimed) => break claimed,
                     None => race.retry(None).await?,
                 }
             };
-            made += 1 + begun.len() + portion.len();
+            let claimed = begun.len() + portion.len();
+            made += usize::from(is_ordered) + claimed;
             while !begun.is_empty() {
                 let (ended, failed) = self.attempt(begun).await;
                 if let Some(error) = failed {
@@ -149,51 +152,46 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 begun = self.next(ended, &mut portion).await?;
             }
             // The rows of a page that were not claimed are read again.
-            if !is_partial {
-                from = next;
-                if from.is_none() {
-                    return Ok(None);
-                }
+            if !is_partial && !reading.advance(claimed > 0) {
+                return Ok(None);
             }
             // Neither a long backlog nor rows that are inserted meanwhile delay other messages for long.
-            if made >= MOST && after.is_some() {
-                if is_partial {
+            if made >= MOST && reading.after.is_some() {
+                // IMPORTANT: a store without key order may return rows with smaller keys later, so the next delivery begins with the first row. Only claimed
+                // rows are counted for such a store, so that each delivery makes progress.
+                if is_partial || !is_ordered {
                     self.wait_until(self.held.now());
                 }
-                return Ok(after);
+                return Ok(reading.after.filter(|_| is_ordered));
             }
         }
     }
 
-    /// Reads one page of the outbox rows to which a message refers.
-    async fn page(
-        &self,
-        work: &Work,
-        from: Option<&Continuation>,
-    ) -> Result<(Vec<Pending>, Option<Continuation>)> {
-        let Self { table, partition_key, .. } = *self;
-        let store = self.worker.outbox.store();
-        if let Work::Row(place) = work {
-            let key = place.key();
-            let found = self.worker.retry(self.held, || store.get(table, &key, &Select::All)).await;
-            let Some(found) = none_if_deleted(found)? else { return Ok((Vec::new(), None)) };
-            return Ok((vec![Pending::of(place.clone(), found.row.view(), found.etag)?], None));
+    /// Reads one outbox row. Returns `None` if it does not exist.
+    pub(super) async fn row(&self, place: &Place) -> Result<Option<Pending>> {
+        let (store, key) = (self.worker.outbox.store(), place.key());
+        let found = self.worker.retry(self.held, || store.get(self.table, &key, &Select::All)).await;
+        let found = none_if_deleted(found)?;
+        found.map(|found| Pending::of(place.clone(), found.row.view(), found.etag)).transpose()
+    }
+
+    /// Returns `true` if this delivery may claim the row, or has claimed it.
+    pub(super) fn is_free(&self, pending: &Pending, now: u64) -> bool {
+        self.is_ours(pending) || self.worker.is_due(pending, now)
+    }
+
+    /// Leaves a row that is not free to the messages of other workers, which will be delivered again. This does not hold for an earlier receiver of this
+    /// message, so the message then waits for the row.
+    pub(super) fn leave(&mut self, pending: &Pending) {
+        if self.is_repeated {
+            self.wait_until(pending.not_before);
         }
-        let most = store.capabilities().limits.operations.clamp(1, PORTION);
-        let range = rows::range_after(partition_key, work.progress().after.as_ref());
-        let query = Query { top: Some(most), ..Query::new(range) };
-        let page = self.worker.retry(self.held, || store.query(table, &query, from)).await;
-        let Some(page) = none_if_deleted(page.map(Some))? else { return Ok((Vec::new(), None)) };
-        let rows = page.rows.iter().map(|entity| Pending::read(table, entity)).collect::<Result<_>>()?;
-        Ok((rows, page.continuation))
     }
 
     /// Claims the free rows in a page, or as many of them as one transaction can claim, and starts attempts for the first of them. Rows are ordered by the time
     /// of their change. Returns `None` if another worker committed first.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<Claimed>> {
-        // If a clock is ahead, rows with claims are only taken too early, which repeats work.
-        let now = self.held.now().max(self.worker.outbox.runtime().now());
-        let (mut free, mut taken) = (Vec::new(), Vec::new());
+        let (now, mut free) = (self.held.now(), Vec::new());
         for mut pending in page {
             let is_ours = self.is_ours(&pending);
             // IMPORTANT: a lost claim may have counted an attempt that has not started.
@@ -201,19 +199,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 Some(before) if is_ours => pending.attempts = *before,
                 _ => drop(self.attempts.insert(pending.place.row_key.to_row_key(), pending.attempts)),
             }
-            if !is_ours && !self.worker.is_due(&pending, now) {
-                taken.push(pending);
+            if !self.is_free(&pending, now) {
+                self.leave(&pending);
             } else if !pending.has_space && free.iter().any(|other: &Pending| !other.has_space) {
                 // The claim of such a row contains the whole intent, so a request claims only one of them.
                 self.wait_until(now);
             } else {
                 free.push(pending);
-            }
-        }
-        // Other workers have claimed the other rows, and their messages will be delivered again. This does not hold for an earlier receiver of this message.
-        if self.is_repeated {
-            for pending in &taken {
-                self.wait_until(pending.not_before);
             }
         }
         free.sort_by_key(|pending| pending.version);
@@ -278,9 +270,15 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
         // Another worker has claimed one of the rows, or the rows are too large for one transaction, so the operations for each row are submitted separately.
         for (pending, end) in &ended {
-            match self.submit(end.operations(pending, now)?).await? {
-                Submitted::Committed(_) => self.count(pending, end),
-                Submitted::Lost | Submitted::TooLarge => self.worker.count(|metrics| metrics.lost += 1),
+            let is_recorded = match self.submit(end.operations(pending, now)?).await? {
+                Submitted::Committed(_) => true,
+                Submitted::Lost => self.record_again(pending, end, now).await?,
+                Submitted::TooLarge => false,
+            };
+            if is_recorded {
+                self.count(pending, end);
+            } else {
+                self.worker.count(|metrics| metrics.lost += 1);
             }
         }
         let mut free = Vec::with_capacity(begun.len());
@@ -302,15 +300,21 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(free)
     }
 
+    /// Records an outcome again if the row still contains this claim. A sweep's note changes the row's `ETag`, but not its claim. Returns `false` if another
+    /// worker has claimed the row.
+    async fn record_again(&self, pending: &Pending, end: &End, now: u64) -> Result<bool> {
+        let Some(own) = self.own(pending).await? else { return Ok(false) };
+        Ok(matches!(self.submit(end.operations(&own, now)?).await?, Submitted::Committed(_)))
+    }
+
     fn is_ours(&self, pending: &Pending) -> bool {
         pending.claim.as_ref() == Some(&self.id)
     }
 
     /// Reads the row of an attempt whose claim conflicted. Returns the row if it contains this claim, which means that only the response to the claim was lost.
     pub(super) async fn own(&self, next: &Pending) -> Result<Option<Pending>> {
-        let (page, _) = self.page(&Work::Row(next.place.clone()), None).await?;
         let is_begun = |found: &Pending| self.is_ours(found) && found.attempts == next.attempts;
-        Ok(page.into_iter().find(is_begun))
+        Ok(self.row(&next.place).await?.filter(is_begun))
     }
 
     /// Returns how many rows of a batch to start together: the first row, and the rows that follow if none of them has been tried before. A row that has been

@@ -4,8 +4,8 @@
 //! partition is added before its first intent. It therefore reads only outbox rows. [`Sweep::sweep_table`] scans a table instead. Use it for audits, and
 //! for intents that were recorded without registering their partition.
 //!
-//! The age of a row is measured by the store's clock, or by the sweep's clock if that clock is ahead. A wrong clock in a sweep or a worker therefore
-//! never delays a message.
+//! The age of a row is measured by the store's clock, or by the sweep's clock if that clock is ahead. Claims are measured by the store's clock alone. A wrong clock
+//! in a sweep or a worker therefore never delays a message.
 
 use std::time::Duration;
 
@@ -27,11 +27,11 @@ use crate::work::fault::WorkFault;
 /// The maximum number of quiet partitions (without pending intents) that one sweep reads.
 const QUIET: usize = 64;
 
-/// The longest time for which a sweep relies on a worker's claim, because the worker's clock may be ahead.
+/// The longest time for which a sweep relies on a worker's claim, unless the claim was made for a longer time. The worker's clock may be ahead.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
-/// The longest time between two messages for a row, in multiples of the minimum age: a day for five minutes.
-const LONGEST_WAIT: u64 = 288;
+/// The longest time between two messages for a row, unless the minimum age is longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A sweep that searches for pending intents whose messages were lost, and sends new messages for them.
 ///
@@ -238,19 +238,23 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         }
     }
 
-    /// Returns `true` if a message for the row is due at the store's time `now`.
-    fn is_due(&self, pending: &Pending, now: u64) -> bool {
+    /// Returns `true` if a message for the row is due at the store's time `stored`.
+    fn is_due(&self, pending: &Pending, stored: u64) -> bool {
         let min_age = ticks_of(self.min_age);
-        // A row that is claimed or waits for its next attempt has a message that will be delivered again.
-        if pending.not_before > now && pending.not_before - now <= ticks_of(CLAIMED) {
+        // A row that is claimed or waits for its next attempt has a message that will be delivered again. A claim that ends later than its duration allows was
+        // recorded by a clock that is ahead.
+        let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(ticks_of(CLAIMED));
+        if pending.not_before > stored && pending.not_before - stored <= most {
             return false;
         }
+        // If the sweep's clock is ahead, messages are only sent early.
+        let now = stored.max(self.outbox.runtime().now());
         // A time that is further ahead was recorded by a clock that is ahead.
         let latest = now.saturating_add(min_age);
         let last = pending.prompted.filter(|prompted| *prompted <= latest).unwrap_or(pending.version);
         // The waits double, so the messages of a row that no worker processes do not fill the queue.
         let age = last.saturating_sub(pending.version);
-        let wait = age.clamp(min_age, min_age.saturating_mul(LONGEST_WAIT));
+        let wait = age.clamp(min_age, min_age.max(ticks_of(LONGEST_WAIT)));
         last > latest || now.saturating_sub(last) >= wait
     }
 
@@ -264,8 +268,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         let pending = Pending::read(table, entity)?;
         progress.report.pending += 1;
         let now = progress.time(self.outbox.store()).await?;
-        // If a clock is ahead, messages are only sent early.
-        if !self.is_due(&pending, now.max(self.outbox.runtime().now())) {
+        if !self.is_due(&pending, now) {
             return Ok(None);
         }
         // IMPORTANT: the time is recorded before the message is sent. If two sweeps run concurrently, only one of them sends the message. A crash before

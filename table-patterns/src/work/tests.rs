@@ -20,6 +20,7 @@ use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
 use crate::work::{self, Handler, Runtime, Sweep, Worker, WorkerOptions};
 
 mod circuits;
+mod clocks;
 mod handler_errors;
 mod kept;
 mod keys;

@@ -1,7 +1,10 @@
 //! Tests deliveries of messages for partitions with many rows, and for partitions into which a foreign writer inserts rows continuously.
 
+use proptest::prelude::*;
 use table_core::ValueRef;
+use table_core::query::Query;
 use table_core::row::{Row, RowWriter};
+use table_core::testing::LimitedStore;
 
 use super::space::inserted;
 use super::*;
@@ -192,4 +195,124 @@ fn pat_ec_7_a_continued_message_ends_if_another_worker_has_the_rest() {
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!((worker.metrics().done, worker.metrics().received), (1_500, 2));
     assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
+}
+
+/// Returns an outbox on a store with or without key order.
+fn limited(
+    (plain, engine): (&Outbox<Engine, Engine>, &Engine),
+    (page, is_ordered): (usize, bool),
+) -> (Outbox<FaultyStore<LimitedStore<Engine>>, Engine>, FaultyStore<LimitedStore<Engine>>) {
+    let limited = LimitedStore::new(engine.clone(), |capabilities| capabilities.ordered = is_ordered);
+    let store = FaultyStore::new(if is_ordered { limited } else { limited.shuffled(1_000) }).pages_of(page);
+    let (queue, pace) = (plain.queue().clone(), plain.runtime().clone());
+    (Outbox::with_runtime(store.clone(), engine.clone(), queue, pace), store)
+}
+
+/// Records an intent in a row with the given number.
+fn record_at(outbox: &Outbox<Engine, Engine>, table: &TableName, number: usize) {
+    let limits = outbox.store().capabilities().limits;
+    let mut transaction = Transaction::new(PartitionKey::new("Sales").unwrap(), limits).unwrap();
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail("hello".into())).unwrap());
+    let Operation { kind, .. } = outbox.operation(&intent).unwrap();
+    let Operation { row_key, .. } = inserted(number, RowWriter::new().finish());
+    transaction.push(Operation { row_key, kind }).unwrap();
+    block_on(outbox.submit(table, transaction)).unwrap();
+}
+
+/// Returns the RowKeys of all pending rows in key order.
+fn pending(engine: &Engine, table: &TableName) -> Vec<String> {
+    let range = crate::outbox::rows::range(&PartitionKey::new("Sales").unwrap());
+    let (mut keys, mut from) = (Vec::new(), None);
+    loop {
+        let page = block_on(engine.query(table, &Query::new(range.clone()), from.as_ref())).unwrap();
+        keys.extend(page.rows.iter().map(|row| row.row_key.to_owned()));
+        from = page.continuation;
+        if from.is_none() {
+            return keys;
+        }
+    }
+}
+
+/// Inserts rows that wait for a day.
+fn insert_waiting((engine, table): (&Engine, &TableName), now: u64, numbers: impl Iterator<Item = usize>) {
+    let row = waiting(now, 86_400 * SECOND);
+    let rows: Vec<_> = numbers.map(|number| inserted(number, row.clone())).collect();
+    for rows in rows.chunks(100) {
+        let limits = engine.capabilities().limits;
+        let mut transaction = Transaction::new(PartitionKey::new("Sales").unwrap(), limits).unwrap();
+        rows.iter().for_each(|row| transaction.push(row.clone()).unwrap());
+        block_on(engine.submit(table, transaction)).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn pat_ec_7_one_message_suffices_for_the_free_rows_among_waiting_rows(
+        runs in prop::collection::vec((any::<bool>(), 1..90_usize), 0..7),
+        (page, is_ordered) in (prop_oneof![1..50_usize, Just(1_000)], any::<bool>()),
+        (fail, is_lost) in (0..60_usize, any::<bool>()),
+    ) {
+        let (plain, engine, time) = outbox();
+        let table = TableName::new("Company").unwrap();
+        block_on(engine.create_table(&table)).unwrap();
+        let (mut at, mut left) = (0, Vec::new());
+        for (is_free, count) in runs {
+            let numbers = at..at + count;
+            at += count;
+            if is_free {
+                numbers.for_each(|number| record_at(&plain, &table, number));
+            } else {
+                insert_waiting((&engine, &table), time.load(Ordering::SeqCst), numbers.clone());
+                let key = |number| inserted(number, RowWriter::new().finish()).row_key.as_str().to_owned();
+                left.extend(numbers.map(key));
+            }
+        }
+        block_on(engine.clear(plain.queue())).unwrap();
+        block_on(plain.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
+        let (outbox, store) = limited((&plain, &engine), (page, is_ordered));
+        store.script(move |_, number| match is_lost {
+            _ if number != fail => Fault::None,
+            false => Fault::Before(ErrorCode::InternalError),
+            true => Fault::After(ErrorCode::OperationTimedOut),
+        });
+        let worker = Worker::new(outbox).handler(Nothing);
+        for _ in 0..4 {
+            block_on(worker.run_until_idle()).unwrap();
+            time.fetch_add(600 * SECOND, Ordering::SeqCst);
+        }
+        prop_assert_eq!(pending(&engine, &table), left);
+        prop_assert_eq!(block_on(plain.backlog()).unwrap().poison, 0);
+    }
+}
+
+#[test]
+fn pat_ec_7_a_message_for_waiting_rows_reads_them_in_large_pages() {
+    for (count, pages) in [(640, 2), (6_400, 8)] {
+        let (plain, engine, time) = outbox();
+        let table = TableName::new("Company").unwrap();
+        block_on(engine.create_table(&table)).unwrap();
+        insert_waiting((&engine, &table), time.load(Ordering::SeqCst), 0..count);
+        block_on(plain.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
+        let (outbox, store) = limited((&plain, &engine), (usize::MAX, true));
+        let worker = Worker::new(outbox).handler(Nothing);
+        block_on(worker.run_until_idle()).unwrap();
+        // The first page has 32 rows, each other page up to 1,000.
+        assert_eq!(store.calls(), vec![Call::Query; pages], "{count} rows");
+        assert_eq!(block_on(plain.backlog()).unwrap().waiting, 0);
+    }
+}
+
+#[test]
+fn cos_1_one_message_suffices_for_any_number_of_rows_on_a_store_without_key_order() {
+    let (plain, engine, _) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    (0..1_500).for_each(|_| record(&plain, &table, "Sales"));
+    block_on(engine.clear(plain.queue())).unwrap();
+    block_on(plain.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
+    let worker = Worker::new(limited((&plain, &engine), (usize::MAX, false)).0).handler(Nothing);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!((worker.metrics().done, pending(&engine, &table).len()), (1_500, 0));
+    assert_eq!(block_on(plain.backlog()).unwrap().waiting, 0);
 }
