@@ -16,7 +16,7 @@ pub(crate) struct Meta {
     pub(crate) timestamp: u64,
     /// The existing tables.
     pub(crate) catalog: Catalog,
-    /// Dropped tables that may still have rows in the base.
+    /// The ids of dropped tables that may still have rows in the base.
     pub(crate) dropped: Vec<u32>,
 }
 
