@@ -20,8 +20,8 @@ pub(crate) struct TableEntry {
     pub(crate) id: u32,
     /// The name in its original case (TBL-2).
     pub(crate) name: TableName,
-    /// The time when the table was created, in ticks. A table that replaces another has the creation time of the replaced table, because programs see both as
-    /// the same table.
+    /// The creation time of the table, in ticks. A table that replaces another keeps the creation time of the replaced table, because programs see both as the
+    /// same table.
     pub(crate) created: u64,
 }
 
@@ -30,9 +30,9 @@ pub(crate) struct TableEntry {
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// The names of tables that are being deleted, each with the time when the deletion completes, in ticks (OPT-4, ENG-9).
+    /// The names of tables that are being deleted, each with the time at which the deletion completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The names in `leaving`, sorted by the time when their deletion completes. Expired names are removed from the front.
+    /// The names in `leaving`, sorted by the time their deletion completes. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
@@ -189,7 +189,7 @@ impl Catalog {
         self.tables.range::<_, str>(range).map(|(name, _)| &**name)
     }
 
-    /// Returns one page of names (OPT-5, PAGE-12). The prefix and the position ignore case, like every comparison of table names (TBL-2).
+    /// Returns one page of names (OPT-5, PAGE-12). `prefix` and `from` ignore case, like every comparison of table names (TBL-2).
     pub(crate) fn page(&self, prefix: &str, from: Option<&str>, top: usize) -> TablePage {
         let prefix = prefix.to_ascii_lowercase();
         // Names of a program's tables begin with a letter. Names of the engine's private tables begin with `$`, sort first, and are not listed.
