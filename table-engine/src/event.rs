@@ -5,7 +5,7 @@ use tracing::span::EnteredSpan;
 
 use crate::waker::contain;
 
-/// Emits an event with the given level and fields. A panic of the subscriber is reported by the panic hook, and the engine continues.
+/// Emits an event with the given level and fields. A panic in the subscriber is reported by the panic hook, and the engine continues.
 macro_rules! event {
     ($level:ident, $($field:tt)*) => {
         crate::waker::contain(|| tracing::$level!(target: "table_core::engine", $($field)*))
@@ -14,7 +14,7 @@ macro_rules! event {
 
 pub(crate) use event;
 
-/// A span that this thread has entered. It is left when this value is dropped.
+/// A span entered by this thread. Dropping the value exits the span.
 #[derive(Debug)]
 pub(crate) struct Entered(Option<EnteredSpan>);
 
@@ -25,7 +25,7 @@ impl Drop for Entered {
     }
 }
 
-/// Creates a span and enters it. After a panic of the subscriber, the thread continues without the span.
+/// Creates a span and enters it. After a panic in the subscriber, the thread continues without the span.
 pub(crate) fn entered(span: impl FnOnce() -> Span) -> Entered {
     let mut entered = None;
     contain(|| entered = Some(span().entered()));
