@@ -307,7 +307,7 @@ mod tests {
             most = most.max(catalog.leaving.len());
         }
         assert_eq!(most, 10);
-        // The table `Log0999` is created again, so its name is removed from the list of tables that are being deleted.
+        // The table `Log0999` is created again, so its name is removed from the list of tables being deleted.
         let name = TableName::new("Log0999").unwrap();
         catalog.add(catalog.prepare_create(&name, 1_009, 1_009).unwrap());
         assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());

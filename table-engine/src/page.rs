@@ -195,8 +195,8 @@ impl<'q> Pager<'q> {
             bytes: 0,
             select_bytes: select_bytes(&query.select),
             rows_read: 0,
-            // Fifteen comparisons, the published maximum (FIL-7), are counted as about one additional entry, so the time of a
-            // page is bounded for every filter.
+            // Every `COMPARISONS` comparisons count as one additional entry, which bounds the time of a page even for filters above the documented maximum of
+            // 15 comparisons (FIL-7).
             weight: query.filter.as_ref().map_or(1, |filter| 1 + filter.comparisons() as u64 / COMPARISONS),
             examined: 0,
             examined_bytes: 0,

@@ -32,7 +32,7 @@ impl Engine {
     /// refused because the disk is full, or undone by a power loss.
     ///
     /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped. All files
-    /// of the base are kept open, about one per 16 MiB, and systems limit the number of files that a process may keep open. The folder must be on a local file
+    /// of the base are kept open, about one per 16 MiB, and systems limit the number of files a process may keep open. The folder must be on a local file
     /// system: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. If a backup has more files than the process can
     /// keep open, they are opened on demand. If a later backup to the same folder then removes some of them, reads fail with `Corrupted` until the folder is
     /// opened again.
@@ -132,7 +132,7 @@ fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
     disk.list(path).map_err(|error| Task::ReadFolder(path.into()).refused(error))
 }
 
-/// Opens the journal files whose frames are not in a version of the base.
+/// Opens the journal files with frames that a version of the base does not contain.
 fn open_journal(disk: &dyn Disk, path: &Path, base: &BaseView) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
     let meta = base.meta();
     let mut files = Vec::new();

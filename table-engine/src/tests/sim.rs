@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use super::gate::Gate;
 use crate::disk::{Disk, DiskFile, DiskLock};
 
-/// The number of bytes that a disk writes atomically.
+/// The number of bytes a disk writes atomically.
 const SECTOR: usize = 512;
-/// The number of bytes that the operating system marks as dirty together.
+/// The number of bytes the operating system marks as dirty together.
 pub(super) const PAGE: usize = 4096;
 
 /// The folder or file at a path.
@@ -76,7 +76,7 @@ impl Names {
     }
 }
 
-/// The state that the disk and its files share.
+/// The state shared by the disk and its files.
 #[derive(Clone, Debug)]
 struct State {
     /// The number of syncs that will succeed before one fails.

@@ -131,7 +131,7 @@ mod tests {
                 let (found, entry) = (alone(layout, &block, index), entries.next().unwrap());
                 prop_assert_eq!(entry.is_ok(), found.is_some());
                 let Ok((key, row)) = entry else { return Ok(()) };
-                // Pages rely on this to reuse the partition and the shape that consecutive entries have in common.
+                // Pages rely on this to reuse the partition and the shape shared by consecutive entries.
                 let parts = (key.front(), row.map(|row| row.parts().0.to_vec()));
                 prop_assert!(!key.is_alike || before.as_ref() == Some(&parts));
                 before = Some(parts);
