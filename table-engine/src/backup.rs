@@ -1,4 +1,4 @@
-//! Backs up a running engine to a folder, and restores such a backup.
+//! Backs up a running engine to a folder, and restores backups from folders.
 
 mod image;
 mod readable;
@@ -124,7 +124,7 @@ fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box
     Ok((disk, lock))
 }
 
-/// Completes a restored folder to which the base has already been copied.
+/// Completes a restored folder after the base has been copied to it.
 fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
     let meta = base.meta();
     Journal::create(disk, folder, meta.journal, meta.sequence)?;

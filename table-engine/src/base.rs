@@ -1,4 +1,4 @@
-//! The base: rows that are no longer in the journal, stored in runs (sorted files) on disk (`docs/format.md`, "Base").
+//! The base: rows no longer in the journal, stored in runs (sorted files) on disk (`docs/format.md`, "Base").
 //!
 //! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers of runs into one. Each flush and each merge
 //! records a new version of the base before readers see it.

@@ -1,4 +1,4 @@
-//! The catalog: the tables, their ids, and the names of tables that are being deleted.
+//! The catalog: the tables, their ids, and the names of tables being deleted.
 
 mod fault;
 
@@ -16,7 +16,7 @@ use fault::CatalogFault;
 /// A table in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableEntry {
-    /// The id at the start of the table's keys. Ids are never reused: a table that is created again has a new id.
+    /// The id at the start of the table's keys. Ids are never reused: a recreated table gets a new id.
     pub(crate) id: u32,
     /// The name in its original case (TBL-2).
     pub(crate) name: TableName,
@@ -30,7 +30,7 @@ pub(crate) struct TableEntry {
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// The names of tables that are being deleted, each with the time at which the deletion completes, in ticks (OPT-4, ENG-9).
+    /// The names of tables being deleted, each with the time at which the deletion completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
     /// The names in `leaving`, sorted by the time their deletion completes. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
@@ -71,7 +71,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the catalog entry for a table that is about to be created.
+    /// Returns the catalog entry for a table to be created.
     ///
     /// # Errors
     /// `TableAlreadyExists` if the table exists (OPT-2), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -102,8 +102,8 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the catalog entry for an empty table that is about to replace an existing one. The entry contains the creation time of the replaced table, so
-    /// the journal's record is complete even if the replaced table is no longer in the catalog when the journal is replayed.
+    /// Returns the catalog entry for an empty table that will replace an existing one. The entry contains the creation time of the replaced table, so the
+    /// journal's record is complete even if the replaced table is no longer in the catalog when the journal is replayed.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -168,7 +168,7 @@ impl Catalog {
         self.next_id
     }
 
-    /// Raises the id of the next table to the given id, if that is larger.
+    /// Raises the id of the next table to at least the given id.
     pub(crate) fn reserve_ids(&mut self, next_id: u32) {
         self.next_id = self.next_id.max(next_id);
     }

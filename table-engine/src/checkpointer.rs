@@ -29,7 +29,7 @@ pub(crate) enum Job {
     Checkpoint(Checkpoint),
     /// Free the memory of a memtable and of a view of the base.
     Discard(Option<Memtable>, Option<BaseView>),
-    /// Omit a dropped table from the checkpoint that is waiting for disk space. The drop is already durable.
+    /// Omit a dropped table from the checkpoint waiting for disk space. The drop is already durable.
     Dropped(u32),
     /// Remove the files of obsolete runs, because the disk is full. Readers may have dropped the views that needed these files.
     RemoveObsolete,
@@ -173,7 +173,7 @@ impl Checkpointer {
             let _ = self.reserve.restore();
             if let Err(error) = outcome {
                 self.tell(Done::Failed(error));
-                // IMPORTANT: a base that has failed is never written to again. The journal still has all its rows (CON-1).
+                // IMPORTANT: a failed base is never written to again. The journal still has all rows that are not in the base (CON-1).
                 while self.threads.receive(&self.jobs).is_ok() {}
                 return;
             }
@@ -219,7 +219,7 @@ impl Checkpointer {
         missing.is_none()
     }
 
-    /// Performs a write. If the disk is full, frees the reserve and obsolete files, and retries once.
+    /// Performs a write. If the disk is full and the write does not use the reserve yet, frees the reserve and obsolete files, and retries once.
     ///
     /// Also returns the loan of the reserve, if taken, and the number of bytes submitted to the disk by the last attempt.
     fn attempt<T>(

@@ -48,7 +48,7 @@ pub(crate) struct Committer {
     /// `true` if a group is synced before it is acknowledged.
     sync: bool,
     table_delete_delay: Duration,
-    /// The latest state. While a group is being processed, it contains writes that are not published yet.
+    /// The latest state. While a group is being processed, it contains unpublished writes.
     state: State,
     /// The most recently written keys of an engine on disk.
     written: WrittenKeys,
@@ -221,7 +221,7 @@ impl Committer {
         }
     }
 
-    /// Schedules the removal of the rows of tables dropped by the group: from the base with the next checkpoint, and from memory step by step.
+    /// Schedules the removal of the rows of tables dropped by the group: from the base by the next checkpoint and later merges, and from memory step by step.
     fn give_up(&mut self) -> Result<()> {
         for id in std::mem::take(&mut self.dropped) {
             self.reclaim.push(id);

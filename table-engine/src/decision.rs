@@ -1,8 +1,7 @@
 //! Decisions: transactions computed by the committer from the latest state.
 //!
-//! A conditional transaction is based on data that its caller read, and fails if the data has changed. If many callers compete for one row,
-//! such as the receivers of a queue, all but one would fail. A decision instead runs in the committer, always on the latest state, and is recorded as
-//! an ordinary journal frame.
+//! A conditional transaction is based on data read by its caller, and fails if the data has changed. If many callers compete for one row, such as the receivers
+//! of a queue, all but one would fail. A decision instead runs in the committer, always on the latest state, and is recorded as an ordinary journal frame.
 
 use std::fmt;
 

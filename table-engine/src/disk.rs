@@ -106,5 +106,5 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     }
 }
 
-/// A lock that is held until the value is dropped.
+/// A lock, held until the value is dropped.
 pub trait DiskLock: Debug + Send + Sync + 'static {}

@@ -68,7 +68,7 @@ pub enum Action {
     Fail,
 }
 
-/// A hook that is called before every step.
+/// A hook called before every step.
 #[derive(Clone)]
 pub struct Hook(Arc<dyn Fn(Step) -> Action + Send + Sync>);
 

@@ -199,7 +199,7 @@ impl KeyReader {
         Ok(self.again(key))
     }
 
-    /// Splits a key that is known to have the same `PartitionKey` as the previous one.
+    /// Splits a key known to have the same `PartitionKey` as the previous one.
     #[inline]
     pub(crate) fn again<'k>(&self, key: &'k [u8]) -> (&str, &'k [u8]) {
         (&self.partition_key, key.get(self.prefix.len()..).unwrap_or_default())

@@ -146,7 +146,7 @@ pub(crate) fn begin_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     file.sync_data().and_then(|()| disk.sync_dir(folder)).map_err(|error| task().failed(error))
 }
 
-/// Completes a restored folder. All of its other files must exist.
+/// Completes a restored folder. All other files must exist.
 pub(crate) fn end_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let cannot = |error| Task::WriteFolder(folder.into()).failed(error);
     disk.remove(&folder.join(RESTORING)).map_err(cannot)?;

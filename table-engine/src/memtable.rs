@@ -1,4 +1,4 @@
-//! The memtable: rows that are not yet in the base, in a persistent map whose clones are snapshots.
+//! The memtable: rows not yet in the base, in a persistent map whose clones are snapshots.
 
 use imbl::OrdMap;
 use table_store::row::Row;

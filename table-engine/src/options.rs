@@ -144,8 +144,8 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the approximate maximum size in bytes of the memtable, which contains the rows that are not yet in the base. When this size is reached, writers
-    /// wait for a checkpoint. A checkpoint starts at half of this size at the latest, which allows writers to continue during it. The bounds of
+    /// Sets the approximate maximum size in bytes of the memtable, which contains the rows not yet in the base. When this size is reached, writers wait for a
+    /// checkpoint. A checkpoint starts at half of this size at the latest, which allows writers to continue during it. The bounds of
     /// [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bounded(bytes);

@@ -31,7 +31,7 @@ impl Engine {
     /// the first few transactions in progress. To see a newer state, open the folder again. A transaction in progress may be visible even if it is later
     /// refused because the disk is full, or undone by a power loss.
     ///
-    /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped. All files
+    /// Nothing is written or locked, and the writer is not delayed. Files deleted by the writer keep their disk space until this handle is dropped. All files
     /// of the base are kept open, about one per 16 MiB, and systems limit the number of files a process may keep open. The folder must be on a local file
     /// system: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. If a backup has more files than the process can
     /// keep open, they are opened on demand. If a later backup to the same folder then removes some of them, reads fail with `Corrupted` until the folder is

@@ -137,7 +137,7 @@ fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     }
 }
 
-/// Returns `true` if a folder contains neither `BASE` nor any file that is created after `BASE`. An engine was then interrupted while creating the folder.
+/// Returns `true` if a folder contains neither `BASE` nor any file created after `BASE`. An engine was then interrupted while creating the folder.
 pub(crate) fn is_new(names: &[String]) -> bool {
     let is_later = |name: &str| {
         file::number(name).is_some()
@@ -210,7 +210,7 @@ pub(crate) struct End {
     tail: Tail,
     /// `true` if anything other than zeros follows the last frame.
     torn: bool,
-    /// The first offset that is not covered by a sync known to have succeeded.
+    /// The first offset not covered by a sync known to have succeeded.
     unsynced: u64,
 }
 

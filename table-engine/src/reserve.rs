@@ -18,7 +18,7 @@ use crate::threads::Threads;
 
 /// The name of the reserve's file.
 pub(crate) const RESERVE: &str = "RESERVE";
-/// The size in bytes at which a checkpoint starts at the latest while the reserve is incomplete.
+/// The maximum checkpoint threshold in bytes while the reserve is incomplete.
 pub(crate) const SMALL_CHECKPOINT: usize = 256 << 10;
 /// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a small checkpoint.
 const LEAST: u64 = 8 * SMALL_CHECKPOINT as u64;
@@ -51,7 +51,7 @@ struct Room {
     base: u64,
     /// `true` while a [`Loan`] exists.
     is_lent: bool,
-    /// The number of operations that have queued for the reserve, which serves as the last ticket number.
+    /// The last ticket number given to an operation queued for the reserve.
     turns: u64,
     /// The ticket numbers of the operations queued for the reserve, in arrival order.
     waiting: VecDeque<u64>,
@@ -130,7 +130,7 @@ impl Reserve {
         self.room().base = length.saturating_mul(2).saturating_sub(SMALL_BASE).next_multiple_of(SMALL_BASE);
     }
 
-    /// Frees the part of the reserve that is not needed to checkpoint a journal of `journal` bytes.
+    /// Frees the part of the reserve not needed to checkpoint a journal of `journal` bytes.
     ///
     /// # Errors
     /// The I/O error if the file cannot be shortened.

@@ -1,4 +1,4 @@
-//! The state that readers see: an immutable value that is replaced atomically.
+//! The state seen by readers: an immutable value, replaced atomically.
 
 use std::borrow::Cow;
 use std::iter::Peekable;

@@ -38,7 +38,7 @@ pub struct Statistics {
     pub base_bytes: u64,
     /// The number of segments: key ranges that are merged independently of each other.
     pub segments: usize,
-    /// The largest number of layers in a segment, which is the maximum number that a lookup has to search.
+    /// The largest number of layers in a segment, which is the maximum a lookup has to search.
     pub layers: usize,
     /// The total size in bytes of the layers above the oldest layer of each segment. Their rows will be merged with older rows.
     pub unmerged_bytes: u64,

@@ -20,7 +20,7 @@ pub use crate::threads::Scheduler;
 use crate::threads::Threads;
 
 impl EngineOptions {
-    /// Sets a hook that is called before every [`Step`].
+    /// Sets a hook called before every [`Step`].
     pub fn failpoints(mut self, hook: Hook) -> Self {
         self.hook = Some(hook);
         self

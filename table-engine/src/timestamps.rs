@@ -31,7 +31,7 @@ impl Timestamps {
         self.next_from(reading, 0)
     }
 
-    /// Returns the next Timestamp that is not before `instant`.
+    /// Returns the next Timestamp at or after `instant`.
     pub(crate) fn next_from(&mut self, reading: Reading, instant: u64) -> Result<u64> {
         let next = reading.instant.unwrap_or(ticks::MAX).max(instant).max(self.last.saturating_add(1));
         if next >= ticks::MAX {

@@ -19,7 +19,7 @@ use crate::manifest::{self, BACKUP, Folder, LOCK};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PartialBackup {
-    /// The files that were copied.
+    /// The number and size of the copied files.
     pub copied: CopyReport,
     /// The unreadable rows, as key ranges. Empty if the backup is complete.
     pub lost: Vec<LostRows>,

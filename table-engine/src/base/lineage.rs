@@ -15,7 +15,7 @@ const MOST: usize = 256;
 struct Opening {
     /// A random identifier of the opening.
     identity: Uuid,
-    /// The sequence number of the first journal frame that is replayed on top of the version.
+    /// The sequence number of the first journal frame replayed on top of the version.
     sequence: u64,
     /// The number of the next run after the version was recorded.
     next: u64,

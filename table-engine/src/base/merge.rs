@@ -69,7 +69,7 @@ pub(super) struct Outcome {
 }
 
 impl Base {
-    /// Starts a compaction, which rewrites each segment that has several layers or tombstones as a single layer of new runs.
+    /// Starts a compaction, which rewrites each segment with several layers or tombstones as a single layer of new runs.
     pub(crate) fn merge_all(&mut self) {
         self.merges.compact = Some(self.stored.next);
         // Damaged segments may have become readable again.
@@ -150,7 +150,7 @@ impl Base {
         }
     }
 
-    /// Returns the part of a choice merged by the next step. If a segment is larger than two runs, each step merges a part that is about as large as one run.
+    /// Returns the part of a choice merged by the next step. If a segment is larger than two runs, each step merges a part about as large as one run.
     pub(super) fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
         let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The merge policy: a pure function that chooses the layers to merge next, based on their sizes, entry counts and tombstone counts.
 //!
-//! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one segment that has a single layer.
-//! The first applicable rule decides:
+//! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one single-layer segment. The first applicable
+//! rule decides:
 //! 1. *Required*: a segment with rows of a dropped table, or a segment that a running compaction has not reached, is merged. While flushes wait, required
 //!    merges alternate with merges that let the flushes continue, chosen by rule 2 or 4.
 //! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the newest layer down to the first layer that is larger than all newer ones
@@ -28,7 +28,7 @@ pub(super) const LAYERS: usize = 11;
 pub(super) const MOST_LAYERS: usize = 16;
 /// The divisor that determines the permitted waste from the size of the oldest layers.
 const WASTE_SHARE: u64 = 5;
-/// The number of neighbouring segments that are merged if they fit into one run.
+/// The number of neighbouring segments merged if they fit into one run.
 pub(super) const NEIGHBOURS: usize = 8;
 /// The minimum number of tombstones in a segment that rule 3 merges.
 pub(super) const DELETIONS: u64 = 256;

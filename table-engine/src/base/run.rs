@@ -27,7 +27,7 @@ pub(super) use writer::RunWriter;
 
 const MAGIC: &[u8; 8] = b"TBLROWS\0";
 const VERSION: u32 = 2;
-/// The first format version, in which runs have no tallies.
+/// The first format version, which has no tallies.
 const WITHOUT_TALLIES: u32 = 1;
 /// The size of the header without its checksum.
 const HEADER: usize = 20;
@@ -134,8 +134,7 @@ impl Run {
         Error::of(BaseFault::BrokenRows { run, folder, offset, source })
     }
 
-    /// Returns the error for a failed read. Bytes that the disk cannot read are treated like corrupted bytes, so the rest of the base can still be read, merged
-    /// and copied.
+    /// Returns the error for a failed read. Unreadable bytes are treated like corrupted bytes, so the rest of the base can still be read, merged and copied.
     fn failed(&self, offset: u64, error: io::Error) -> Error {
         use io::ErrorKind::{NotFound, PermissionDenied, TimedOut, UnexpectedEof};
         match error.kind() {

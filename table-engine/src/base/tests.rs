@@ -240,7 +240,7 @@ fn rest(base: &mut Base) -> usize {
     std::iter::from_fn(|| matches!(base.merge().unwrap(), Merged::Slice).then_some(())).count()
 }
 
-/// Tests a base that was written with large runs and reopened with small runs. The first merged part then contains no block of one of the layers.
+/// Tests a base written with large runs and reopened with small runs. The first merged part then contains no block of one of the layers.
 #[test]
 fn an_interrupted_merge_keeps_the_layers_below_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -105,13 +105,13 @@ fn tables(key: &[u8]) -> u32 {
     key::table_of(key).unwrap_or_default()
 }
 
-/// Returns the smallest key that is greater than the given key.
+/// Returns the smallest key greater than the given key.
 pub(super) fn successor(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
 impl Default for Version {
-    /// Returns a version with one segment that has no layers.
+    /// Returns a version with one segment, which has no layers.
     fn default() -> Self {
         Self { segments: vec![Arc::new(Segment { start: Arc::default(), layers: Vec::new() })] }
     }

@@ -19,7 +19,7 @@ use crate::state::State;
 use crate::threads::Threads;
 use crate::timestamps::{Reading, SteadyClock};
 
-/// The number of rows of dropped tables that are removed from memory in one step.
+/// The number of rows of dropped tables removed from memory in one step.
 const RECLAIM_ROWS: usize = 500;
 
 /// A committer shared by its thread and its callers.
@@ -134,7 +134,7 @@ impl Direct {
     /// Returns the next request for the thread. Removes rows of dropped tables from memory until a request arrives.
     fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
         while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
-            // The callers that have just received responses should run first.
+            // Callers that have just received responses should run first.
             threads.yield_now();
             let next = requests.try_recv();
             if matches!(next, Err(TryRecvError::Closed)) {

@@ -39,7 +39,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// Returns an upper bound on the bytes that the change adds to a record, including a share of the fields that precede the changes.
+    /// Returns an upper bound on the number of bytes the change adds to a record, including a share of the fields that precede the changes.
     pub(crate) fn bytes(&self) -> u64 {
         const FIELDS: usize = 32;
         (FIELDS + self.key.len() + self.row.as_ref().map_or(0, |row| row.as_bytes().len())) as u64

@@ -21,7 +21,7 @@ pub(crate) struct End {
     pub(crate) sequence: u64,
     /// `true` if only zeros follow the last intact frame; `false` if the last write was torn.
     pub(crate) clean: bool,
-    /// The first offset that is not covered by a sync known to have succeeded.
+    /// The first offset not covered by a sync known to have succeeded.
     pub(crate) unsynced: u64,
     /// `true` if the file has no frames, or its last frame is a closing frame.
     pub(crate) is_closed: bool,

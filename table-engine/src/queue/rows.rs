@@ -51,7 +51,7 @@ pub(crate) fn new_id(ticks: u64) -> MessageId {
     MessageId::new(Uuid::from_u128(u128::from(ticks)).hyphenated().to_string())
 }
 
-/// Returns the key under which a damaged row is set aside: an `x`, followed by the row's own `RowKey`.
+/// Returns the key that replaces the key of a damaged row: an `x`, followed by the row's `RowKey`.
 pub(super) fn aside_key(table: u32, damaged: &[u8]) -> Result<Key> {
     let (_, row_key) = key::KeyReader::default().split(damaged)?;
     Ok(key_of(table, &format!("x{}", String::from_utf8_lossy(row_key))))

@@ -357,7 +357,7 @@ proptest! {
         let mut model: BTreeMap<String, Held> = BTreeMap::new();
         // Every lease issued so far. The model stores only the last lease of each message.
         let mut leases: Vec<Lease> = Vec::new();
-        // Data about the queue that is stored elsewhere is valid as long as the queue has this incarnation.
+        // Externally stored data about the queue is valid as long as the queue has this incarnation.
         let mut incarnation = engine.queue_incarnation(&work()).unwrap();
         let mut incarnations = HashSet::from([incarnation]);
         for (n, step) in steps.into_iter().enumerate() {

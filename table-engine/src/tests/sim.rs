@@ -83,7 +83,7 @@ struct State {
     syncs: Arc<AtomicI64>,
     /// The number of bytes by which the disk's files can still grow.
     room: Arc<AtomicI64>,
-    /// The number of bytes that have been written, except zeros.
+    /// The number of bytes written, except zeros.
     written: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the file of an engine's reserve cannot be opened.
@@ -271,7 +271,7 @@ impl SimDisk {
         self.state.room.store(bytes, Ordering::SeqCst);
     }
 
-    /// Returns the number of bytes that have been written, except zeros and writes for which no space was left.
+    /// Returns the number of bytes written, except zeros and bytes refused for lack of space.
     pub(crate) fn written(&self) -> i64 {
         self.state.written.load(Ordering::SeqCst)
     }

@@ -53,7 +53,7 @@ impl Part {
     }
 }
 
-/// The options with which a cursor reads blocks.
+/// The read options of a cursor.
 #[derive(Clone)]
 pub(in super::super) struct Reading {
     /// `true` if blocks are read through the cache.

@@ -58,7 +58,7 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// Returns the approximate length of the file, including data that is not written yet.
+    /// Returns the approximate length of the file, including data not yet written.
     pub(in super::super) fn bytes(&self) -> u64 {
         self.written + (self.pending.len() + self.block.bytes()) as u64
     }

@@ -1,6 +1,6 @@
 //! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! The file is small and is replaced by renaming a new file. The file contains two copies of its content, because the runs are useless without it.
+//! The file is small, and is replaced by an atomic rename. It contains two copies of its content, because the runs are useless without it.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -89,7 +89,7 @@ impl Stored {
     /// Checks that this version can follow `earlier` in the same folder, and that their runs do not conflict.
     ///
     /// # Errors
-    /// An `Unrelated` that describes the other version, if `earlier` is not an earlier version of the same folder.
+    /// An `Unrelated` that describes `earlier`, if it is not an earlier version of the same folder.
     pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
             return Err(Unrelated::Engine);
