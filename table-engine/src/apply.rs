@@ -19,19 +19,18 @@ use crate::state::State;
 
 use fault::WriteFault;
 
-/// The writes of one partition, with the keys of their rows.
+/// Writes to one partition, each with the key of its row.
 #[derive(Debug)]
 pub(crate) struct Writes {
     pub(crate) partition_key: PartitionKey,
     pub(crate) operations: Vec<(Key, Operation)>,
 }
 
-/// Returns the changes that the writes make to rows, if every write can be applied. `ticks` becomes the Timestamp of the written entities.
+/// Returns the row changes for a set of writes, if every write can be applied. `ticks` becomes the Timestamp of the written entities.
 ///
 /// # Errors
-/// The error of the first operation that fails, with the operation's position (EGT-33, EGT-34). `RequestBodyTooLarge` if the changes up to and including an
-/// operation do not fit into one journal frame; the error contains the position of that operation. Only merges and [`TransactionMeasure::Unmeasured`] can
-/// exceed the frame's size.
+/// The error of the first failing operation, with its position (EGT-33, EGT-34). `RequestBodyTooLarge` if the changes up to and including an operation do not
+/// fit into one journal frame; the error contains that operation's position. Only merges and [`TransactionMeasure::Unmeasured`] can exceed the frame's size.
 ///
 /// [`TransactionMeasure::Unmeasured`]: table_store::limits::TransactionMeasure::Unmeasured
 pub(crate) fn changes(
@@ -66,7 +65,7 @@ pub(crate) fn changes(
         }
         changes.push(change);
     }
-    // A shared row is copied only after validation, so a refused transaction copies no row.
+    // A shared row is copied only after validation, so a rejected transaction copies no row.
     for change in &mut changes {
         change.row = change.row.take().map(|row| row.with_timestamp(ticks));
     }
@@ -82,7 +81,7 @@ fn check(state: &State, key: &[u8], required: &RowState) -> Result<()> {
     }
 }
 
-/// Returns the row that an operation produces, or `None` for a delete.
+/// Returns the row produced by an operation, or `None` for a delete or a check.
 fn result(
     state: &State,
     key: &[u8],
@@ -117,7 +116,7 @@ fn result(
     }
 }
 
-/// Returns the existing entity to which a conditional write applies. The entity's existence is checked before its version (DEL-3, IFM-1).
+/// Returns the entity targeted by a conditional write. Existence is checked before the version (DEL-3, IFM-1).
 fn existing(
     state: &State,
     key: &[u8],

@@ -1,4 +1,4 @@
-//! Backs up a running engine to a folder, and restores such a backup.
+//! Backs up a running engine to a folder, and restores backups from folders.
 
 mod image;
 mod readable;
@@ -22,8 +22,8 @@ pub use image::{BackupImage, Restoration};
 pub use readable::{LostRows, PartialBackup};
 
 impl Engine {
-    /// Copies all data that was acknowledged before the call to a folder. The folder must be empty or missing, or contain an earlier backup of this engine. In
-    /// the last case, only new data is copied, and data that is no longer needed is removed.
+    /// Copies to a folder all data acknowledged before the call. The folder must be empty or missing, or contain an earlier backup of this engine. An earlier
+    /// backup is updated: only new data is copied, and data no longer needed is removed.
     ///
     /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data from an
     /// earlier backup is read again only when it is restored or verified. If a backup is interrupted, either the earlier one or the new one is complete. The
@@ -45,10 +45,10 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything else, including an engine or a backup of another
-    /// engine, such as the one that this engine's folder was restored from; `FolderLocked` if another backup is being written to it; `Corrupted` if a
-    /// part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if the copy cannot be written;
-    /// any error from [`checkpoint`](Self::checkpoint).
+    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything else, including an engine or a backup of another engine, such
+    /// as the one this engine's folder was restored from; `FolderLocked` if another backup is being written to it; `Corrupted` if a part of the base cannot be
+    /// read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if the copy cannot be written; any error from
+    /// [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
         let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);
@@ -60,7 +60,7 @@ impl Engine {
         self.inner.state_to_keep()?.base.clone().ok_or_else(|| Error::of(EngineFault::InMemory))
     }
 
-    /// Restores a backup to a folder that is empty or missing. The backup is not changed, and need not be writable.
+    /// Restores a backup to an empty or missing folder. The backup is not changed, and need not be writable.
     ///
     /// Every block is checked. If a restore is interrupted or finds damage, the folder cannot be opened; empty it before retrying. The call blocks
     /// until the data has been copied.
@@ -75,7 +75,7 @@ impl Engine {
 }
 
 impl EngineOptions {
-    /// Restores like [`Engine::restore`], on the disk set in the options.
+    /// Restores a backup like [`Engine::restore`], using the disk set in the options.
     ///
     /// # Errors
     /// Any error from [`Engine::restore`].
@@ -95,8 +95,8 @@ impl EngineOptions {
         let (target, _lock) = make_empty(&self.disk, to)?;
         let report = loop {
             let copied = base.restore_to(&target, to);
-            // A backup to the same folder may have replaced the version and removed its files. The next attempt replaces the runs copied so far, and
-            // opening the restored folder removes the others.
+            // A backup written to `from` during the restore may have replaced the version and removed its files. The next attempt overwrites runs copied so
+            // far, and opening the restored folder removes those no longer needed.
             let now = BaseView::bytes_in(&place)?;
             if copied.is_ok() || now == version {
                 break copied?;
@@ -124,7 +124,7 @@ fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box
     Ok((disk, lock))
 }
 
-/// Completes a restored folder to which the base has already been copied.
+/// Completes a restored folder after the base has been copied to it.
 fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
     let meta = base.meta();
     Journal::create(disk, folder, meta.journal, meta.sequence)?;

@@ -1,4 +1,4 @@
-//! The base: rows that are no longer in the journal, stored in runs (sorted files) on disk (`docs/format.md`, "Base").
+//! The base: rows no longer in the journal, stored in runs (sorted files) on disk (`docs/format.md`, "Base").
 //!
 //! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers of runs into one. Each flush and each merge
 //! records a new version of the base before readers see it.
@@ -68,7 +68,7 @@ pub(crate) struct Place {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: Arc<Path>,
     pub(crate) cache_bytes: usize,
-    /// The size in bytes at which a flush completes a run. One merge step reads about twice as many bytes.
+    /// The size in bytes at which a flush completes a run. One merge step usually reads at most twice as many bytes.
     pub(crate) run_bytes: u64,
     pub(crate) hook: Option<Hook>,
 }
@@ -91,15 +91,15 @@ pub(crate) struct Base {
     merges: Merges,
     /// A random identifier, generated each time the folder is opened.
     opening: Uuid,
-    /// `true` if a file of the version is missing. Files that the version does not need are then kept, because `BASE` may be outdated.
+    /// `true` if a file of the version is missing. Unneeded files are then kept, because `BASE` may be outdated.
     is_incomplete: bool,
-    /// Runs that the version no longer contains. Their files are kept while a reader's view contains them.
+    /// Runs removed from the version. Their files are kept while a reader's view contains them.
     obsolete: Vec<Arc<Run>>,
     /// Set to cancel the running flush or merge.
     stop: Arc<AtomicBool>,
 }
 
-/// Returns `true` if a file name is the name of a run.
+/// Returns `true` if a file name is that of a run.
 pub(crate) fn is_run(name: &str) -> bool {
     pool::number(name).is_some()
 }
@@ -132,7 +132,8 @@ impl Base {
         Ok(Self::of(pool, place, stored, file_bytes))
     }
 
-    /// Checks that the folder contains all files of the version. If a run is missing, files that the version does not need are neither deleted nor overwritten.
+    /// Determines if a run of the version is missing, given the names of the folder's files. If so, files that the version does not need are neither deleted
+    /// nor overwritten.
     pub(crate) fn check_files(&mut self, names: &[String]) {
         let present: HashSet<u64> = names.iter().filter_map(|name| pool::number(name)).collect();
         self.is_incomplete = self.version.runs().iter().any(|run| !present.contains(&run.number));
@@ -197,7 +198,7 @@ impl Base {
         if self.stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Returns a predicate that matches the names of files that the version does not need.
+    /// Returns a predicate for the names of files that the version does not need.
     pub(crate) fn left_over(&self) -> impl Fn(&str) -> bool + use<> {
         let runs: HashSet<u64> = self.version.runs().iter().map(|run| run.number).collect();
         let is_incomplete = self.is_incomplete;
@@ -242,8 +243,7 @@ impl Base {
         let mut version = Version::clone(&self.version);
         version.add_all(&runs, self.run_bytes / policy::NEIGHBOURS as u64)?;
         reach(self.hook.as_ref(), Step::CheckpointCommit)?;
-        // IMPORTANT: rows and the start of the journal become durable together. Replay never starts too late, and replaying a frame twice
-        // has the same result.
+        // IMPORTANT: rows and the start of the journal become durable together, so replay never starts too late. Replaying a frame twice is harmless.
         let bytes = runs.iter().map(|run| run.length).sum();
         self.record(Stored { meta, next, version: Arc::new(version), ..self.stored.clone() })?;
         self.pool.counters.flush(bytes);
@@ -259,8 +259,8 @@ impl Base {
         Ok(())
     }
 
-    /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this
-    /// frees the space that a flush needs.
+    /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this frees
+    /// the space a flush needs.
     ///
     /// The start of the journal does not change. Replaying the journal cannot restore a dropped table, because the record of the drop is also replayed. That
     /// record must therefore be durable.
@@ -284,8 +284,8 @@ impl Base {
         self.file_bytes
     }
 
-    /// Returns the number of bytes that have been passed to the disk for runs, and for versions that were not recorded. The difference over a failed attempt is at
-    /// most the space that a later attempt needs.
+    /// Returns the total bytes submitted to the disk for runs, and for versions that could not be recorded. The increase during a failed attempt is a lower
+    /// bound for the space a retry needs.
     pub(crate) fn attempted_bytes(&self) -> u64 {
         self.pool.attempted.load(Ordering::Relaxed)
     }
@@ -305,7 +305,7 @@ impl Base {
                     let old = self.version.runs();
                     let is_new = |run: &Arc<Run>| old.iter().all(|old| old.number != run.number);
                     self.obsolete.extend(stored.version.runs().into_iter().filter(is_new));
-                    // IMPORTANT: the number of a run whose file still exists is never given to another run.
+                    // IMPORTANT: a run number is never reused while its file exists.
                     self.stored.next = stored.next;
                 }
                 return Err(error);
@@ -319,7 +319,7 @@ impl Base {
         Ok(())
     }
 
-    /// Removes the files of obsolete runs that are no longer read by a view. Returns `true` if there were such files.
+    /// Removes the files of obsolete runs that no view reads any more. Returns `true` if any such run was found.
     pub(crate) fn remove_obsolete(&mut self) -> bool {
         let (kept, gone) =
             std::mem::take(&mut self.obsolete).into_iter().partition(|run| Arc::strong_count(run) > 1);
@@ -329,7 +329,7 @@ impl Base {
             let removed = reach(self.hook.as_ref(), Step::RunDelete)
                 .and_then(|()| run.remove().map_err(|error| Task::RemoveRun.failed(error)));
             if let Err(error) = removed {
-                // This failure is harmless, because the next open removes the files.
+                // This failure is harmless, because the next open removes the file.
                 event!(warn, %error, "an obsolete run was not removed");
             }
         }

@@ -28,7 +28,7 @@ impl Writer {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Overwrites bytes that were appended earlier, starting at an offset.
+    /// Overwrites previously appended bytes, starting at an offset.
     pub(crate) fn patch(&mut self, at: usize, bytes: &[u8]) {
         if let Some(place) = self.0.get_mut(at..at + bytes.len()) {
             place.copy_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! The catalog: the tables, their ids, and the names of tables that are being deleted.
+//! The catalog: the tables, their ids, and the names of tables being deleted.
 
 mod fault;
 
@@ -16,12 +16,12 @@ use fault::CatalogFault;
 /// A table in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableEntry {
-    /// The id at the start of the table's keys. Ids are never reused: a table that is created again has a new id.
+    /// The id at the start of the table's keys. Ids are never reused: a recreated table gets a new id.
     pub(crate) id: u32,
     /// The name in its original case (TBL-2).
     pub(crate) name: TableName,
-    /// The time when the table was created, in ticks. A table that replaces another has the creation time of the replaced table, because programs see both as
-    /// the same table.
+    /// The creation time of the table, in ticks. A table that replaces another keeps the creation time of the replaced table, because programs see both as the
+    /// same table.
     pub(crate) created: u64,
 }
 
@@ -30,9 +30,9 @@ pub(crate) struct TableEntry {
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// The names of tables that are being deleted, each with the time when the deletion completes, in ticks (OPT-4, ENG-9).
+    /// The names of tables being deleted, each with the time at which the deletion completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The names in `leaving`, sorted by the time when their deletion completes. Expired names are removed from the front.
+    /// The names in `leaving`, sorted by the time their deletion completes. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
@@ -71,7 +71,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the catalog entry for a table that is about to be created.
+    /// Returns the catalog entry for a table to be created.
     ///
     /// # Errors
     /// `TableAlreadyExists` if the table exists (OPT-2), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -102,8 +102,8 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the catalog entry for an empty table that is about to replace an existing one. The entry contains the creation time of the replaced table, so
-    /// the journal's record is complete even if the replaced table is no longer in the catalog when the journal is replayed.
+    /// Returns the catalog entry for an empty table that will replace an existing one. The entry contains the creation time of the replaced table, so the
+    /// journal's record is complete even if the replaced table is no longer in the catalog when the journal is replayed.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -168,7 +168,7 @@ impl Catalog {
         self.next_id
     }
 
-    /// Raises the id of the next table to the given id, if that is larger.
+    /// Raises the id of the next table to at least the given id.
     pub(crate) fn reserve_ids(&mut self, next_id: u32) {
         self.next_id = self.next_id.max(next_id);
     }
@@ -189,7 +189,7 @@ impl Catalog {
         self.tables.range::<_, str>(range).map(|(name, _)| &**name)
     }
 
-    /// Returns one page of names (OPT-5, PAGE-12). The prefix and the position ignore case, like every comparison of table names (TBL-2).
+    /// Returns one page of names (OPT-5, PAGE-12). `prefix` and `from` ignore case, like every comparison of table names (TBL-2).
     pub(crate) fn page(&self, prefix: &str, from: Option<&str>, top: usize) -> TablePage {
         let prefix = prefix.to_ascii_lowercase();
         // Names of a program's tables begin with a letter. Names of the engine's private tables begin with `$`, sort first, and are not listed.
@@ -307,7 +307,7 @@ mod tests {
             most = most.max(catalog.leaving.len());
         }
         assert_eq!(most, 10);
-        // The table `Log0999` is created again, so its name is removed from the list of tables that are being deleted.
+        // The table `Log0999` is created again, so its name is removed from the list of tables being deleted.
         let name = TableName::new("Log0999").unwrap();
         catalog.add(catalog.prepare_create(&name, 1_009, 1_009).unwrap());
         assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());

@@ -29,7 +29,7 @@ pub(crate) enum Job {
     Checkpoint(Checkpoint),
     /// Free the memory of a memtable and of a view of the base.
     Discard(Option<Memtable>, Option<BaseView>),
-    /// Omit a dropped table from the checkpoint that is waiting for disk space. The drop is already durable.
+    /// Omit a dropped table from the checkpoint waiting for disk space. The drop is already durable.
     Dropped(u32),
     /// Remove the files of obsolete runs, because the disk is full. Readers may have dropped the views that needed these files.
     RemoveObsolete,
@@ -49,7 +49,7 @@ pub(crate) enum Done {
     Checkpointed(BaseView, Option<Tail>),
     /// The frozen rows could not be written because disk space or file descriptors ran out. The thread will retry.
     NoRoom(Error),
-    /// The base contains the same rows in other runs.
+    /// A new version of the base has the same visible rows, after a merge step or the removal of dropped tables.
     Merged(BaseView),
     /// The thread is removing the files of obsolete runs, as requested.
     RemovesObsolete,
@@ -59,11 +59,11 @@ pub(crate) enum Done {
     Failed(Error),
 }
 
-/// A failed attempt to write. It is repeated when space has become free, which is determined without writing.
+/// A flush or merge that ran out of space, file descriptors or memory. It is retried once enough space may be free, which is determined without writing.
 #[derive(Debug)]
 pub(crate) struct Shortage {
     error: Error,
-    /// The space that the attempt needed at least, in bytes; 0 if file descriptors or memory ran out.
+    /// The minimum space required, in bytes; 0 if file descriptors or memory ran out.
     bytes: u64,
     /// The pause before the next check for free space, which is 0 after files have been removed.
     pause: Duration,
@@ -82,19 +82,19 @@ pub(crate) struct Checkpointer {
     pub(crate) jobs: Receiver<Job>,
     pub(crate) done: Sender<Done>,
     pub(crate) wake: Wake,
-    /// `true` if the last merge failed for another reason than a full disk. In this case, no merge starts before the next checkpoint.
+    /// `true` if the last merge failed for a reason other than a full disk. No merge then starts before the next checkpoint.
     pub(crate) resting: bool,
     /// The failure of the last flush, if disk space or file descriptors ran out.
     pub(crate) unflushed: Option<Shortage>,
     /// The failure of the last merge, if disk space ran out.
     pub(crate) unmerged_part: Option<Shortage>,
-    /// The number of views that the committer still has to exchange. The files of runs that were merged remain until then.
+    /// The number of new views for which the committer has not yet returned the old one. The files of merged runs are kept until then.
     pub(crate) exchanges: usize,
     /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,
 }
 
-/// A guard that wakes the committer when the guard is dropped, including when the thread ends or panics.
+/// A guard that wakes the committer when dropped, including when the checkpoint thread ends or panics.
 pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {
@@ -127,7 +127,7 @@ impl Checkpointer {
                     Ok(())
                 }
                 (Some(Job::RemoveObsolete), still) => {
-                    // The committer is not woken. An idle committer on a full disk would send the next request immediately.
+                    // The committer is not woken. On a full disk, an idle committer would otherwise request the next removal immediately.
                     let _ = self.done.send(Done::RemovesObsolete);
                     waiting = still;
                     Ok(())
@@ -173,14 +173,14 @@ impl Checkpointer {
             let _ = self.reserve.restore();
             if let Err(error) = outcome {
                 self.tell(Done::Failed(error));
-                // IMPORTANT: a base that has failed is never written to again. The journal still has all its rows (CON-1).
+                // IMPORTANT: a failed base is never written to again. The journal still has all rows that are not in the base (CON-1).
                 while self.threads.receive(&self.jobs).is_ok() {}
                 return;
             }
         }
     }
 
-    /// Returns the next job, or `None` if no job is queued and a flush or a merge is due or must be checked for space.
+    /// Returns the next job, or `None` if no job is queued and a flush or merge should be attempted or checked for space.
     fn next(&mut self, waiting: bool) -> std::result::Result<Option<Job>, RecvError> {
         if !waiting && (self.resting || self.base.debt() == Debt::None) {
             return self.threads.receive(&self.jobs).map(Some);
@@ -203,13 +203,14 @@ impl Checkpointer {
         }
     }
 
-    /// Returns `true` if the space that the last merge needed may be free.
+    /// Returns `true` if the next merge may start: the last one did not fail, or the space it needed may now be free.
     fn can_merge(&self) -> bool {
         !self.resting
             && self.unmerged_part.as_ref().is_none_or(|shortage| self.reserve.covers(shortage.bytes))
     }
 
-    /// Returns `true` if the space that the last flush needed may be free. Otherwise, tells the committer again that it is not.
+    /// Returns `true` if the next flush may start: the last one did not fail, or the space it needed may now be free. Otherwise, reports the shortage to the
+    /// committer again.
     fn can_flush(&self) -> bool {
         let missing = self.unflushed.as_ref().filter(|shortage| !self.reserve.covers(shortage.bytes));
         if let Some(shortage) = missing {
@@ -218,16 +219,16 @@ impl Checkpointer {
         missing.is_none()
     }
 
-    /// Makes an attempt to write. If the disk is full, makes another attempt with the space of the reserve and of obsolete files.
+    /// Performs a write. If the disk is full and the write does not use the reserve yet, frees the reserve and obsolete files, and retries once.
     ///
-    /// Returns the loan of the reserve, and the number of bytes that the last attempt has passed to the disk.
+    /// Also returns the loan of the reserve, if taken, and the number of bytes submitted to the disk by the last attempt.
     fn attempt<T>(
         &mut self,
         write: impl Fn(&mut Base) -> Result<T>,
         full: impl Fn(&Result<T>) -> bool,
     ) -> (Result<T>, Option<Loan>, u64) {
-        // IMPORTANT: while the reserve is incomplete, the loan is taken before the first byte is written. Without it, the committer would try to reserve the free
-        // space at the same time, and a deletion would find the disk full instead of waiting.
+        // IMPORTANT: while the reserve is incomplete, the loan is taken before the first byte is written. Without it, the committer would concurrently try to
+        // reserve the free space, and a deletion would find the disk full instead of waiting.
         let mut loan = self.reserve.restore().is_err().then(|| self.reserve.lend()).flatten();
         let mut before = self.base.attempted_bytes();
         let mut written = write(&mut self.base);
@@ -242,7 +243,7 @@ impl Checkpointer {
         (written, loan, self.base.attempted_bytes() - before)
     }
 
-    /// Sends a new view to the committer, which returns the old one by [`Job::Discard`].
+    /// Sends a new view to the committer, which returns the old one with a [`Job::Discard`].
     fn exchange(&mut self, done: Done) {
         self.exchanges += 1;
         self.tell(done);
@@ -280,7 +281,7 @@ impl Checkpointer {
             }
             outcome => outcome?,
         }
-        // The next merge may be another one, which needs less space.
+        // The next merge may be a different one that needs less space.
         (self.unflushed, self.unmerged_part, self.resting) = (None, None, false);
         if *compact {
             self.unmerged = None;
@@ -310,8 +311,8 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Turns the last of the journal files whose rows are all in the base into the next journal file, and deletes the others. If the disk has no space for the
-    /// complete reserve, deletes all of these files to free space for the reserve.
+    /// Releases the journal files whose rows are all in the base: reuses the last one as the next journal file, and deletes the rest. If the reserve is
+    /// incomplete, deletes all of them to free space for it.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);
@@ -328,7 +329,7 @@ impl Checkpointer {
         Ok(next)
     }
 
-    /// Ends a compaction that has no space, unless the runs that its previous step replaced still take space.
+    /// Ends a compaction that ran out of space, unless runs replaced by an earlier step still take up space.
     fn end_compaction(&mut self) {
         if let Some(Shortage { error, .. }) = &self.unmerged_part
             && self.exchanges == 0
@@ -342,7 +343,7 @@ impl Checkpointer {
     fn merge(&mut self) -> Result<()> {
         let is_full =
             |merged: &Merged| matches!(merged, Merged::Failed(error) if error.code() == ErrorCode::DiskFull);
-        // A merge frees the disk space of the runs that it replaces.
+        // A merge frees the space of the runs it replaces, so it may use the reserve.
         let (merged, _loan, bytes) = self.attempt(Base::merge, |merged| merged.as_ref().is_ok_and(is_full));
         let merged = merged?;
         let shortage = self.unmerged_part.take();

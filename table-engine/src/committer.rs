@@ -1,4 +1,4 @@
-//! The committer: the only thread that changes the state. It processes requests in groups, and makes each group durable with one sync.
+//! The committer: the only component that changes the state. It processes requests in groups, and makes each group durable with one sync.
 
 mod checkpoints;
 mod direct;
@@ -48,7 +48,7 @@ pub(crate) struct Committer {
     /// `true` if a group is synced before it is acknowledged.
     sync: bool,
     table_delete_delay: Duration,
-    /// The latest state. While a group is being processed, it contains writes that are not published yet.
+    /// The latest state. While a group is being processed, it contains unpublished writes.
     state: State,
     /// The most recently written keys of an engine on disk.
     written: WrittenKeys,
@@ -61,17 +61,17 @@ pub(crate) struct Committer {
     disk: Option<OnDisk>,
     /// The number of requests expected in the next group.
     expected: usize,
-    /// The time that the last group took to become durable.
+    /// The time the last group took to become durable.
     commit_time: Duration,
-    /// The reason why writes that add data are refused, or `None` if they are accepted.
+    /// The reason writes that add data are refused, or `None` if they are accepted.
     refusal: Option<Error>,
-    /// Tables that the current group drops.
+    /// Tables dropped by the current group.
     dropped: Vec<u32>,
     /// Dropped tables whose rows are still in memory.
     reclaim: Vec<u32>,
 }
 
-/// The parts of an engine on disk. Fields are dropped in the order of their declaration, so the lock outlives the files that it protects.
+/// The on-disk resources of an engine. Fields are dropped in declaration order, so the lock outlives the files it protects.
 pub(crate) struct OnDisk {
     pub(crate) journal: Journal,
     pub(crate) checkpoints: Checkpoints,
@@ -111,8 +111,8 @@ impl Committer {
         }
     }
 
-    /// Runs until the committer is asked to close or all handles have been dropped. Returns the callers that are waiting for the close, and the outcome to send
-    /// to them. It must be sent only after the committer has been dropped and the folder has been released.
+    /// Runs until the committer is asked to close or all handles have been dropped. Returns the callers waiting for the close, and their outcome. The outcome
+    /// must be sent only after the committer has been dropped, which releases the folder.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
         // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason.
@@ -221,7 +221,7 @@ impl Committer {
         }
     }
 
-    /// Releases the rows of the tables that the group dropped, immediately from the base and gradually from memory.
+    /// Schedules the removal of the rows of tables dropped by the group: from the base by the next checkpoint and later merges, and from memory step by step.
     fn give_up(&mut self) -> Result<()> {
         for id in std::mem::take(&mut self.dropped) {
             self.reclaim.push(id);
@@ -261,7 +261,7 @@ impl Committer {
     /// Makes the group durable, then visible, then acknowledges it. If `frees` is `true`, the group contains a write that frees space, and may use the disk
     /// reserve. Other writes in such a group can use the reserve only once, because later ones are refused until the reserve is fully allocated.
     fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
-        // The next group is expected to contain the requests already in the queue, and the next requests of the writers that are answered now.
+        // The next group is expected to contain the requests already queued, and one request from each writer answered now.
         self.expected = self.requests.len() + answers.len();
         if answers.is_empty() {
             return;
@@ -318,7 +318,7 @@ impl Drop for Committer {
     }
 }
 
-/// Runs a part of the engine, and converts a panic into an error.
+/// Runs engine code, converting a panic into an error.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();

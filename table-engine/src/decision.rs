@@ -1,8 +1,7 @@
-//! Decisions: transactions whose writes the committer computes from the latest state.
+//! Decisions: transactions computed by the committer from the latest state.
 //!
-//! A conditional transaction is based on data that its caller read, and fails if the data has changed. If many callers compete for one row,
-//! such as the receivers of a queue, all but one would fail. A decision instead runs in the committer, always on the latest state, and is recorded as
-//! an ordinary journal frame.
+//! A conditional transaction is based on data read by its caller, and fails if the data has changed. If many callers compete for one row, such as the receivers
+//! of a queue, all but one would fail. A decision instead runs in the committer, always on the latest state, and is recorded as an ordinary journal frame.
 
 use std::fmt;
 
@@ -16,7 +15,7 @@ use crate::journal::frame::Change;
 use crate::key::Key;
 use crate::state::State;
 
-/// The input to a decision, and the changes that it has made.
+/// The input of a decision, and the changes it has made.
 pub(crate) struct Ground<'a> {
     pub(crate) state: &'a State,
     /// The id of the table.
@@ -26,12 +25,12 @@ pub(crate) struct Ground<'a> {
     /// The Timestamp of the written rows, unique to this transaction. It is never earlier than `now`, because the next engine on this folder starts its steady
     /// clock from it.
     pub(crate) ticks: u64,
-    /// The positions in the queue's table at which decisions start to read.
+    /// The positions in the queue's table where decisions start reading.
     pub(crate) positions: Positions,
     changes: Vec<Change>,
-    /// The gap that the decision's last scan found, if any.
+    /// The gap (a key range without rows) found by the decision's last scan, if any.
     gap: Option<FoundGap>,
-    /// The reason why decisions that add data are refused, or `None` if they are accepted.
+    /// The reason decisions that add data are refused, or `None` if they are accepted.
     refusal: Option<&'a Error>,
     /// `true` if the decision adds data.
     grows: bool,
@@ -48,7 +47,7 @@ impl<'a> Ground<'a> {
         Self { state, table, now, ticks, positions, changes: Vec::new(), gap: None, refusal, grows: false }
     }
 
-    /// Declares that the decision adds data, which means that it does more than delete rows or replace rows with rows that are not larger.
+    /// Declares that the decision adds data: it does more than delete rows or replace them with rows that are not larger.
     ///
     /// # Errors
     /// `DiskFull` if such decisions are refused.
@@ -65,7 +64,7 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// Reports the gap (a key range without rows) that a scan of the state found. Later scans skip it.
+    /// Reports a gap (a key range without rows) found by a scan of the state. Later scans skip it.
     pub(crate) fn remember(&mut self, found: Option<FoundGap>) {
         self.gap = found.or_else(|| self.gap.take());
     }
@@ -90,7 +89,7 @@ pub(crate) struct Decided {
     pub(crate) ticks: u64,
     pub(crate) changes: Vec<Change>,
     pub(crate) positions: Positions,
-    /// A gap in the state before the changes.
+    /// A gap found in the state before the changes.
     pub(crate) gap: Option<FoundGap>,
 }
 
@@ -102,7 +101,7 @@ pub(crate) trait Decision: Send {
     /// Returns `true` if the decision has added data.
     fn grows(&self) -> bool;
 
-    /// Stores an error that will be sent to the caller.
+    /// Stores the error to send to the caller.
     fn refuse(&mut self, error: Error);
 
     /// Sends the caller the outcome, or the failure of its group.

@@ -1,4 +1,4 @@
-//! The engine's interface to the disk: the few operations that the journal and the base use. Tests can simulate them.
+//! The engine's interface to the disk: the few operations used by the journal and the base. Tests can simulate them.
 
 pub(crate) mod fault;
 mod real;
@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 pub use real::RealDisk;
 
-/// A file system with the operations that the engine needs.
+/// A file system, reduced to the operations the engine needs.
 ///
-/// The engine relies on the following guarantees; a simulated disk may do anything that they permit:
+/// The engine relies on the following guarantees; a simulated disk may do anything they permit:
 /// - After [`sync_data`](DiskFile::sync_data) returns, the file's length and all bytes written before the call survive a power loss. Until then, any
 ///   of them may be lost, in any order.
 /// - After [`sync_dir`](Disk::sync_dir) returns, all earlier creations, renames and removals in the folder survive a power loss. Until then, any of
@@ -26,8 +26,8 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Returns the names of the files in a folder, in any order.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 
-    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. A file that already has this name loses the name, but its content
-    /// does not change, because the file may have other names: snapshots are often folders of hard links.
+    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. An existing file with this name is unlinked, not truncated, because
+    /// it may have other names: snapshots are often folders of hard links.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Opens a file for reading only. No write permission is needed.
@@ -58,7 +58,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>>;
 }
 
-/// An open file. Several threads may call it concurrently.
+/// An open file, which several threads may use concurrently.
 #[cfg_attr(
     any(test, feature = "testing"),
     expect(clippy::len_without_is_empty, reason = "no caller asks whether a file is empty")
@@ -106,5 +106,5 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     }
 }
 
-/// A lock that is held until the value is dropped.
+/// A lock, held until the value is dropped.
 pub trait DiskLock: Debug + Send + Sync + 'static {}

@@ -32,10 +32,9 @@ use crate::waker::contained;
 /// Cloning creates another handle to the same engine; dropping the last handle stops it. A write is durable when it is acknowledged, unless
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
-/// The futures need no particular runtime. A write waits for its commit; in an in-memory engine, a caller without concurrent writers performs the
-/// write on its own thread. Reads of an engine on disk do not wait for writes; they block while they read blocks that are not cached. A read of an
-/// in-memory engine may wait for the write that another thread is performing. If the future of a write is dropped after it was polled, the write may
-/// still be applied, as a whole.
+/// The futures need no particular runtime. A write waits for its commit; in an in-memory engine, a caller without concurrent writers performs the write on its
+/// own thread. Reads of an engine on disk do not wait for writes; they block while they read blocks that are not cached. A read of an in-memory engine may wait
+/// for a write being performed by another thread. If the future of a write is dropped after it was polled, the write may still be applied, as a whole.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -70,9 +69,9 @@ pub(crate) struct Inner {
     folder: Option<PathBuf>,
     /// The committer of an in-memory engine, which callers can run on their own threads.
     pub(crate) direct: Option<Arc<Direct>>,
-    /// The committer's thread, or `None` for an engine that was opened for reading only.
+    /// The committer's thread, or `None` if the engine is read-only or the thread could not be started.
     committer: Option<Thread>,
-    /// The id of the process in which the engine's threads run. A fork of that process does not have these threads.
+    /// The id of the process that runs the engine's threads. A forked child process does not have these threads.
     pub(crate) process: u32,
 }
 
@@ -125,7 +124,7 @@ impl Engine {
         Self { faults: FaultInjection::default(), ..self.clone() }
     }
 
-    /// Writes all rows in memory to the base (the engine's data files), and deletes the journal files that are no longer needed. The engine starts checkpoints
+    /// Writes all rows in memory to the base (the engine's data files), and deletes journal files that are no longer needed. The engine starts checkpoints
     /// automatically. A checkpoint shortens the next open, so an explicit one is useful before the folder is copied or the program stops.
     ///
     /// # Errors
@@ -135,7 +134,7 @@ impl Engine {
     }
 
     /// Runs a checkpoint, and merges the base until it contains no replaced or deleted rows. Readers and writers continue during the compaction, which works in
-    /// steps and needs free disk space for one step only.
+    /// steps and needs free disk space for only one step.
     ///
     /// # Errors
     /// `Corrupted` if a part of the base cannot be read (this part is left unchanged, and the rest is compacted); `EnginePoisoned` if an earlier write failed;
@@ -144,8 +143,7 @@ impl Engine {
         self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
     }
 
-    /// Returns the size of the engine's content, and counters of its work since it was opened.
-    /// [`table_statistics`](Self::table_statistics) describes one table.
+    /// Returns the sizes of the engine's data, and operation counters since it was opened. [`table_statistics`](Self::table_statistics) describes one table.
     ///
     /// # Errors
     /// `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
@@ -183,8 +181,7 @@ impl Engine {
         }
     }
 
-    /// Makes everything durable, stops the engine, and releases the folder. Remaining handles and snapshots return
-    /// `EngineClosed`.
+    /// Makes all accepted writes durable, stops the engine, and releases the folder. Remaining handles and snapshots return `EngineClosed`.
     ///
     /// # Errors
     /// `EnginePoisoned` if an earlier write failed; the folder is released even then. `EngineClosed` if the engine is already closed.
@@ -199,7 +196,7 @@ impl Engine {
         outcome
     }
 
-    /// Reports a gap (a key range without rows) that a scan found. Later scans can skip it, once the committer has added it to the state with the next group of
+    /// Reports a gap (a key range without rows) found by a scan. Later scans can skip it once the committer has added it to the state with the next group of
     /// writes. If an earlier report is still waiting for such a group, the committer is woken.
     pub(crate) fn remember(&self, found: Option<FoundGap>) {
         if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {

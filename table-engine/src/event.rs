@@ -6,7 +6,7 @@ use tracing::Span;
 
 use crate::waker::contain;
 
-/// Emits an event with the given level and fields. A panic of the subscriber is reported by the panic hook, and the engine continues.
+/// Emits an event with the given level and fields. A panic in the subscriber is reported by the panic hook, and the engine continues.
 macro_rules! event {
     ($level:ident, $($field:tt)*) => {
         crate::waker::contain(|| tracing::$level!(target: "table_core::engine", $($field)*))
@@ -15,7 +15,7 @@ macro_rules! event {
 
 pub(crate) use event;
 
-/// A span that this thread has entered. It is left and closed when this value is dropped.
+/// A span entered by this thread. Dropping the value exits and closes the span.
 #[derive(Debug)]
 pub(crate) struct Entered(Span);
 

@@ -1,11 +1,11 @@
-//! Failpoints: steps before which tests can make the engine fail or stop.
+//! Failpoints: steps at which tests can make the engine fail or panic.
 
 use std::fmt;
 use std::sync::Arc;
 
 use table_store::{Error, Fault, Result};
 
-/// A step that the engine is about to take.
+/// A step the engine is about to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Step {
@@ -33,12 +33,12 @@ pub enum Step {
     MergeWrite,
     /// Record the version of the base with the merged runs.
     MergeCommit,
-    /// Delete a run that was merged, or whose tables were dropped.
+    /// Delete a merged run, or a run whose tables were dropped.
     RunDelete,
 }
 
 impl Step {
-    /// All steps, in the order of the variants.
+    /// All steps, in declaration order.
     #[cfg(any(test, feature = "testing"))]
     pub const ALL: [Self; 13] = [
         Self::JournalWrite,
@@ -57,7 +57,7 @@ impl Step {
     ];
 }
 
-/// The action that a hook chooses for a step.
+/// The action chosen by a hook for a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
@@ -68,7 +68,7 @@ pub enum Action {
     Fail,
 }
 
-/// A hook that is called before every step.
+/// A hook called before every step.
 #[derive(Clone)]
 pub struct Hook(Arc<dyn Fn(Step) -> Action + Send + Sync>);
 
@@ -86,7 +86,7 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// The error returned by a step that a test made fail.
+/// The error returned when a hook makes a step fail.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("failpoint at {0:?}")]
 #[fault(Io)]

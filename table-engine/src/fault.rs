@@ -1,10 +1,10 @@
-//! Errors of the engine itself: its state, its threads, its clock, and requests that are refused before they reach the committer.
+//! Errors of the engine itself: its state, its threads, its clock, and requests rejected before they reach the committer.
 
 use std::io;
 
 use table_store::{Error, Fault};
 
-/// The reason why the engine refused a request or did not respond to it.
+/// The reason the engine rejected a request or did not respond to it.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EngineFault {
     #[error("the engine was closed; open it again")]

@@ -12,7 +12,7 @@ use crate::disk::{Disk, fault::Task};
 
 /// The temporary name of the copy that replaces a hard-linked file.
 pub(crate) const COPY_NEW: &str = "COPY.new";
-/// The number of bytes that are copied at a time.
+/// The number of bytes copied at a time.
 const COPIED: u64 = 1 << 20;
 
 /// Returns an absolute path, which stays valid when the process changes its working directory.
@@ -26,7 +26,7 @@ pub(crate) fn hold(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>>
     Ok(held.unwrap_or_else(|| Arc::clone(disk)))
 }
 
-/// Returns the disk that [`hold`] returns, or `disk` itself if the folder does not exist.
+/// Returns the disk from [`hold`], or `disk` itself if the folder does not exist.
 pub(crate) fn hold_existing(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>> {
     match disk.hold(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Arc::clone(disk)),
@@ -37,7 +37,7 @@ pub(crate) fn hold_existing(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<d
     }
 }
 
-/// Creates a folder and its parent folders durably, even if an earlier engine created them and was then interrupted.
+/// Creates a folder and its parent folders durably, even if an earlier engine was interrupted after creating them.
 pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let here = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
     let mut path: Vec<PathBuf> = folder.ancestors().map(here).collect();
@@ -50,8 +50,8 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
             match disk.sync_dir(parent) {
                 // A folder that this program may not read was not created by it.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
-                // Some file systems, such as squashfs, cannot sync folders. A folder below on a file system that can is a mount point, which was not created
-                // by this program. An engine's folder must itself be synced.
+                // Some file systems, such as squashfs, cannot sync folders. A subfolder on a file system that can is a mount point, which this program did not
+                // create. The engine's folder itself must be synced.
                 Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {}
                 outcome => outcome?,
             }
@@ -76,8 +76,8 @@ pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> boo
     remove().map_err(|error| Task::DeleteFiles.failed(error))
 }
 
-/// Replaces each of the given files that has other hard links with a copy, durably. Snapshots are often folders of hard links, and a write to their files
-/// would change the other folder. Returns `true` if a file was replaced. Missing files are ignored.
+/// Durably replaces each given file that has other hard links with a copy. Snapshots are often folders of hard links, and a write to a linked file would change
+/// the snapshot. Returns `true` if a file was replaced. Missing files are ignored.
 ///
 /// # Errors
 /// `DiskFull`, `ServerBusy` or `Io` if the disk reports an error. After an error, each file is either the old one or its copy.

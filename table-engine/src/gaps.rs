@@ -1,9 +1,9 @@
 //! Gaps: key ranges without rows, which scans skip.
 //!
 //! A deleted row leaves a tombstone in memory, and later in the base, until a merge removes it. A scan that skips many tombstones reports their range as a gap.
-//! The committer adds the gap to its latest state, unless a row has been written into the range since the state that the scan read. Writing a row splits the
-//! gap at its key, and deleting the first row after a gap extends the gap. Gaps belong to the state, so each snapshot has its own. They are never stored: after
-//! the folder is reopened, scans find them again.
+//! The committer adds the gap to its latest state, unless a row has been written into the range since the scanned state. Writing a row splits the gap at its
+//! key, and deleting the first row after a gap extends the gap. Gaps belong to the state, so each snapshot has its own. They are never stored: after the folder
+//! is reopened, scans find them again.
 
 mod search;
 
@@ -18,7 +18,7 @@ pub(super) use search::Search;
 
 /// The maximum number of gaps in a state. If it is exceeded, all gaps are discarded, and scans find the relevant gaps again.
 const MOST: usize = 1_024;
-/// The number of written keys that are remembered. A gap is not added to a state if it was found before the earliest of these writes.
+/// The number of recently written keys to remember. A gap found before the oldest of these writes is discarded.
 const REMEMBERED: usize = 2_048;
 
 /// The gaps of a state. Cloning is O(1).
@@ -30,11 +30,11 @@ pub(crate) struct Gaps {
     writes: u64,
 }
 
-/// A gap that a scan found.
+/// A gap found by a scan.
 #[derive(Debug)]
 pub(crate) struct FoundGap {
     span: Span,
-    /// The number of rows that had been written before the state that the scan read.
+    /// The number of rows written up to the scanned state.
     writes: u64,
 }
 
@@ -56,7 +56,7 @@ impl Gaps {
         })
     }
 
-    /// Splits the gap that contains the key of a newly written row into the gaps before and after that key.
+    /// Counts a written row. If its key is in a gap, splits the gap into the gaps before and after the key.
     pub(super) fn write(&mut self, key: &Key) {
         self.writes += 1;
         if self.ends.is_empty() {
@@ -88,7 +88,7 @@ impl Gaps {
         }
     }
 
-    /// Adds a gap that a scan found, if it certainly still has no rows in this state. Returns `true` if the gap was added.
+    /// Adds a gap found by a scan, if it certainly has no rows in this state. Returns `true` if the gap was added.
     pub(super) fn add(&mut self, found: FoundGap, written: &WrittenKeys) -> bool {
         let is_gap = written.none_in(&found, self.writes);
         if is_gap {
@@ -131,7 +131,7 @@ impl WrittenKeys {
         self.0.push_back(Key::clone(key));
     }
 
-    /// Discards all keys, because some of the writes were undone. A gap that a scan found before this call is then not added to a state.
+    /// Discards all keys after some writes were undone. Gaps found in a state before the current one are then discarded.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

@@ -8,8 +8,8 @@ use crate::engine::Engine;
 use crate::queue;
 
 impl Engine {
-    /// Returns the time when a table was created, in ticks. No other table of the engine has this time, because Timestamps are unique. A program that stores
-    /// data about a table elsewhere can store the time with the data, and ignore the data after the table has been deleted and created again.
+    /// Returns the creation time of a table, in ticks. No other table of the engine has this time, because Timestamps are unique. A program that stores data
+    /// about a table elsewhere can store the time with the data, and ignore the data after the table has been deleted and created again.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4); `EngineClosed` if the engine is
@@ -20,7 +20,7 @@ impl Engine {
         Ok(state.catalog.find(table, || self.inner.steady.now())?.created)
     }
 
-    /// Returns the time when a queue was created, like [`incarnation`](Self::incarnation). It does not change when the queue is cleared.
+    /// Returns the creation time of a queue, like [`incarnation`](Self::incarnation). Clearing the queue does not change it.
     ///
     /// # Errors
     /// `QueueNotFound` if the queue does not exist; `QueueBeingDeleted` while its deletion is in progress; `EngineClosed` if the engine is closed;

@@ -25,8 +25,7 @@ use crate::reserve::Reserve;
 
 pub(crate) use reuse::reuse;
 
-/// The number of zero bytes that are written ahead of the frames. A sync takes about a third less time if it has to record neither a new file length
-/// nor new blocks.
+/// The number of zero bytes written ahead of the frames. A sync takes about a third less time if it has to record neither a new file length nor new blocks.
 const AHEAD: usize = 1 << 20;
 /// The maximum total size in bytes of a group's frames, not counting the last frame.
 pub(crate) const GROUP_BYTES: usize = 8 << 20;
@@ -121,8 +120,7 @@ impl Journal {
         self.frames += 1;
     }
 
-    /// Writes the group and, if `sync`, makes it and all frames before it durable. If `frees` is `true`, the group frees space and may use the
-    /// reserve.
+    /// Writes the group and, if `sync` is `true`, makes it and all earlier frames durable. If `frees` is `true`, the group frees space and may use the reserve.
     ///
     /// # Errors
     /// `DiskFull` if the disk is full; the journal is then in the same state as before the group and remains usable. After any other error it must not be used.
@@ -276,7 +274,7 @@ impl Journal {
     /// If disk space or file descriptors run out, the journal continues in the old file. The new file is then empty or missing, and the next open ignores it.
     /// After any other error the journal must not be used.
     pub(crate) fn rotate(&mut self) -> Result<(u64, u64)> {
-        // IMPORTANT: the old file is durable before the new one contains a frame, because only the last file with frames may have a torn tail.
+        // IMPORTANT: the old file is durable before the new one contains a frame, because only the last file with frames may end with a torn write.
         self.sync()?;
         reach(self.hook.as_ref(), Step::JournalCreate)?;
         let (number, sequence) = (self.tail.number + 1, self.tail.sequence);

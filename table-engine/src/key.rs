@@ -19,7 +19,7 @@ pub(crate) use split::SplitKey;
 /// The bytes of a stored key; clones share them.
 pub(crate) type Key = Arc<[u8]>;
 
-/// The number of bytes of the table's id at the start of a key.
+/// The length in bytes of the table id at the start of a key.
 pub(crate) const TABLE_BYTES: usize = 4;
 /// The byte that ends the partition within a key.
 const END: u8 = 0;
@@ -145,7 +145,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// Returns the part of the span that starts at a position. A position before the span has no effect.
+    /// Returns the part of the span starting at a position. A position before the span has no effect.
     pub(crate) fn from(mut self, table: u32, position: &Position) -> Self {
         let mut bytes = Vec::new();
         encode(table, &position.partition_key, position.row_key.as_deref().unwrap_or_default(), &mut bytes);
@@ -166,7 +166,7 @@ fn cut(text: &str) -> Option<&str> {
     text.find(|character| character < '\u{20}').and_then(|at| text.get(..at))
 }
 
-/// A decoder of keys into strings. For consecutive keys in one partition, it decodes the partition once.
+/// A decoder that converts keys to strings. For consecutive keys in one partition, it decodes the partition only once.
 #[derive(Debug, Default)]
 pub(crate) struct KeyReader {
     prefix: Vec<u8>,
@@ -199,13 +199,13 @@ impl KeyReader {
         Ok(self.again(key))
     }
 
-    /// Splits a key that is known to have the same `PartitionKey` as the previous one.
+    /// Splits a key known to have the same `PartitionKey` as the previous one.
     #[inline]
     pub(crate) fn again<'k>(&self, key: &'k [u8]) -> (&str, &'k [u8]) {
         (&self.partition_key, key.get(self.prefix.len()..).unwrap_or_default())
     }
 
-    /// Returns the number of bytes before the `RowKey` in the key that was split last.
+    /// Returns the number of bytes before the `RowKey` in the last key split.
     pub(crate) fn prefix(&self) -> usize {
         self.prefix.len()
     }

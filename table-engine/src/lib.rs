@@ -4,8 +4,8 @@
 //! - The **journal** makes writes durable. It appends them as frames to files, and syncs a file once for all waiting writers.
 //! - The **memtable** contains the rows written since the last checkpoint, in a persistent map whose clones are snapshots. The **base** contains all other
 //!   rows, in sorted files on disk, called runs. Checkpoints add runs, and a background thread merges runs step by step.
-//! - The **committer** changes the **state**. It runs on its own thread; most writes to an in-memory engine run it on the calling thread instead. Readers
-//!   load the state atomically and do not wait for the committer. In memory, the first read after a write waits for the write that is in progress, if any.
+//! - The **committer** changes the **state**. It runs on its own thread; most writes to an in-memory engine run it on the calling thread instead. Readers load
+//!   the state atomically without waiting for the committer. In memory, the first read after a write waits for a write in progress.
 //!
 //! `docs/format.md` describes the file formats.
 //!

@@ -21,7 +21,7 @@ const BACKUP_NEW: &str = "BACKUP.new";
 /// The name of an empty file that marks a folder as the destination of a restore.
 const RESTORING: &str = "RESTORING";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
-/// The folder format version that this library writes.
+/// The folder format version written by this library.
 const VERSION: u32 = 6;
 /// The first released version of the format. All versions from this one on are readable.
 const FIRST_RELEASED: u32 = 2;
@@ -94,7 +94,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     Err(Error::of(FolderFault::NotOurs(folder.into())))
 }
 
-/// Checks the bytes of a backup's manifest in an object store.
+/// Checks the bytes of a backup's manifest. Errors name the folder `to`.
 pub(crate) fn check_backup(bytes: &[u8], to: &Path) -> Result<()> {
     version(bytes, BACKUP, to).map(drop)
 }
@@ -121,7 +121,7 @@ fn version(bytes: &[u8], name: &str, folder: &Path) -> Result<Version> {
     Ok(Version(version))
 }
 
-/// Writes the manifest of the current version, [`FORMAT`] or [`BACKUP`], into a folder, durably and atomically. Returns a lock on the manifest.
+/// Durably and atomically writes a manifest of the current version, [`FORMAT`] or [`BACKUP`], to a folder. Returns a lock on the manifest.
 pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<Box<dyn DiskLock>> {
     let new = folder.join(format!("{name}.new"));
     let task = || Task::MakeFolder(folder.into());
@@ -139,14 +139,14 @@ pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<Box<dy
     make().map_err(|error| task().failed(error))
 }
 
-/// Marks an empty folder as the destination of a restore, durably, because a restore may be interrupted before it has written any other file.
+/// Durably marks an empty folder as the destination of a restore, because a restore may be interrupted before it writes any other file.
 pub(crate) fn begin_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let task = || Task::WriteFolder(folder.into());
     let file = disk.open(&folder.join(RESTORING), true).map_err(|error| task().refused(error))?;
     file.sync_data().and_then(|()| disk.sync_dir(folder)).map_err(|error| task().failed(error))
 }
 
-/// Completes a restored folder. All of its other files must exist.
+/// Completes a restored folder. All other files must exist.
 pub(crate) fn end_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let cannot = |error| Task::WriteFolder(folder.into()).failed(error);
     disk.remove(&folder.join(RESTORING)).map_err(cannot)?;

@@ -1,14 +1,14 @@
-//! The memtable: rows that are not yet in the base, in a persistent map whose clones are snapshots.
+//! The memtable: rows not yet in the base, in a persistent map whose clones are snapshots.
 
 use imbl::OrdMap;
 use table_store::row::Row;
 
 use crate::key::{Key, Span};
 
-/// The approximate number of bytes that an entry needs in addition to its key and row: two shared allocations and a slot in the map.
+/// The approximate per-entry overhead in bytes: two shared allocations and a slot in the map.
 const ENTRY_BYTES: usize = 96;
 
-/// The rows, sorted by key. `None` is a tombstone, which hides a row of the base. Cloning is O(1).
+/// A map of rows, sorted by key. `None` is a tombstone, which hides a row of the base. Cloning is O(1).
 #[derive(Clone, Default)]
 pub(crate) struct Memtable {
     rows: OrdMap<Key, Option<Row>>,

@@ -117,12 +117,12 @@ impl Default for EngineOptions {
 }
 
 impl EngineOptions {
-    /// Returns the defaults: the portable limits (ENG-1, ENG-16), durable writes, 256 MiB of cache.
+    /// Returns the defaults: the portable limits (ENG-1, ENG-16), durable writes, and a 256 MiB cache.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the limits that are enforced. [`Limits::UNLIMITED`] stores data that no service may accept, and must be chosen explicitly.
+    /// Sets the limits to enforce. [`Limits::UNLIMITED`] permits data that no service may accept, and must be chosen explicitly.
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -134,26 +134,26 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the size in bytes of the cache for blocks of the base, which all readers and snapshots share.
+    /// Sets the size in bytes of the block cache, which all readers and snapshots share.
     ///
-    /// A point get takes a few microseconds if the block is cached; otherwise it reads 8 KiB from the file, which takes several times as long. In
-    /// addition to the cache, the index and the filter of each file that was read stay in memory: about three bytes per row, or more precisely 1.3
-    /// bytes per row plus two keys per 8 KiB block. The common prefix of a file's keys is stored only once.
+    /// A point get takes a few microseconds if the block is cached; otherwise it reads 8 KiB from the file, which takes several times as long. In addition to
+    /// the cache, the index and the filter of each file read stay in memory: about three bytes per row, or more precisely 1.3 bytes per row plus two keys per 8
+    /// KiB block. The common prefix of a file's keys is stored only once.
     pub const fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self
     }
 
-    /// Sets the approximate maximum size in bytes of the memtable, which contains the rows that are not yet in the base. When this size is reached, writers
-    /// wait for a checkpoint. A checkpoint starts at half of this size at the latest, which allows writers to continue during it. The bounds of
+    /// Sets the approximate maximum size in bytes of the memtable, which contains the rows not yet in the base. When this size is reached, writers wait for a
+    /// checkpoint. A checkpoint starts at half of this size at the latest, which allows writers to continue during it. The bounds of
     /// [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bounded(bytes);
         self
     }
 
-    /// Sets the approximate size in bytes that the memtable reaches before a checkpoint starts. A journal of twice this size also starts a
-    /// checkpoint. The size is clamped to the range from 1 KiB to 1 TiB, and to half of [`memtable_bytes`](Self::memtable_bytes).
+    /// Sets the approximate memtable size in bytes at which a checkpoint starts. A journal of twice this size also starts a checkpoint. The size is clamped to
+    /// the range from 1 KiB to 1 TiB, and to half of [`memtable_bytes`](Self::memtable_bytes).
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bounded(bytes);
         self

@@ -17,10 +17,10 @@ use crate::state::State;
 
 /// The number of rows used to estimate the size of a page.
 const SAMPLE: usize = 8;
-/// The number of comparisons that together take about as long as visiting one entry.
+/// The number of filter comparisons that take about as long as visiting one entry.
 const COMPARISONS: u64 = 16;
 
-/// The number of bytes that a name without a value takes in JSON in addition to the name: `"":null,`.
+/// The JSON overhead in bytes of a property name with a null value: `"":null,`.
 const NULL: usize = 8;
 
 /// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five-second limit (PAGE-1, PAGE-11).
@@ -28,11 +28,11 @@ const NULL: usize = 8;
 pub(crate) struct PageBounds {
     /// The maximum number of entities returned.
     pub(crate) entities: usize,
-    /// The maximum number of bytes of entities returned, with their keys and, for each entity, the names in `$select`.
+    /// The maximum total size in bytes of entities returned, including their keys and, for each entity, the names in `$select`.
     pub(crate) bytes: usize,
     /// The maximum number of entries examined, including tombstones. If the filter has many comparisons, each entry is counted as more than one.
     pub(crate) examined: u64,
-    /// The maximum number of bytes of entries examined.
+    /// The maximum total size in bytes of entries examined.
     pub(crate) examined_bytes: usize,
     /// `true` if each page must end at the end of its partition.
     pub(crate) partition: bool,
@@ -65,7 +65,7 @@ pub(crate) fn get(
     Ok(Some(StoredRow { row: select.project(row)?, etag }))
 }
 
-/// Returns the maximum number of entities on a page of this query.
+/// Returns the maximum number of entities on a page of a query with the given `$top`.
 ///
 /// # Errors
 /// `InvalidInput` if `top` is above 1,000 (TOP-2).
@@ -77,7 +77,7 @@ pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
     }
 }
 
-/// Returns one page, and the longest gap that the scan found: a key range without rows, which later scans can skip.
+/// Returns one page, and the longest gap found by the scan: a key range without rows, which later scans can skip.
 pub(crate) fn read(
     state: &State,
     table: (u32, &TableName),
@@ -130,8 +130,8 @@ pub(crate) fn empty_page(
     Some(Page { rows: Rows::default(), continuation: Some(continuation), rows_read: Some(0) })
 }
 
-/// Returns the number of bytes for the names in `$select` that a response can contain for each entity: a server returns a selected property that the entity
-/// lacks as `null` (SEL-3).
+/// Returns the number of bytes that the names in `$select` can add to each entity of a response: a server returns a missing selected property as `null`
+/// (SEL-3).
 fn select_bytes(select: &Select) -> usize {
     match select {
         Select::All => 0,
@@ -146,11 +146,11 @@ fn lowest(bound: &Bound<String>) -> String {
     }
 }
 
-/// A query page that is being filled.
+/// A query page being filled.
 struct Pager<'q> {
     query: &'q Query,
     matcher: Option<Matcher>,
-    /// `true` if the range includes several partitions, so the bounds on rows must be checked for each entity.
+    /// `true` if the range includes several partitions and restricts row keys, so each entity's `RowKey` must be checked.
     check_row_key: bool,
     /// `true` if a condition of the filter compares a key.
     looks_at_keys: bool,
@@ -165,10 +165,10 @@ struct Pager<'q> {
     partition_key: Option<String>,
     rows: Gather,
     bytes: usize,
-    /// The bytes by which the names in `$select` increase the size of each returned entity.
+    /// The number of bytes that the names in `$select` can add to each returned entity.
     select_bytes: usize,
     rows_read: u64,
-    /// The number by which each examined entry increases `examined`.
+    /// The amount added to `examined` for each examined entry.
     weight: u64,
     examined: u64,
     examined_bytes: usize,
@@ -195,8 +195,8 @@ impl<'q> Pager<'q> {
             bytes: 0,
             select_bytes: select_bytes(&query.select),
             rows_read: 0,
-            // Fifteen comparisons, the published maximum (FIL-7), are counted as about one additional entry, so the time of a
-            // page is bounded for every filter.
+            // Every `COMPARISONS` comparisons count as one additional entry, which bounds the time of a page even for filters above the documented maximum of
+            // 15 comparisons (FIL-7).
             weight: query.filter.as_ref().map_or(1, |filter| 1 + filter.comparisons() as u64 / COMPARISONS),
             examined: 0,
             examined_bytes: 0,
@@ -251,8 +251,8 @@ impl<'q> Pager<'q> {
         Ok(ControlFlow::Break(()))
     }
 
-    /// Returns `true` if an entity satisfies the query. Its key is converted to strings only if a comparison needs it. Most filters do not, and the
-    /// conversion takes a quarter of their time.
+    /// Returns `true` if an entity satisfies the query. Its key is converted to strings only if a comparison needs it. Most filters do not, and the conversion
+    /// would take a quarter of their time.
     #[inline]
     fn wants(&mut self, key: SplitKey<'_>, row: RowView<'_>) -> Result<bool> {
         let (partition_key, row_key) =

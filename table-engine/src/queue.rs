@@ -55,7 +55,7 @@ pub(crate) fn in_queue(queue: &QueueName, error: Error) -> Error {
 }
 
 impl Engine {
-    /// Returns at most `top` names of queues in order, starting at a given name or prefix.
+    /// Returns at most `top` queue names in order, starting at a given name or prefix.
     ///
     /// ```
     /// use table_core::{Engine, QueueName, QueueStore};
@@ -83,8 +83,8 @@ impl Engine {
         names.take(top).map(QueueName::new).collect()
     }
 
-    /// Returns the name of a private table for a program that is built on the engine. Listings omit the table, and [`TableName::new`] refuses its
-    /// name, so users cannot access it.
+    /// Returns the name of a private table for a program built on the engine. Listings omit the table, and [`TableName::new`] rejects its name, so users cannot
+    /// access it.
     ///
     /// ```
     /// use table_core::{Engine, TableName, TableStore};
@@ -123,10 +123,10 @@ impl Engine {
         decided.instrument(span).await.map_err(|error| in_queue(queue, error))
     }
 
-    /// Finds the first remaining message, and skips the tombstones of received messages. The search runs on the caller's thread and delays no writer.
+    /// Finds the first remaining message, skipping the tombstones of received messages. The search runs on the caller's thread and delays no writer.
     ///
-    /// The result stays valid, because later decisions insert messages only after it: at their own time or later, which is never before the last decision in
-    /// the state, and with a later Timestamp.
+    /// The result stays valid, because later decisions insert messages only after it: at the time of the decision or later, which is never before the last
+    /// decision in the state, and with a later Timestamp.
     fn find_front(&self, queue: &QueueName) -> Result<Searched> {
         let state = self.inner.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
@@ -144,7 +144,7 @@ impl Engine {
         Ok(Searched { found, front: found.min(rows::end_of_readable(table, from, &skipped)?) })
     }
 
-    /// Returns the visible messages whose texts are intact, and the number of skipped tombstones and expired messages.
+    /// Returns up to `count` visible messages with intact texts, and the number of skipped tombstones and expired messages.
     fn peek_now(&self, queue: &QueueName, count: usize) -> Result<(Vec<Message>, usize)> {
         self.check_busy()?;
         let state = self.inner.state()?;
@@ -172,7 +172,7 @@ impl Engine {
         self.inner.shared.after_read(read).map(|_| (messages, traces))
     }
 
-    /// Removes expired messages, and stores the front of a queue (the position of its first remaining message), at which later reads start.
+    /// Removes expired messages, and stores the front of a queue (the position of its first remaining message), where later reads start.
     async fn clean(&self, queue: &QueueName) -> Result<()> {
         let Searched { found, front } = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
         let clean = move |ground: &mut Ground<'_>| {
@@ -201,7 +201,7 @@ impl QueueStore for Engine {
         deleted.map_err(|error| in_queue(queue, error))
     }
 
-    /// Reads the visibility row of every message, which takes about 100 ns per message. Other tasks of the executor run after each 10,000 messages.
+    /// Reads the visibility row of every message, which takes about 100 ns per message. Yields to the executor after every 10,000 rows.
     async fn approximate_count(&self, queue: &QueueName) -> Result<u64> {
         self.count_in_portions(queue).await.map_err(|error| in_queue(queue, error))
     }
@@ -230,7 +230,8 @@ impl QueueStore for Engine {
             }
             if let Rest::Traces(examined) = rest {
                 searched = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
-                // IMPORTANT: the next decision starts after the last one. The front of the queue may stay where it is, because a part of the queue cannot be read.
+                // IMPORTANT: the next decision starts where the last one ended. The front of the queue alone may not advance, because a part of the queue may
+                // be unreadable.
                 searched.found = searched.found.max(examined);
             }
         }

@@ -31,8 +31,8 @@ impl Engine {
     /// the first few transactions in progress. To see a newer state, open the folder again. A transaction in progress may be visible even if it is later
     /// refused because the disk is full, or undone by a power loss.
     ///
-    /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped. All files
-    /// of the base are kept open, about one per 16 MiB, and systems limit the number of files that a process may keep open. The folder must be on a local file
+    /// Nothing is written or locked, and the writer is not delayed. Files deleted by the writer keep their disk space until this handle is dropped. All files
+    /// of the base are kept open, about one per 16 MiB, and systems limit the number of files a process may keep open. The folder must be on a local file
     /// system: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. If a backup has more files than the process can
     /// keep open, they are opened on demand. If a later backup to the same folder then removes some of them, reads fail with `Corrupted` until the folder is
     /// opened again.
@@ -143,7 +143,7 @@ fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
     disk.list(path).map_err(|error| Task::ReadFolder(path.into()).refused(error))
 }
 
-/// Opens the journal files whose frames are not in a version of the base.
+/// Opens the journal files with frames that a version of the base does not contain.
 fn open_journal(disk: &dyn Disk, path: &Path, base: &BaseView) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
     let meta = base.meta();
     let mut files = Vec::new();

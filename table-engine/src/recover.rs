@@ -22,13 +22,13 @@ use crate::options::EngineOptions;
 use crate::reserve::{RESERVE, Reserve};
 use crate::state::State;
 
-/// The number of rows of a dropped table that are removed from memory at a time.
+/// The number of rows of a dropped table removed from memory at a time.
 const REMOVED: usize = 1_000;
 
-/// The recovered content of a folder, and the handles with which the engine continues.
+/// The recovered content of a folder, and the resources of the engine to start.
 pub(crate) struct Recovered {
     pub(crate) state: State,
-    /// The largest Timestamp that has been issued.
+    /// The largest Timestamp issued so far.
     pub(crate) timestamp: u64,
     /// Tables dropped since the last checkpoint.
     pub(crate) dropped: Vec<u32>,
@@ -88,11 +88,12 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let reserve =
         Reserve::replace((&held_disk, &options.threads), path, options.memtable_bytes, journal_bytes);
     if version.is_some_and(|version| !version.is_current()) {
-        // IMPORTANT: this precedes every write in the new format, because engines that do not know the format must not open the folder.
-        // The new manifest is locked before it replaces the old one, so one of them is always locked.
+        // IMPORTANT: the manifest is replaced before any write in the new format, because engines that do not know the format must not open the folder. The new
+        // manifest is locked before it replaces the old one, so one of them is always locked.
         manifest = manifest::write(disk, path, FORMAT)?;
     }
-    // IMPORTANT: this precedes every write to a journal file, and every record of synced frames. All other files are replaced, not overwritten.
+    // IMPORTANT: hard-linked journal files and the hard-linked record of synced frames are copied before they are written. All other files are replaced, not
+    // overwritten.
     let mut written: Vec<PathBuf> = files.iter().map(|(number, _)| file::path(path, *number)).collect();
     written.push(path.join(SYNCED));
     if folder::separate(disk, path, &written)? {
@@ -136,7 +137,7 @@ fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     }
 }
 
-/// Returns `true` if a folder contains neither `BASE` nor any file that is created after `BASE`. An engine was then interrupted while it created the folder.
+/// Returns `true` if a folder contains neither `BASE` nor any file created after `BASE`. An engine was then interrupted while creating the folder.
 pub(crate) fn is_new(names: &[String]) -> bool {
     let is_later = |name: &str| {
         file::number(name).is_some()
@@ -209,7 +210,7 @@ pub(crate) struct End {
     tail: Tail,
     /// `true` if anything other than zeros follows the last frame.
     torn: bool,
-    /// The first offset that is not covered by a sync known to have succeeded.
+    /// The first offset not covered by a sync known to have succeeded.
     unsynced: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Constructors that other clients have and the engine does not. Calling one is a compile error that names the engine's corresponding constructor.
+//! Constructors of other clients that the engine does not have. Calling one is a compile error that names the engine's constructors.
 
 use crate::Engine;
 
@@ -11,8 +11,7 @@ use crate::Engine;
 )]
 pub trait IsPlace<'a> {}
 
-/// Declares constructors that other clients have. The bound of the `impl` is checked before the arguments, so rustc shows the bound's message for any
-/// arguments.
+/// Declares constructors of other clients. The bound of the `impl` is checked before the arguments, so rustc shows the bound's message for any arguments.
 macro_rules! refused_constructors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]

@@ -38,8 +38,8 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// Returns `true` if the write adds no data. Such a write only deletes and checks, so it eventually frees space. A decision declares in its
-    /// [`Ground`](crate::decision::Ground) that it adds data.
+    /// Returns `true` if the write adds no data: it only deletes and checks, so it eventually frees space. The result is `true` for every decision; a decision
+    /// that adds data declares this in its [`Ground`](crate::decision::Ground).
     pub(crate) fn frees(&self) -> bool {
         match self {
             Self::Submit { writes, .. } => writes.operations.iter().all(|(_, operation)| {
@@ -67,7 +67,7 @@ impl Write {
     }
 }
 
-/// A response that is sent once its group is durable. Refusals wait as well, because they may depend on other writes in the group.
+/// A response, which is sent once its group is durable. Refusals wait as well, because they may depend on other writes in the group.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Committed(Sender<Result<Committed>>, Result<Committed>),
@@ -76,7 +76,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Returns `true` if the operation that this response answers has added data.
+    /// Returns `true` if this is the response to a decision that has added data.
     pub(crate) fn grows(&self) -> bool {
         matches!(self, Self::Decided(decision) if decision.grows())
     }

@@ -18,14 +18,14 @@ use crate::threads::Threads;
 
 /// The name of the reserve's file.
 pub(crate) const RESERVE: &str = "RESERVE";
-/// The size in bytes at which a checkpoint starts at the latest while the reserve is incomplete.
+/// The maximum checkpoint threshold in bytes while the reserve is incomplete.
 pub(crate) const SMALL_CHECKPOINT: usize = 256 << 10;
 /// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a small checkpoint.
 const LEAST: u64 = 8 * SMALL_CHECKPOINT as u64;
 /// The space in [`LEAST`] for versions of the base.
 const SMALL_BASE: u64 = 256 << 10;
 
-/// The longest time for which an operation waits for another one that uses the reserve.
+/// The maximum time an operation waits for another one to return the reserve.
 const LONGEST_LOAN: Duration = Duration::from_secs(10);
 
 /// The reserve of a folder, shared by the committer and the checkpoint thread.
@@ -34,9 +34,9 @@ pub(crate) struct Reserve {
     disk: Arc<dyn Disk>,
     threads: Threads,
     path: PathBuf,
-    /// The reserve file. While it is missing because it could not be created, the folder has no reserve.
+    /// The reserve file. Empty if the file could not be created; the folder then has no reserve.
     file: OnceLock<Arc<dyn DiskFile>>,
-    /// The maximum size for the journal: enough for a checkpoint of the largest memtable.
+    /// The maximum size required for the journal: enough to checkpoint the largest memtable.
     most: u64,
     room: Mutex<Room>,
 }
@@ -51,9 +51,9 @@ struct Room {
     base: u64,
     /// `true` while a [`Loan`] exists.
     is_lent: bool,
-    /// The number of operations that have waited for their turn to use the reserve.
+    /// The last ticket number given to an operation queued for the reserve.
     turns: u64,
-    /// The operations that are waiting for their turn, in the order of their arrival.
+    /// The ticket numbers of the operations queued for the reserve, in arrival order.
     waiting: VecDeque<u64>,
 }
 
@@ -77,7 +77,7 @@ impl Drop for Loan {
 
 impl Reserve {
     /// Replaces a folder's reserve with an empty file, which frees its space. [`restore`](Self::restore) then reserves enough to checkpoint a journal of
-    /// `journal` bytes. A memtable has at most `memtable_bytes`, except that of an open, which has the rows of the journal.
+    /// `journal` bytes. A memtable has at most `memtable_bytes` bytes, except directly after an open, when it contains the rows of the journal.
     pub(crate) fn replace(
         (disk, threads): (&Arc<dyn Disk>, &Threads),
         folder: &Path,
@@ -130,7 +130,7 @@ impl Reserve {
         self.room().base = length.saturating_mul(2).saturating_sub(SMALL_BASE).next_multiple_of(SMALL_BASE);
     }
 
-    /// Frees the part of the reserve that is not needed to checkpoint a journal of `journal` bytes.
+    /// Frees the part of the reserve not needed to checkpoint a journal of `journal` bytes.
     ///
     /// # Errors
     /// The I/O error if the file cannot be shortened.
@@ -151,9 +151,9 @@ impl Reserve {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Releases the reserved space for an operation that frees more. If it is lent, first waits until the borrower has returned it, and may have freed space.
-    /// Operations wait in the order of their arrival. Until the loan is dropped, no space is reserved again. Returns `None` if the folder has no reserve, or if
-    /// the borrower does not return it.
+    /// Releases the reserved space for an operation that frees more. If the reserve is already lent, first waits until the borrower has returned it. Waiting
+    /// operations are served in arrival order. Until the loan is dropped, no space is reserved again. Returns `None` if the folder has no reserve, or if the
+    /// borrower does not return it.
     pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
         let bytes = self.in_turn(|room| {
             self.file.get()?.set_len(0).ok()?;
@@ -168,7 +168,7 @@ impl Reserve {
         Some(loan)
     }
 
-    /// Uses the reserve once it is not lent, and all operations that have waited longer have used it. Returns `None` after [`LONGEST_LOAN`].
+    /// Runs an operation on the reserve once it is not lent and all operations queued earlier have finished. Returns `None` after [`LONGEST_LOAN`].
     fn in_turn<T>(&self, operation: impl FnOnce(&mut Room) -> T) -> Option<T> {
         let turn = {
             let mut room = self.room();
@@ -191,8 +191,8 @@ impl Reserve {
         }
     }
 
-    /// Returns `true` if the reserve and the free space have at least `bytes` together, or if this cannot be determined. Determines it by an allocation, which
-    /// writes no data on most file systems.
+    /// Returns `true` if the reserve and the free space together have at least `bytes` bytes, or if this cannot be determined; `false` while the reserve is
+    /// lent. The check allocates space, which writes no data on most file systems.
     pub(crate) fn covers(&self, bytes: u64) -> bool {
         let room = self.room();
         let Some(file) = self.file.get() else { return true };

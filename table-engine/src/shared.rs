@@ -18,7 +18,7 @@ pub(crate) struct Shared {
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,
-    /// The last gap (a key range without rows) that a scan has found, until the committer takes it.
+    /// The last gap (a key range without rows) found by a scan, until the committer takes it.
     gap: Mutex<Option<FoundGap>>,
     /// Counters of committed groups of writes.
     pub(crate) groups: Groups,
@@ -35,7 +35,7 @@ impl Shared {
         }
     }
 
-    /// Creates the shared state of an engine that was opened for reading only.
+    /// Creates the shared state of a read-only engine.
     pub(crate) fn read_only(state: State) -> Self {
         Self { read_only: true, ..Self::new(state) }
     }
@@ -63,7 +63,7 @@ impl Shared {
         self.gap.lock().unwrap_or_else(PoisonError::into_inner).replace(found).is_some()
     }
 
-    /// Takes the gap that a reader has left for the committer, if any.
+    /// Takes the gap left for the committer by a reader, if any.
     pub(crate) fn take_gap(&self) -> Option<FoundGap> {
         self.gap.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -109,8 +109,8 @@ impl Shared {
         self.failure.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Returns the error for a request that the committer did not answer. After a failure that is `EnginePoisoned` even if the engine has been closed since,
-    /// because the failure may have occurred after the request was carried out.
+    /// Returns the error for a request that the committer did not answer. After a failure, this is `EnginePoisoned` even if the engine has been closed since,
+    /// because the request may have been applied before the failure.
     pub(crate) fn gone(&self) -> Error {
         let failure = self.failure.get().cloned().map_or(Ok(()), Err);
         failure.and_then(|()| self.check_open()).err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))

@@ -40,8 +40,7 @@ pub struct Snapshot {
 }
 
 impl Engine {
-    /// Returns a snapshot of the engine's current state. All pages that are read from the snapshot see the same state. Only the embedded engine supports this
-    /// (ENG-15).
+    /// Returns a snapshot of the engine's current state. All pages read from the snapshot see the same state. Only the embedded engine supports this (ENG-15).
     ///
     /// While the snapshot exists, the space of deleted or replaced rows is not reused.
     ///

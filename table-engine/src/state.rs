@@ -1,4 +1,4 @@
-//! The state that readers see: an immutable value that is replaced atomically.
+//! The state seen by readers: an immutable value, replaced atomically.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -23,11 +23,11 @@ pub(crate) struct State {
     pub(crate) catalog: Catalog,
     /// The rows written since the last checkpoint began.
     pub(crate) memtable: Memtable,
-    /// The rows that a checkpoint is writing into the base.
+    /// The rows being written to the base by a checkpoint.
     pub(crate) frozen: Option<Memtable>,
-    /// The base as of the last checkpoint, or `None` for an in-memory engine.
+    /// The base as of the last checkpoint or merge step, or `None` for an in-memory engine.
     pub(crate) base: Option<BaseView>,
-    /// The positions in each queue's table at which decisions start to read.
+    /// The positions in each queue's table where decisions start reading.
     pub(crate) positions: OrdMap<u32, Positions>,
     /// The key ranges without rows that scans skip.
     pub(crate) gaps: Gaps,
@@ -50,7 +50,7 @@ impl State {
         Self { is_withdrawn: true, ..Self::default() }
     }
 
-    /// Returns the positions in a queue's table at which decisions start to read.
+    /// Returns the positions in a queue's table where decisions start reading.
     pub(crate) fn positions(&self, table: u32) -> Positions {
         self.positions.get(&table).copied().unwrap_or_default()
     }
@@ -109,7 +109,7 @@ impl State {
         Ok(())
     }
 
-    /// Visits the keys in a span in order until the visitor stops, each with its row, or with `None` for a tombstone. Returns a long gap that the scan found,
+    /// Visits the keys in a span in order until the visitor stops, each with its row, or with `None` for a tombstone. Returns a long gap found by the scan,
     /// unless the state already contains it.
     pub(crate) fn scan(
         &self,
@@ -119,8 +119,8 @@ impl State {
         self.scan_around_gaps(span, BaseView::range, visit)
     }
 
-    /// Visits the keys of a span like [`scan`](Self::scan), skips the parts of the base that cannot be read, and adds them to `skipped`. A key whose row may be
-    /// in such a part is visited as a tombstone unless a newer layer has an entry for it.
+    /// Visits the keys of a span like [`scan`](Self::scan), skips unreadable parts of the base, and adds them to `skipped`. A key whose row may be in such a
+    /// part is visited as a tombstone unless a newer layer has an entry for it.
     pub(crate) fn scan_readable(
         &self,
         span: &Span,
@@ -144,7 +144,7 @@ impl State {
                 }
             },
         )?;
-        // A part that was skipped may have rows, and may be readable later.
+        // A skipped part may have rows, and may be readable later.
         Ok(found.filter(|_| skipped.is_empty()))
     }
 
@@ -235,7 +235,7 @@ impl State {
     }
 }
 
-/// Merges two layers in key order. For equal keys, the entry of the newer layer is returned.
+/// An iterator that merges two layers in key order. For equal keys, it returns the entry of the newer layer.
 struct Overlay<A: Iterator, B: Iterator> {
     newer: Peekable<A>,
     older: Peekable<B>,

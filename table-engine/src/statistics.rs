@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Statistics of an [`Engine`](crate::Engine): the size of its content, and counters since it was opened.
+/// Statistics of an [`Engine`](crate::Engine): the sizes of its data, and operation counters since it was opened.
 ///
 /// Recently written rows are in memory, in the *memtable*. A checkpoint writes them to the files on disk, which together are the *base*.
 ///
@@ -38,17 +38,17 @@ pub struct Statistics {
     pub base_bytes: u64,
     /// The number of segments: key ranges that are merged independently of each other.
     pub segments: usize,
-    /// The largest number of layers in a segment: the maximum number of layers that a lookup has to search.
+    /// The largest number of layers in a segment, which is the maximum a lookup has to search.
     pub layers: usize,
     /// The total size in bytes of the layers above the oldest layer of each segment. Their rows will be merged with older rows.
     pub unmerged_bytes: u64,
-    /// The number of tombstones in the base. A merge removes a tombstone together with the rows that it hides.
+    /// The number of tombstones in the base. A merge removes a tombstone together with the rows it hides.
     pub deletions: u64,
     /// The number of completed checkpoints.
     pub flushes: u64,
     /// The number of bytes written by checkpoints.
     pub flushed_bytes: u64,
-    /// The number of merge steps that were completed.
+    /// The number of completed merge steps.
     pub merges: u64,
     /// The number of bytes written by merges.
     pub merged_bytes: u64,
@@ -58,9 +58,9 @@ pub struct Statistics {
     pub grouped_writes: u64,
     /// The number of writes in the largest group.
     pub largest_group: u64,
-    /// The number of times that a reader found a block of the base's files in the cache.
+    /// The number of block reads served from the cache.
     pub cache_hits: u64,
-    /// The number of times that a reader had to read a block from one of the base's files.
+    /// The number of block reads that missed the cache and read a file of the base.
     pub cache_misses: u64,
 }
 

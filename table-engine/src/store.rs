@@ -21,7 +21,7 @@ use crate::page::{self, PageBounds};
 use crate::request::{Request, Write};
 use crate::state::State;
 
-/// Returns `true` if a fault that is injected into every n-th call is due for this call.
+/// Counts a call, and returns `true` if a fault injected into every n-th call is due for it.
 fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
     // Without faults, no counter is updated, so callers do not contend for its cache line.
     every.is_some_and(|every| (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every.get()))
@@ -98,7 +98,7 @@ impl Engine {
         Ok(page)
     }
 
-    /// Checks limits and keys on the caller's thread, because these checks do not need the engine's state.
+    /// Checks a transaction's limits and encodes its keys on the caller's thread, because neither needs the engine's state.
     fn writes(&self, transaction: Transaction) -> Result<Writes> {
         if transaction.operations().is_empty() {
             return Err(Error::of(EngineFault::NoOperations));
@@ -116,7 +116,7 @@ impl Engine {
     }
 }
 
-/// Wraps the engine as a store whose type is chosen at run time. Other stores are wrapped by [`DynTableStore::new`].
+/// Wraps the engine as a type-erased store. [`DynTableStore::new`] wraps other stores.
 ///
 /// ```
 /// use table_core::{DynTableStore, Engine};

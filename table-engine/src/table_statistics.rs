@@ -67,7 +67,7 @@ impl Engine {
         self.partition_statistics(table, |_| ())
     }
 
-    /// Counts like [`table_statistics`](Self::table_statistics), and passes the statistics of each partition to `each`, in key order.
+    /// Computes [`table_statistics`](Self::table_statistics), and passes the statistics of each partition to `each`, in key order.
     ///
     /// # Errors
     /// Any error from [`table_statistics`](Self::table_statistics).
@@ -94,7 +94,7 @@ impl Engine {
     }
 }
 
-/// A counter of rows that are visited in key order.
+/// A counter of rows visited in key order.
 struct Tally<F> {
     reader: KeyReader,
     /// The current partition: its key, its number of rows, and their size in bytes.

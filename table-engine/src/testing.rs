@@ -20,13 +20,13 @@ pub use crate::threads::Scheduler;
 use crate::threads::Threads;
 
 impl EngineOptions {
-    /// Sets a hook that is called before every step that accesses the disk.
+    /// Sets a hook called before every [`Step`].
     pub fn failpoints(mut self, hook: Hook) -> Self {
         self.hook = Some(hook);
         self
     }
 
-    /// Sets the disk on which the journal and the base are stored.
+    /// Sets the disk for the engine's files.
     pub fn disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
         self

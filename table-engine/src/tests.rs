@@ -1,4 +1,4 @@
-//! Tests of the complete engine, with one file per topic, and the functions that these files share.
+//! Tests of the complete engine, with one file per topic, and their shared functions.
 
 mod answers;
 mod backup;

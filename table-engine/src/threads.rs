@@ -11,8 +11,8 @@ use table_store::{Error, Result};
 
 use crate::fault::EngineFault;
 
-/// A scheduler, which starts an engine's threads and decides which of them runs. A scheduler that runs one thread at a time, chosen by a seed, makes the
-/// engine's history reproducible.
+/// A scheduler that starts an engine's threads and decides which one runs. A scheduler that runs one thread at a time, chosen by a seed, makes the engine's
+/// history reproducible.
 pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Returns the current time, which never decreases.
     fn now(&self) -> Instant;
@@ -29,7 +29,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Suspends the current thread for `time`.
     fn sleep(&self, time: Duration);
 
-    /// Waits until `ready` returns `true`, for at most the given time. The condition is changed by other threads of the engine or of its callers.
+    /// Waits until `ready` returns `true`, for at most the given time. Other threads of the engine or of its callers change the condition.
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 

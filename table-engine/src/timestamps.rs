@@ -31,7 +31,7 @@ impl Timestamps {
         self.next_from(reading, 0)
     }
 
-    /// Returns the next Timestamp that is not before `instant`.
+    /// Returns the next Timestamp at or after `instant`.
     pub(crate) fn next_from(&mut self, reading: Reading, instant: u64) -> Result<u64> {
         let next = reading.instant.unwrap_or(ticks::MAX).max(instant).max(self.last.saturating_add(1));
         if next >= ticks::MAX {
@@ -41,7 +41,7 @@ impl Timestamps {
         Ok(next)
     }
 
-    /// Returns the last Timestamp that was issued.
+    /// Returns the last issued Timestamp.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
@@ -74,7 +74,7 @@ struct Progress {
 #[derive(Debug)]
 struct Advance {
     now: u64,
-    /// The last reading that was used. While the clock shows the latest possible time, `instant` remains that of an earlier reading.
+    /// The last counted reading. While the clock shows the latest possible time, `instant` remains that of an earlier reading.
     last: Reading,
 }
 
@@ -128,7 +128,7 @@ impl Reading {
         Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed(), earlier }
     }
 
-    /// Returns how far a steady clock that is ahead of the engine's clock advances between an earlier reading and this one. The result is in ticks.
+    /// Returns the number of ticks by which a steady clock ahead of the engine's clock advances between an earlier reading and this one.
     fn since(self, earlier: Self) -> u64 {
         if let (Some(earlier), Some(later)) = (earlier.elapsed, self.elapsed) {
             let passed = u64::try_from(later.saturating_sub(earlier).as_nanos() / 100).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! Backups that are not stored in a folder, such as backups in an object store: lists their files, and restores such backups to a folder.
+//! Backups stored outside a folder, such as in an object store: lists their files, and restores them to a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::folder;
 use crate::manifest;
 use crate::options::EngineOptions;
 
-/// The files of an engine at one point in time, for a backup that is not stored in a folder, such as one in an object store (`docs/format.md`, "Backup"). The
-/// files stay readable until the image is dropped or the engine is closed. The engine keeps running while an image exists.
+/// The files of an engine at one point in time, for a backup stored outside a folder, such as in an object store (`docs/format.md`, "Backup"). The files stay
+/// readable until the image is dropped or the engine is closed. The engine keeps running while an image exists.
 ///
 /// First store [`manifest`](Self::manifest) as `BACKUP`, then every file in [`files`](Self::files) whose `kept` is `false`. Finally store
 /// [`base`](Self::base) as `BASE`, which completes the backup. Files that are not part of this backup may then be deleted.
@@ -41,7 +41,7 @@ impl std::fmt::Debug for BackupImage {
 }
 
 impl Engine {
-    /// Runs a checkpoint, then returns the files for a backup of all data that was acknowledged before the call.
+    /// Runs a checkpoint, then returns the files for a backup of all data acknowledged before the call.
     ///
     /// # Errors
     /// `InvalidInput` if the engine is in memory; any error from [`checkpoint`](Self::checkpoint).
@@ -63,12 +63,11 @@ impl BackupImage {
         self.base.base_bytes()
     }
 
-    /// Returns the files that contain rows. `earlier` is the `BASE` of the backup that already exists at the destination. Errors refer to the destination as
-    /// `place`.
+    /// Returns the files that contain rows. `earlier` is the `BASE` of an existing backup at the destination, if any. `place` names the destination in errors.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the destination contains a backup of another engine, such as the one that this engine's folder was restored from;
-    /// `Corrupted` if the bytes of `earlier` are damaged.
+    /// `FolderNotOurs` if the destination contains a backup of another engine, such as the one this engine's folder was restored from; `Corrupted` if the bytes
+    /// of `earlier` are damaged.
     pub fn files(&self, earlier: Option<&[u8]>, place: &str) -> Result<Vec<BackupFile>> {
         self.after_read(self.base.files(earlier, Path::new(place)))
     }
@@ -96,7 +95,7 @@ impl BackupImage {
     }
 }
 
-/// An engine folder that is being restored from a backup outside a folder, such as one in an object store. `Engine::open` refuses the folder until
+/// An engine folder being restored from a backup stored outside a folder, such as in an object store. `Engine::open` refuses the folder until
 /// [`finish`](Self::finish) has succeeded.
 ///
 /// ```
@@ -134,7 +133,7 @@ impl std::fmt::Debug for Restoration {
 }
 
 impl EngineOptions {
-    /// Starts to restore a backup, given its `BACKUP` and `BASE`, to a folder that is empty or missing. The backup itself need not be stored in a folder.
+    /// Starts restoring a backup, given its `BACKUP` and `BASE`, to an empty or missing folder. The backup itself need not be stored in a folder.
     ///
     /// # Errors
     /// `FolderNotOurs` if `to` is not empty, or the bytes are not a backup; `FormatTooNew` or `FormatTooOld` if this library cannot read the format;
@@ -150,13 +149,13 @@ impl EngineOptions {
 }
 
 impl Restoration {
-    /// Returns the files of the backup that must be written.
+    /// Returns the backup files that must be written.
     #[must_use]
     pub fn files(&self) -> Vec<BackupFile> {
         self.base.all_files()
     }
 
-    /// Writes a part of a file at an offset. Each file must be written from start to end.
+    /// Writes part of a file at an offset. Each file must be written from start to end.
     ///
     /// # Errors
     /// `Io` or `DiskFull` if the file cannot be written; `InvalidInput` if it belongs to another backup.
@@ -164,8 +163,8 @@ impl Restoration {
         self.base.write_file(file, offset, bytes)
     }
 
-    /// Continues with a newer `BASE` of the same backup, if a later backup has replaced the one that is being restored. Files that both versions list need not
-    /// be written again. Files that only the older version lists are removed when the restored folder is opened.
+    /// Switches to a newer `BASE` after a later backup has replaced the one being restored. Files listed in both versions need not be written again. Files
+    /// listed only in the older version are removed when the restored folder is opened.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are damaged; `FormatTooNew` or `FormatTooOld` if this library cannot read the format. After an error, the restore can

@@ -1,4 +1,4 @@
-//! Backs up an engine whose disk is failing: copies all data that can be read, and lists the rows that cannot.
+//! Backs up an engine whose disk is failing: copies all readable data, and lists the unreadable rows.
 
 use std::path::Path;
 
@@ -15,18 +15,17 @@ use crate::folder::{self, fault::FolderFault};
 use crate::key;
 use crate::manifest::{self, BACKUP, Folder, LOCK};
 
-/// The result of a backup of all data that can be read.
+/// The result of [`Engine::salvage_backup`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PartialBackup {
-    /// The files that were copied.
+    /// The number and size of the copied files.
     pub copied: CopyReport,
-    /// The rows that could not be read, as ranges of keys. Empty if the backup is complete.
+    /// The unreadable rows, as key ranges. Empty if the backup is complete.
     pub lost: Vec<LostRows>,
 }
 
-/// A range of keys in one table whose rows could not be read. In the backup, rows in this range may be missing or outdated, or may exist although they
-/// were deleted.
+/// A key range of one table whose rows could not be read. In the backup, rows in this range may be missing or outdated, or deleted rows may be present.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LostRows {
@@ -41,11 +40,10 @@ pub struct LostRows {
 }
 
 impl Engine {
-    /// Copies all rows that can be read into a folder that is empty or missing, and lists the rows that cannot be read.
+    /// Copies all readable rows to an empty or missing folder, and lists the unreadable rows.
     ///
-    /// [`backup`](Self::backup) fails if a part of the base cannot be read, because a partial backup must not replace a complete
-    /// earlier one. Use this function for an engine without another backup. Like `backup`, it starts with a checkpoint, and its result is
-    /// restored in the same way.
+    /// [`backup`](Self::backup) fails if a part of the base cannot be read, because a partial backup must not replace a complete earlier one. Use this function
+    /// for an engine without another backup. Like `backup`, it starts with a checkpoint. Its result is restored with [`restore`](Self::restore).
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -72,7 +70,7 @@ impl Engine {
         let _lock = lock(&*disk, target, LOCK)?;
         let _manifest = match manifest::check(&*disk, target)? {
             Folder::Empty => manifest::write(&*disk, target, BACKUP)?,
-            // The folder contains the remains of a backup that was interrupted before it had any content.
+            // A backup without a `BASE` was interrupted before it had any content.
             Folder::Backup(version) if version.is_current() => {
                 let names =
                     disk.list(target).map_err(|error| Task::ReadFolder(target.into()).refused(error))?;
@@ -90,7 +88,7 @@ impl Engine {
     }
 }
 
-/// Returns the lost rows of each table in the unreadable ranges of keys. Rows of deleted tables do not count as lost.
+/// Returns the lost rows of each table within an unreadable key range. Rows of deleted tables do not count as lost.
 fn lost_rows<'a>(
     catalog: &'a Catalog,
     unreadable: &'a Unreadable,

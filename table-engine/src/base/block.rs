@@ -1,7 +1,7 @@
 //! Blocks: neighbouring rows of a run, encoded as bytes (`docs/format.md`, "Runs").
 //!
-//! A block stores the common prefix of all keys once, and each row shape (the names and types of a row's properties) once, because property names make up half
-//! of a row. A tombstone (the entry of a deleted row) has no shape.
+//! A block stores the common prefix of all keys once. Rows share their shape (the names and types of a row's properties), because property names make up about
+//! half of a row. A tombstone (the entry of a deleted row) has no shape.
 
 mod entries;
 mod writer;
@@ -15,37 +15,37 @@ use crate::base::fault::BaseFault;
 pub(crate) use writer::BlockWriter;
 
 const COUNTS: usize = 4;
-/// The number of bytes in which the end of a key is encoded.
+/// The encoded size of a key's end offset, in bytes.
 const KEY_END: usize = 2;
-/// The number of bytes in which the end of a row's body is encoded.
+/// The encoded size of a row body's end offset, in bytes.
 const ROW_END: usize = 4;
-/// The number of bytes in which the number of a row's shape is encoded.
+/// The encoded size of a row's shape number, in bytes.
 const ROW_SHAPE: usize = 2;
 const ROW: usize = ROW_END + ROW_SHAPE;
-/// The number of bytes in which the number of shapes is encoded.
+/// The encoded size of the shape count, in bytes.
 const SHAPES: usize = 2;
-/// The number of bytes in which the end of a shape is encoded.
+/// The encoded size of a shape's end offset, in bytes.
 const SHAPE_END: usize = 4;
 
 /// The shape number of a tombstone.
 const DELETED: usize = 0xFFFF;
 
-/// The positions of a block's parts. They are computed only once. Looking up a row then takes only a few additions.
+/// The offsets of a block's sections. They are computed once per block, which reduces a row lookup to a few additions.
 ///
 /// All keys are stored together, so a search reads few cache lines and no rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     count: usize,
     prefix: usize,
-    /// The start of the keys, without their common prefix.
+    /// The offset of the keys, which are stored without their common prefix.
     keys: usize,
-    /// The start of the list of the rows' end positions.
+    /// The offset of the list with each row's end offset and shape number.
     row_ends: usize,
-    /// The start of the list of the shapes' end positions.
+    /// The offset of the list of shape end offsets.
     shape_ends: usize,
-    /// The start of the list of shapes.
+    /// The offset of the shapes.
     shapes: usize,
-    /// The start of the rows' bodies.
+    /// The offset of the row bodies.
     bodies: usize,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Found {
     Row(Row),
 }
 
-/// The names and types of a row's properties, stored only once for all rows of the block with the same names and types. A tombstone has an empty shape.
+/// The names and types of a row's properties, shared by rows of the block with the same names and types. A tombstone has an empty shape.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape<'b> {
     bytes: &'b [u8],
@@ -198,7 +198,7 @@ impl Layout {
         Ok(self.search_within(block, rest, from..self.count.min(from + step - 1))?.0)
     }
 
-    /// Reads one byte of each cache line that precedes the rows, so the search that follows waits once for all lines instead of once per line.
+    /// Reads one byte of each cache line before the row bodies, so the following search waits once for all lines instead of once per line.
     #[inline]
     fn touch(self, block: &[u8]) {
         let lines = block.get(..self.bodies).unwrap_or_default().iter().step_by(LINE);
@@ -267,7 +267,7 @@ pub(crate) mod tests {
             .collect()
     }
 
-    /// Generates rows from few different property names, so many rows have the same shape.
+    /// Generates rows from only a few property names, so many rows have the same shape.
     fn row() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::btree_map("[A-C_é]{1,2}", "\\PC{0,12}", 0..8).prop_map(|properties| {
             let mut writer = RowWriter::new();

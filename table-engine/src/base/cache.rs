@@ -1,4 +1,4 @@
-//! A cache of recently read blocks, shared by all runs and views, with one budget in bytes.
+//! A cache of recently read blocks, shared by all runs and views, with a single byte budget.
 //!
 //! Runs never change, so cached blocks never become stale.
 
@@ -20,7 +20,7 @@ const SHARDS: usize = 16;
 /// The estimated memory overhead of a cache entry in bytes.
 const ENTRY_BYTES: usize = 160;
 
-/// The bytes of a block and the positions of its parts.
+/// The bytes and the layout of a block.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) bytes: Box<[u8]>,
@@ -48,7 +48,7 @@ impl Block {
     }
 }
 
-/// The position of a block: the number of its run, and its index in the run.
+/// The location of a block: its run number, and its index in the run.
 type Place = (u64, u32);
 
 /// A hasher that mixes the two numbers of a [`Place`]. Callers cannot choose these numbers, so the hasher need not resist attacks.
@@ -83,7 +83,8 @@ struct Kept {
     used: AtomicBool,
 }
 
-/// Blocks in insertion order. When space is needed, the first block is evicted if it has not been used since its insertion; otherwise it moves to the end.
+/// The blocks of a shard, with second-chance eviction: when space is needed, the first block in insertion order is evicted, unless it was used since it was
+/// inserted or last spared. A spared block moves to the end.
 #[derive(Debug, Default)]
 struct Queue {
     blocks: HashMap<Place, Kept, BuildHasherDefault<PlaceHasher>>,
@@ -91,7 +92,7 @@ struct Queue {
     bytes: usize,
 }
 
-/// A shard of the cache, with its own counts of hits and misses. Two shards never share a cache line.
+/// A shard of the cache, with separate hit and miss counters. Two shards never share a cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard {
@@ -173,7 +174,7 @@ impl Queue {
     }
 }
 
-/// Returns the number of bytes that a block takes from the budget.
+/// Returns the number of bytes charged to the budget for a block.
 fn bytes_of(block: &Block) -> usize {
     block.bytes.len() + ENTRY_BYTES
 }
@@ -222,8 +223,7 @@ mod tests {
         assert_eq!((held(&none), none.hits_and_misses()), (0, (0, 0)));
     }
 
-    /// Tests that about half of random reads hit the cache if the number of blocks is twice the number that fits into the cache. This shows that the cache uses
-    /// all of its space.
+    /// Tests that about half of random reads hit the cache if it has space for half of the blocks. This shows that the cache uses all of its space.
     #[test]
     fn random_reads_hit_nearly_in_proportion_to_the_cache_size() {
         let (room, blocks) = (SHARDS * 64, SHARDS as u64 * 128);

@@ -21,19 +21,19 @@ use crate::folder;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyReport {
-    /// The number of copied files that contain rows.
+    /// The number of row files copied.
     pub copied_files: u64,
-    /// The number of bytes in the copied files.
+    /// The total size in bytes of the copied row files.
     pub copied_bytes: u64,
-    /// The number of files with rows that the backup already contained.
+    /// The number of row files that the backup already contained.
     pub kept_files: u64,
-    /// The total size in bytes of the files that the backup already contained.
+    /// The total size in bytes of the row files that the backup already contained.
     pub kept_bytes: u64,
-    /// The number of files that were removed because the backup no longer needs them.
+    /// The number of files removed because the backup no longer needs them.
     pub removed_files: u64,
 }
 
-/// A file of a backup that contains rows.
+/// A backup file that contains rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupFile {
@@ -56,7 +56,7 @@ impl BackupFile {
 type Earlier = HashMap<u64, (Uuid, u64)>;
 
 impl BaseView {
-    /// Returns the metadata that was recorded with the version.
+    /// Returns the metadata recorded with the version.
     pub(crate) fn meta(&self) -> &Meta {
         &self.stored.meta
     }
@@ -118,8 +118,7 @@ impl BaseView {
         Ok(runs.iter().map(|run| (run.number, (run.identity, run.length))).collect())
     }
 
-    /// Returns the files of this version, each with a flag that is `true` if the existing backup already contains it. `earlier` contains the bytes of
-    /// that backup's `BASE`.
+    /// Returns the run files of this version. A file is marked as `kept` if the backup with the `BASE` bytes `earlier` already contains it.
     pub(crate) fn files(&self, earlier: Option<&[u8]>, place: &Path) -> Result<Vec<BackupFile>> {
         let earlier = match earlier {
             None => Earlier::new(),
@@ -135,7 +134,7 @@ impl BaseView {
         Ok(files)
     }
 
-    /// Returns the files of this version.
+    /// Returns the run files of this version.
     pub(crate) fn all_files(&self) -> Vec<BackupFile> {
         self.stored.version.runs().iter().map(|run| BackupFile::of(run)).collect()
     }
@@ -150,26 +149,26 @@ impl BaseView {
         run.ok_or_else(|| Error::of(BaseFault::OtherBackup(file.name.clone())))
     }
 
-    /// Reads an entire file and checks it.
+    /// Reads an entire file and verifies it.
     pub(crate) fn check_file(&self, file: &BackupFile) -> Result<()> {
         check(&*self.run(file)?)
     }
 
-    /// Reads a part of a file.
+    /// Fills the buffer with bytes from a file, starting at an offset.
     pub(crate) fn read_file(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let run = self.run(file)?;
         let read = run.file()?.read_at(offset, buffer);
         read.map_err(|error| Task::ReadFile(file.name.clone().into()).refused(error))
     }
 
-    /// Creates a version from the bytes of its `BASE` file, before the files of its runs are written to the folder.
+    /// Creates a view from the bytes of a `BASE` file, before its run files are written to the folder.
     pub(crate) fn to_be_fetched(place: &Place, base: &[u8]) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::parse(base, &place.folder.join(BASE), &pool)?;
         Ok(Self { pool, stored: Arc::new(stored) })
     }
 
-    /// Writes part of `file` for a version that is being restored. Writing the first part creates the file.
+    /// Writes part of a file of a version being restored. A write at offset 0 creates the file.
     pub(crate) fn write_file(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
         let run = self.run(file)?;
         let opened = match offset {
@@ -180,7 +179,7 @@ impl BaseView {
         written.map_err(|error| Task::WriteFile(file.name.clone().into()).refused(error))
     }
 
-    /// Checks the written files, and records the version durably.
+    /// Verifies the written files, and records the version durably.
     pub(crate) fn end_fetch(&self) -> Result<CopyReport> {
         let mut report = CopyReport::default();
         for run in self.stored.version.runs() {
@@ -219,12 +218,12 @@ pub(super) fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
     Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
 }
 
-/// Reads the copy of a run and checks it. If both the copy and the original are broken, the error of the original is returned.
+/// Reads the copy of a run and verifies it. If both the copy and the original are damaged, returns the error of the original.
 pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
     check(copy).or_else(|error| check(run).and(Err(error)))
 }
 
-/// Reads an entire run and checks it.
+/// Reads an entire run and verifies it.
 fn check(run: &Run) -> Result<()> {
     let mut found = Verification::default();
     verify_run(run, &mut found)?;

@@ -16,7 +16,7 @@ pub(super) use layers::Layers;
 pub(super) use skipped::Reading;
 pub(crate) use skipped::Skipped;
 
-/// A position in a span of keys: before an entry, or after the last one.
+/// A cursor over a span of keys, positioned before an entry or after the last one.
 pub(crate) struct BaseCursor {
     version: Arc<Version>,
     /// The index of the current segment in the version's list of segments.

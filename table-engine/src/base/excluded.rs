@@ -1,4 +1,4 @@
-//! Tracks segments that are excluded from ordinary merges, because a layer cannot be read or a merge was refused.
+//! Tracks segments excluded from ordinary merges, because a layer cannot be read or a merge was refused.
 //!
 //! The key range of a damaged block becomes a separate segment. In this segment, the layer with the block and all older layers are *sealed*: merges
 //! leave them unchanged. The newer layers are still merged with each other, which bounds their number.
@@ -30,7 +30,7 @@ impl Apart {
         self.0.contains_key(&*segment.start)
     }
 
-    /// Returns how many of a segment's layers, counted from the newest, are not sealed. A layer has a larger run number than all older layers.
+    /// Returns the number of unsealed layers of a segment, which are its newest. A layer has a larger run number than all older layers.
     fn newer(&self, segment: &Segment) -> usize {
         match self.0.get(&*segment.start) {
             Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),
@@ -44,7 +44,7 @@ impl Apart {
     }
 }
 
-/// A block that cannot be read, or a run without readable blocks.
+/// An unreadable block, or a run with an unreadable index.
 pub(super) struct Broken {
     /// The position of the segment in the version.
     index: usize,
@@ -53,7 +53,7 @@ pub(super) struct Broken {
     keys: Keys,
 }
 
-/// The keys in a segment that cannot be read.
+/// The unreadable keys of a segment.
 enum Keys {
     /// All keys in the segment, because the run's index cannot be read.
     All,
@@ -69,7 +69,7 @@ fn broken_keys(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Keys> {
 }
 
 impl Base {
-    /// Finds the first unreadable layer among the unsealed layers that are chosen for a merge.
+    /// Finds the first unreadable layer among the unsealed layers chosen for a merge.
     pub(super) fn find_broken(&self, choice: &Choice) -> Option<Broken> {
         choice.segments.clone().find_map(|index| {
             let segment = self.version.segments().get(index)?;
@@ -91,7 +91,7 @@ impl Base {
         (is_refused || self.merges.apart.contains(segment)).then_some(Broken { index, run, keys: Keys::All })
     }
 
-    /// Seals a damaged layer and all older layers in a segment that contains only the keys of the damaged block.
+    /// Seals a damaged layer and all older layers of a segment. If only one block is damaged, its keys first become a separate segment, if possible.
     pub(super) fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
         let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
         let (mut start, end) = (segment.start.to_vec(), self.version.end(index));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use table_store::{Error, Fault};
 
-/// A base that cannot be read or copied.
+/// An error while the base is read, merged or copied.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum BaseFault {
     #[error("the file {0} is missing; restore the folder from a copy")]
@@ -88,7 +88,7 @@ pub(crate) enum Damage {
     Tally,
 }
 
-/// The reason why a backup cannot replace an earlier one in the same folder.
+/// The reason a backup cannot replace an earlier one in the same folder.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(crate) enum Unrelated {
     #[error("a backup of another engine, such as the one that this folder was restored from")]

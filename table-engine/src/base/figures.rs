@@ -1,4 +1,4 @@
-//! Computes the figures of all segments, such as sizes and counts. The [policy](super::policy) chooses the next merge from these figures.
+//! Collects the input of the merge [policy](super::policy): the layer sizes, entry counts and merge condition of each segment.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Base {
         }
     }
 
-    /// Returns the figures of all segments.
+    /// Returns the merge policy's input for each segment.
     pub(super) fn figures(&self) -> Vec<Figures> {
         let mut dead = BTreeSet::new();
         for table in &self.stored.meta.dropped {
@@ -50,8 +50,8 @@ impl Base {
         self.holding(&Span::table(table)).next().is_some()
     }
 
-    /// Returns the positions of the segments that may contain keys of a span, according to the indexes of their runs. If an index cannot be read, the segment
-    /// may contain any key.
+    /// Returns the positions of segments that may contain keys of a span, according to the indexes of their runs. A run with an unreadable index may contain
+    /// any key.
     fn holding(&self, span: &Span) -> impl Iterator<Item = usize> {
         let from = self.version.find(&span.start);
         let segments = self.version.segments().iter().enumerate().skip(from);

@@ -1,12 +1,12 @@
 //! The key filter of a run. With the filter, most lookups of absent keys need not read a block (`docs/format.md`, "Runs").
 //!
-//! The filter is a Bloom filter in which each bucket is a single cache line, so a lookup waits for memory only once.
+//! The filter is a blocked Bloom filter: each bucket is a single cache line, so a lookup waits for memory only once.
 
 /// The number of bytes in a bucket.
 const BUCKET: usize = 64;
-/// The number of bits for each key. About one in eighty lookups of absent keys is a false positive.
+/// The number of filter bits per key. About one in eighty lookups of absent keys is a false positive.
 const BITS: usize = 10;
-/// The number of bits that are set for one key.
+/// The number of bits set for each key.
 const PROBES: u32 = 6;
 /// The multiplier of the hash, an odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -29,7 +29,7 @@ pub(super) fn hash(key: &[u8]) -> u64 {
     hash
 }
 
-/// Returns the bucket for a hash, and the positions of its bits within the bucket.
+/// Returns the offset of the bucket for a hash, and the byte position and mask of each of its bits within the bucket.
 fn places(hash: u64, buckets: usize) -> (usize, impl Iterator<Item = (usize, u8)>) {
     // The upper half of the hash selects the bucket, and the lower half selects the bits.
     let bucket = ((hash >> 32) * buckets as u64) >> 32;

@@ -1,4 +1,4 @@
-//! The lineage of a version: the times that the folder was opened, each with the last version that was recorded while it was open.
+//! The lineage of a version: the openings of the folder, each with the last version recorded while it was open.
 //!
 //! If another program copies the folder, the copy has the same engine identity. The lineages of the two folders differ as soon as a version is recorded
 //! in either of them.
@@ -10,14 +10,14 @@ use crate::bytes::{Reader, Writer};
 /// The maximum number of openings in a lineage. Older openings are omitted.
 const MOST: usize = 256;
 
-/// One opening of a folder, and the last version that was recorded while the folder was open.
+/// An opening of a folder, and the last version recorded while the folder was open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Opening {
     /// A random identifier of the opening.
     identity: Uuid,
-    /// The sequence number of the first journal frame that is replayed on top of the version.
+    /// The sequence number of the first journal frame replayed on top of the version.
     sequence: u64,
-    /// The number of the version's next run.
+    /// The number of the next run after the version was recorded.
     next: u64,
 }
 
@@ -44,9 +44,9 @@ impl Lineage {
         Self(openings)
     }
 
-    /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. The function also returns `true` if the
-    /// relation is unknown: if this lineage has no openings, or if `later` is full and shares no opening with it. A lineage that contains an opening also
-    /// contains all later openings of the same folder. If only earlier openings are shared, this lineage therefore belongs to a copy of the folder.
+    /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. Also returns `true` if the relation is
+    /// unknown: if this lineage has no openings, or if `later` is full and shares no opening with it. A lineage that contains an opening also contains all
+    /// later openings of the same folder. If only earlier openings are shared, this lineage therefore belongs to a copy of the folder.
     pub(super) fn is_continued_by(&self, later: &Self) -> bool {
         let Some(last) = self.0.last() else { return true };
         match later.find(last) {

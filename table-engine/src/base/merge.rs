@@ -24,14 +24,14 @@ use crate::event::event;
 use crate::failpoint::{Step, reach};
 use crate::key;
 
-/// The state of merges that is not recorded in versions.
+/// Merge state that versions do not record.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
     /// The number of the first run that the current compaction need not merge, or `None` if no compaction is in progress.
     pub(super) compact: Option<u64>,
-    /// The layers that are excluded from merges.
+    /// The layers excluded from merges.
     pub(super) apart: Apart,
-    /// The kind of merge that comes first if flushes wait during required merges.
+    /// The kind of merge to run next if flushes wait while required merges are due.
     pub(super) turn: Turn,
 }
 
@@ -46,11 +46,11 @@ pub(crate) enum Merged {
     Apart(Error),
     /// The merge failed, for example because the disk is full.
     Failed(Error),
-    /// The compaction that [`Base::merge_all`] began has ended.
+    /// The compaction started by [`Base::merge_all`] has ended.
     All,
 }
 
-/// The keys and the runs that one step merges.
+/// The key range and the runs merged by one step.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) start: Arc<[u8]>,
@@ -60,7 +60,7 @@ pub(super) struct Part {
     pub(super) runs: BTreeSet<u64>,
 }
 
-/// A finished merge that is not published yet.
+/// A finished merge that has not been published.
 pub(super) struct Outcome {
     pub(super) stored: Stored,
     pub(super) written: Vec<Arc<Run>>,
@@ -69,7 +69,7 @@ pub(super) struct Outcome {
 }
 
 impl Base {
-    /// Starts a compaction, which rewrites each segment that has several layers or tombstones as a single layer of new runs.
+    /// Starts a compaction, which rewrites each segment with several layers or tombstones as a single layer of new runs.
     pub(crate) fn merge_all(&mut self) {
         self.merges.compact = Some(self.stored.next);
         // Damaged segments may have become readable again.
@@ -88,12 +88,13 @@ impl Base {
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let figures = self.figures();
         let chosen = policy::choose(&figures, self.run_bytes, self.merges.turn);
-        // Under a sustained load, a merge is always due. Neither the list nor the compaction waits until none is.
+        // Under a sustained load, a merge is always due. The list of dropped tables is therefore pruned, and a compaction ended, even while merges are due.
         if !figures.iter().any(|segment| segment.condition == Condition::Required) {
-            // The list changes only in memory; the next recorded version persists the change. A segment excluded from merges may still contain rows.
+            // The list changes only in memory; the next recorded version persists the change. A segment excluded from merges may still contain rows of a
+            // dropped table.
             let dropped = std::mem::take(&mut self.stored.meta.dropped);
             self.stored.meta.dropped = dropped.into_iter().filter(|table| self.has_rows_of(*table)).collect();
-            // Merges of single segments concern newer layers. Joins of small segments belong to the compaction.
+            // A merge of a single segment concerns layers added after the compaction started. Joining small segments is part of the compaction.
             let is_compacted = chosen.as_ref().is_none_or(|(choice, _)| choice.segments.len() == 1);
             if is_compacted && self.merges.compact.take().is_some() {
                 return Ok(Merged::All);
@@ -139,7 +140,7 @@ impl Base {
             return Ok(Merged::Failed(error));
         }
         let is_refused = matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError);
-        // A refused merge is never attempted again.
+        // A refused merge is retried only by the next compaction, or after the folder is opened again.
         let broken = self.find_broken(choice).or_else(|| self.as_broken(choice, is_refused));
         let Some(broken) = broken else { return Ok(Merged::Failed(error)) };
         match self.set_apart(broken) {
@@ -149,7 +150,7 @@ impl Base {
         }
     }
 
-    /// Returns the part of a choice that one step merges. If a segment is larger than two runs, each step merges a part that is about as large as one run.
+    /// Returns the part of a choice merged by the next step. If a segment is larger than two runs, each step merges a part about as large as one run.
     pub(super) fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
         let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();
@@ -196,7 +197,7 @@ impl Base {
         }))
     }
 
-    /// Writes the result of a merge and verifies it. Nothing is published.
+    /// Writes the result of a merge and verifies it without publishing it.
     fn write(&mut self, choice: &Choice) -> Result<Outcome> {
         reach(self.hook.as_ref(), Step::MergeWrite)?;
         let Some(part) = self.part(choice)? else { return Err(stopped()) };

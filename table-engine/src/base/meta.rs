@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, TableEntry};
 /// The metadata of a version of the base.
 #[derive(Clone, Debug)]
 pub(crate) struct Meta {
-    /// The number of the first journal file that is replayed on top of the base.
+    /// The number of the first journal file replayed on top of the base.
     pub(crate) journal: u64,
     /// The sequence number of the first frame in that journal file.
     pub(crate) sequence: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Meta {
     pub(crate) timestamp: u64,
     /// The existing tables.
     pub(crate) catalog: Catalog,
-    /// Dropped tables that may still have rows in the base.
+    /// The ids of dropped tables that may still have rows in the base.
     pub(crate) dropped: Vec<u32>,
 }
 

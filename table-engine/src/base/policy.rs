@@ -1,9 +1,9 @@
-//! The merge policy: a pure function that chooses the layers to merge next from their sizes and their numbers of entries and tombstones.
+//! The merge policy: a pure function that chooses the layers to merge next, based on their sizes, entry counts and tombstone counts.
 //!
-//! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one segment that has a single layer.
-//! The first applicable rule decides:
-//! 1. *Required*: a segment with rows of a dropped table, or a segment that a running compaction has not reached, is merged. While flushes wait, every
-//!    other merge is instead one that lets them continue, chosen by rule 2 or 4.
+//! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one single-layer segment. The first applicable
+//! rule decides:
+//! 1. *Required*: a segment with rows of a dropped table, or a segment that a running compaction has not reached, is merged. While flushes wait, required
+//!    merges alternate with merges that let the flushes continue, chosen by rule 2 or 4.
 //! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the newest layer down to the first layer that is larger than all newer ones
 //!    together, or completely if the newer layers amount to a quarter of the oldest one. This is the only rule for a segment with sealed layers,
 //!    which stay unchanged.
@@ -28,12 +28,12 @@ pub(super) const LAYERS: usize = 11;
 pub(super) const MOST_LAYERS: usize = 16;
 /// The divisor that determines the permitted waste from the size of the oldest layers.
 const WASTE_SHARE: u64 = 5;
-/// The number of neighbouring segments that are merged if they fit into one run.
+/// The number of neighbouring segments merged if they fit into one run.
 pub(super) const NEIGHBOURS: usize = 8;
 /// The minimum number of tombstones in a segment that rule 3 merges.
 pub(super) const DELETIONS: u64 = 256;
 
-/// The size of a layer within a segment.
+/// The size and entry counts of a layer within a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Weight {
     pub(crate) bytes: u64,
@@ -57,7 +57,7 @@ impl std::iter::Sum for Weight {
 pub(super) enum Condition {
     #[default]
     Usual,
-    /// The segment must be merged completely.
+    /// The segment must be merged completely, because it has rows of a dropped table, or because the running compaction has not reached it.
     Required,
     /// Only the given number of newest layers may be merged, and only if the segment has too many layers. The older layers are sealed, because they
     /// cannot be read or a merge of them was refused.
@@ -67,7 +67,7 @@ pub(super) enum Condition {
 /// The sizes of a segment's layers, and the condition for merging it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
-    /// The weights of the layers, the newest first.
+    /// The weights of the layers, newest first.
     pub(super) layers: Vec<Weight>,
     pub(super) condition: Condition,
 }
@@ -79,8 +79,8 @@ pub(super) struct Choice {
     pub(super) layers: usize,
 }
 
-/// The order of merges that let waiting flushes continue and of required merges, if both are due. Alternating them bounds the time for which a flush waits,
-/// and yet each required merge is performed although flushes always wait.
+/// The kind of merge to run next if both are due: one that lets waiting flushes continue, or a required one. Alternating them bounds the time a flush waits,
+/// and ensures that required merges are performed even if flushes always wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Turn {
     #[default]
@@ -131,7 +131,7 @@ impl Figures {
         deletions >= DELETIONS && 2 * deletions >= entries.saturating_sub(deletions)
     }
 
-    /// Returns how many of the layers, counted from the newest, may be merged.
+    /// Returns the number of newest layers that may be merged.
     fn mergeable(&self) -> usize {
         match self.condition {
             Condition::SetApart { newer } => newer.min(self.layers.len()),
@@ -144,7 +144,7 @@ impl Figures {
         if self.mergeable() < 2 { 0 } else { self.layers.len() }
     }
 
-    /// Returns how many layers, counted from the newest, are merged if the segment has too many layers.
+    /// Returns the number of newest layers to merge if the segment has too many layers.
     fn top(&self) -> usize {
         let mergeable = self.mergeable();
         if mergeable == self.layers.len() && 4 * self.newer() >= self.total().bytes {
@@ -180,7 +180,7 @@ pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
     if urgent(segments, run_bytes).is_some() { Debt::Much } else { Debt::Some }
 }
 
-/// Returns the next merge, or `None` if no merge is due, and the turn after it.
+/// Returns the next merge and the turn after it, or `None` if no merge is due.
 pub(super) fn choose(segments: &[Figures], run_bytes: u64, turn: Turn) -> Option<(Choice, Turn)> {
     let required = readable(segments).find(|(_, segment)| segment.condition == Condition::Required);
     let Some((required, _)) = required else {
@@ -209,7 +209,7 @@ fn complete(index: usize) -> Choice {
     Choice { segments: index..index + 1, layers: usize::MAX }
 }
 
-/// Chooses the newest layers of the segment with the most layers, if it has at least `least` of them.
+/// Chooses the newest layers of the segment with the most layers, if it has at least `least` layers.
 fn deep(segments: &[Figures], least: usize) -> Option<Choice> {
     let (index, segment) = segments.iter().enumerate().max_by_key(|(_, segment)| segment.depth())?;
     let choice = || Choice { segments: index..index + 1, layers: segment.top() };

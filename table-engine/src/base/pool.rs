@@ -10,11 +10,11 @@ use crate::base::cache::Cache;
 use crate::disk::{Disk, DiskFile, fault};
 use crate::statistics::Counters;
 
-/// The maximum number of files that a pool keeps open.
+/// The maximum number of files kept open by a pool.
 const MOST_OPEN: usize = 256;
-/// The minimum number of files that a pool keeps open, even if the process may open only a few.
+/// The lower bound of a pool's limit on open files, even if the process may open only a few.
 const LEAST_OPEN: usize = 4;
-/// The divisor of the process's limit on file descriptors: a pool may use one in four. The program and other engines may use the others.
+/// The divisor of the process's file descriptor limit: a pool may use a quarter. The rest is left to the program and other engines.
 const SHARE: usize = 4;
 
 /// The resources of all runs of a base.
@@ -24,9 +24,9 @@ pub(super) struct Pool {
     pub(super) folder: PathBuf,
     pub(super) cache: Cache,
     pub(super) counters: Counters,
-    /// The number of bytes that have been passed to the disk for runs and versions, including those for which it had no space.
+    /// The total bytes submitted to the disk for runs, and for versions that could not be recorded.
     pub(super) attempted: AtomicU64,
-    /// The maximum number of files that are kept open, or `None` if the number is unlimited.
+    /// The maximum number of files kept open, or `None` if unlimited.
     most_open: Option<usize>,
     open: Mutex<Open>,
 }
@@ -35,7 +35,7 @@ pub(super) struct Pool {
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<u64, (Arc<dyn DiskFile>, u64)>,
-    /// A counter that serves as the clock for the time of the last use.
+    /// The number of uses so far, which serves as a logical clock.
     now: u64,
 }
 
@@ -52,7 +52,7 @@ impl Open {
     }
 }
 
-/// Returns the maximum number of files that a pool keeps open, based on the process's limit.
+/// Returns the maximum number of files kept open by a pool, based on the process's file descriptor limit.
 fn most_open() -> usize {
     #[cfg(unix)]
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -89,7 +89,7 @@ impl Pool {
         }
     }
 
-    /// Makes the pool keep all opened files open.
+    /// Removes the limit on open files: the pool then keeps every opened file open.
     pub(super) fn pinning(self) -> Self {
         Self { most_open: None, ..self }
     }

@@ -1,4 +1,4 @@
-//! Verifies merges: before a merge's result is published, it is compared with the layers that the merge read.
+//! Verifies merges: before a merge's result is published, it is compared with the merged layers.
 
 use table_store::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Runs: files with rows in key order, which never change once they are finished (`docs/format.md`, "Runs").
+//! Runs: files with rows in key order, immutable once finished (`docs/format.md`, "Runs").
 //!
 //! Each part of a file has a checksum over its bytes and its offset. The checksum is verified whenever the part is read from the disk.
 
@@ -27,14 +27,14 @@ pub(super) use writer::RunWriter;
 
 const MAGIC: &[u8; 8] = b"TBLROWS\0";
 const VERSION: u32 = 2;
-/// The first format version, in which runs have no tallies.
+/// The first format version, which has no tallies.
 const WITHOUT_TALLIES: u32 = 1;
 /// The size of the header without its checksum.
 const HEADER: usize = 20;
 /// The size of the footer without its checksum. In version 1 of the format, the size is `FIRST_FOOTER`.
 const FOOTER: usize = 40;
 const FIRST_FOOTER: usize = 24;
-/// The number of bytes that are copied at a time.
+/// The number of bytes copied at a time.
 const COPIED: u64 = 1 << 20;
 /// The size of a checksum in bytes.
 const SUM: usize = 4;
@@ -47,7 +47,7 @@ pub(super) struct RunFile {
     pub(super) length: u64,
 }
 
-/// A complete run. Its file never changes again.
+/// A finished, immutable run.
 #[derive(Debug)]
 pub(super) struct Run {
     pool: Arc<Pool>,
@@ -61,7 +61,7 @@ pub(super) struct Run {
     pub(super) first: Box<[u8]>,
     /// The key of the last entry.
     pub(super) last: Box<[u8]>,
-    /// The directory, or the error that describes its damage.
+    /// The directory, or the error that reports its damage, once it has been read.
     directory: OnceLock<Result<Directory>>,
     /// `true` if a scan has skipped a part of the run.
     is_skipped: AtomicBool,
@@ -134,8 +134,7 @@ impl Run {
         Error::of(BaseFault::BrokenRows { run, folder, offset, source })
     }
 
-    /// Returns the error for a failed read. Bytes that the disk cannot read are treated like corrupted bytes, so the rest of the base can still be read, merged
-    /// and copied.
+    /// Returns the error for a failed read. Unreadable bytes are treated like corrupted bytes, so the rest of the base can still be read, merged and copied.
     fn failed(&self, offset: u64, error: io::Error) -> Error {
         use io::ErrorKind::{NotFound, PermissionDenied, TimedOut, UnexpectedEof};
         match error.kind() {
@@ -172,7 +171,8 @@ impl Run {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
     }
 
-    /// Returns the directory. It is read from the file only once, also if it is damaged, but it is read again after an error of the disk.
+    /// Returns the directory, which is read from the file at most once. Damage is remembered as well; after a disk error, the next call reads the directory
+    /// again.
     pub(super) fn directory(&self) -> Result<&Directory> {
         let known = match self.directory.get() {
             Some(known) => known,
@@ -186,7 +186,7 @@ impl Run {
         known.as_ref().map_err(Error::clone)
     }
 
-    /// Returns `true` if no scan has skipped a part of the run before.
+    /// Marks the run as skipped. Returns `true` the first time.
     pub(super) fn is_first_skip(&self) -> bool {
         !self.is_skipped.swap(true, Ordering::Relaxed)
     }

@@ -12,9 +12,9 @@ use crate::key;
 /// A writer of consecutive runs.
 pub(super) struct RunsWriter<'p> {
     pool: &'p Arc<Pool>,
-    /// The numbers that have been given to runs so far. The end of the range is the number of the next run.
+    /// The numbers assigned to runs so far. The end of the range is the number of the next run.
     numbers: std::ops::Range<u64>,
-    /// The maximum size of a run in bytes.
+    /// The size in bytes at which a run is finished.
     most: u64,
     current: Option<RunWriter>,
     /// The table of the last key.

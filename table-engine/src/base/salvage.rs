@@ -1,4 +1,4 @@
-//! Copies a version of the base, and omits the parts that cannot be read.
+//! Copies a version of the base, omitting unreadable parts.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use crate::base::{BaseView, CopyReport};
 use crate::disk::Disk;
 use crate::event::event;
 
-/// An unreadable range of keys in a run, from the first key to the last.
+/// An unreadable key range in a run, including both ends.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) first: Box<[u8]>,
@@ -28,8 +28,7 @@ pub(crate) struct Unreadable {
 type Replaced = HashMap<u64, Option<Arc<Run>>>;
 
 impl BaseView {
-    /// Copies this version into a folder that contains no other version, and omits the blocks that cannot be read. Returns the keys
-    /// of the omitted blocks.
+    /// Copies this version into a folder that contains no other version, omitting unreadable blocks. Returns the key ranges of the omitted blocks.
     pub(crate) fn salvage_to(
         &self,
         disk: &Arc<dyn Disk>,

@@ -42,7 +42,7 @@ pub(crate) fn base(folder: &Path) -> Base {
     Base::create(&place(folder), meta(&[1])).unwrap()
 }
 
-/// A part of a run's file, and the range of keys that cannot be read if the part is damaged.
+/// A part of a run's file, and the key range that becomes unreadable if the part is damaged.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) file: String,
@@ -153,7 +153,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let mut base = base(folder.path());
         let (mut table, mut model, mut ticks) = (1, Model::new(), 0);
-        // The view of an earlier version, and the content that it must have.
+        // The view of an earlier version, and its expected content.
         let mut before: Option<(BaseView, u32, Model)> = None;
         for act in acts {
             match act {
@@ -240,7 +240,7 @@ fn rest(base: &mut Base) -> usize {
     std::iter::from_fn(|| matches!(base.merge().unwrap(), Merged::Slice).then_some(())).count()
 }
 
-/// Tests a base that was written with large runs and reopened with small runs. The first part that is merged then contains no block of one of the layers.
+/// Tests a base written with large runs and reopened with small runs. The first merged part then contains no block of one of the layers.
 #[test]
 fn an_interrupted_merge_keeps_the_layers_below_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -337,8 +337,7 @@ fn ordered_rows_are_never_merged_and_a_merge_writes_one_slice() {
     assert!(slices > 20, "{slices}");
 }
 
-/// Tests that rows that are loaded in key order into two tables, or into two parts of one table, are never merged, even if they lie between rows of other
-/// tables.
+/// Tests that rows loaded in key order into two tables, or into two parts of one table, are never merged, even if they lie between rows of other tables.
 #[test]
 fn ordered_rows_between_others_are_never_merged() {
     let folder = tempfile::tempdir().unwrap();

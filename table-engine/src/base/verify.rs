@@ -15,13 +15,13 @@ use crate::base::{BaseView, filter};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
-    /// The number of checked files that contain rows.
+    /// The number of row files checked.
     pub runs: u64,
-    /// The number of checked blocks that contain rows.
+    /// The number of blocks checked within the row files.
     pub blocks: u64,
-    /// The number of checked rows and tombstones. A replaced row is counted until its run is merged.
+    /// The number of rows and tombstones checked. A replaced row is counted until a merge removes it.
     pub entries: u64,
-    /// The errors that describe the damage, each with the file and the offset.
+    /// The damage found, as errors with the file and the offset.
     pub damage: Vec<Error>,
 }
 

@@ -1,8 +1,8 @@
 //! A version of the base: the runs that contain the rows of each key range. A version is immutable; each change creates a new version.
 //!
-//! The key space is divided into segments without gaps. A segment has layers, the newest first. The newest layer that has an entry for a key takes
-//! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore a segment can be split, and
-//! one half merged, without reading the rest.
+//! The key space is divided into segments without gaps. A segment has layers, newest first. The newest layer with an entry for a key takes precedence. A run
+//! may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore a segment can be split, and one half merged,
+//! without reading the rest.
 
 pub(super) mod stored;
 
@@ -31,7 +31,7 @@ pub(super) struct Layer {
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     pub(super) start: Arc<[u8]>,
-    /// The layers of the segment, the newest first.
+    /// The layers of the segment, newest first.
     pub(super) layers: Vec<Layer>,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<
     Ok((!blocks.is_empty()).then(|| Layer { run: Arc::clone(run), weight }))
 }
 
-/// Neighbouring blocks of a run that become a separate segment.
+/// A range of blocks in a run that becomes a separate segment.
 #[derive(Debug)]
 struct Stretch {
     blocks: Range<usize>,
@@ -89,7 +89,7 @@ impl Stretch {
         (directory.first(self.blocks.start), successor(&directory.last(self.blocks.end - 1)))
     }
 
-    /// Returns `true` if a segment for this stretch is large enough to justify its entry in `BASE`.
+    /// Returns `true` if the range is large enough to justify a segment entry in `BASE`.
     fn is_large(&self, directory: &Directory, least: u64) -> bool {
         let weight = directory.weigh(self.blocks.clone());
         let is_all = !self.deletes && self.blocks.len() == directory.len();
@@ -105,13 +105,13 @@ fn tables(key: &[u8]) -> u32 {
     key::table_of(key).unwrap_or_default()
 }
 
-/// Returns the smallest key that is greater than the given key.
+/// Returns the smallest key greater than the given key.
 pub(super) fn successor(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
 impl Default for Version {
-    /// Returns a version with one segment that has no layers.
+    /// Returns a version with one segment, which has no layers.
     fn default() -> Self {
         Self { segments: vec![Arc::new(Segment { start: Arc::default(), layers: Vec::new() })] }
     }
@@ -165,10 +165,10 @@ impl Version {
         Ok(())
     }
 
-    /// Adds the runs of a flush as the newest layer to all segments for which they have keys. A segment gets at most one layer.
+    /// Adds the runs of a flush as the newest layer of each segment that contains their keys. A segment gets at most one new layer.
     ///
-    /// A stretch of blocks becomes a separate segment if it lies between the rows of the base, or deletes most of the rows below it. In the first case, the
-    /// segment never has to be merged; in the second case, a merge reads many rows and writes few.
+    /// A range of blocks becomes a separate segment if the base has no rows in its key range, or if it deletes most of the rows below it. In the first case,
+    /// the segment needs no merge; in the second case, a merge reads many rows and writes few.
     pub(super) fn add_all(&mut self, runs: &[Arc<Run>], least: u64) -> Result<()> {
         let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
         for run in runs {
@@ -190,7 +190,7 @@ impl Version {
         Ok(())
     }
 
-    /// Adds a run as the newest layer to all segments for which it has keys.
+    /// Adds a run as the newest layer of each segment that contains its keys.
     fn add(&mut self, run: &Arc<Run>) -> Result<()> {
         for index in self.find(&run.first)..=self.find(&run.last) {
             let Some(segment) = self.segments.get(index) else { break };
@@ -202,7 +202,7 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the stretches of a run that become segments, each as its first key and a key after its last key.
+    /// Returns the key ranges of a run that become separate segments, each as its first key and a key after its last key.
     fn stretches(&self, run: &Run, least: u64) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let directory = run.directory()?;
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -229,8 +229,8 @@ impl Version {
         Ok(stretches.iter().map(|stretch| self.widened(stretch, directory)).collect())
     }
 
-    /// Returns a stretch's first key and a key after its last key. If few rows lie between a stretch of tombstones and an end of its segment, the stretch is
-    /// extended to that end, because segments with few rows are avoided.
+    /// Returns the first key of a block range, and a key after its last key. If few rows lie between a range of tombstones and an end of its segment, the range
+    /// is extended to that end, which avoids a segment with few rows.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);
         let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;
@@ -262,7 +262,8 @@ impl Version {
         self.segment_of(first, behind).is_some_and(|(index, _)| !self.has_blocks(index, first, Some(behind)))
     }
 
-    /// Returns the number of entries in all blocks between two keys. Returns `None` if the keys are in different segments or an index cannot be read.
+    /// Returns the number of entries in all blocks that may contain keys between two keys. Returns `None` if the keys are in different segments or an index
+    /// cannot be read.
     fn rows_between(&self, first: &[u8], behind: &[u8]) -> Option<u64> {
         let (_, segment) = self.segment_of(first, behind)?;
         let layers = segment.layers.iter().map(|below| layer(&below.run, first, Some(behind)));
@@ -284,7 +285,7 @@ impl Version {
         }
     }
 
-    /// Replaces the layers of the given runs with the run into which they were merged. The affected segments become one segment.
+    /// Replaces the layers of the given runs with the merged run. The affected segments become one segment.
     ///
     /// # Errors
     /// `InternalError` if a layer would be lost, or would be placed above a newer one. The merged layers must be the newest layers of one segment, or
@@ -313,7 +314,7 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the run numbers of the segment that contains a key, the newest first.
+    /// Returns the run numbers of the segment that contains a key, newest first.
     pub(super) fn runs_of(&self, key: &[u8]) -> Vec<u64> {
         self.segments.get(self.find(key)).map(|segment| segment.runs().collect()).unwrap_or_default()
     }

@@ -16,7 +16,7 @@ use crate::base::version::{Layer, Segment};
 use crate::key::{self, Span};
 use crate::statistics::Statistics;
 
-/// The rows of one version. Clones are cheap.
+/// A view of one version of the base. Clones are cheap.
 #[derive(Clone)]
 pub(crate) struct BaseView {
     pub(super) pool: Arc<Pool>,
@@ -69,13 +69,13 @@ impl BaseView {
         BaseCursor::new(&self.stored.version, span, Reading { keep: true, skipped: None })
     }
 
-    /// Returns a cursor over the rows of a span. The cursor skips the parts of the base that cannot be read, and adds their keys to `skipped`.
+    /// Returns a cursor over the rows of a span. The cursor skips unreadable parts of the base, and adds their key ranges to `skipped`.
     pub(crate) fn range_around(&self, span: &Span, skipped: &Skipped) -> Result<BaseCursor> {
         let reading = Reading { keep: true, skipped: Some(skipped.clone()) };
         BaseCursor::new(&self.stored.version, span, reading)
     }
 
-    /// Returns a cursor that reads the rows of a span without the cache, for rows that are read only once.
+    /// Returns a cursor over the rows of a span that bypasses the cache, for rows read only once.
     pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
         BaseCursor::new(&self.stored.version, span, Reading { keep: false, skipped: None })
     }
@@ -100,7 +100,7 @@ impl BaseView {
         layers.filter(|layer| layer.run.may_hold(&span.start, Some(&span.end)))
     }
 
-    /// Adds the numbers and sizes of the base's runs and segments to `statistics`.
+    /// Sets the fields of `statistics` that describe the base and its cache.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         let (runs, segments) = (self.stored.version.runs(), self.stored.version.segments());
         statistics.runs = runs.len();

@@ -3,7 +3,7 @@
 use table_store::Fault;
 use table_store::name::TableName;
 
-/// The reason why the catalog refuses a request.
+/// The reason the catalog rejects a request.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum CatalogFault {
     #[error("the table does not exist; create it first")]

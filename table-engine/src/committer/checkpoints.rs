@@ -58,19 +58,19 @@ pub(crate) struct Checkpoints {
     dropped_bytes: u64,
     /// The error of the last flush if it ran out of disk space or file descriptors before it had written the frozen rows.
     disk_full: Option<Error>,
-    /// `true` if, since the last checkpoint, a write or the reserve has found the disk full.
+    /// `true` if a write or the reserve has found the disk full since the last checkpoint.
     lacks_room: bool,
-    /// `true` if the thread has been asked to remove the files of obsolete runs, and has not begun yet.
+    /// `true` if the checkpoint thread has been asked to remove the files of obsolete runs, but has not started.
     removes_obsolete: bool,
     /// `true` if a checkpoint was requested explicitly.
     requested: bool,
-    /// The callers that are waiting for the next checkpoint to finish.
+    /// Callers waiting for the next checkpoint to finish.
     next: Waiting,
-    /// The callers that are waiting for the running checkpoint.
+    /// Callers waiting for the running checkpoint.
     running: Waiting,
-    /// The callers that are waiting for the compaction that follows the next checkpoint.
+    /// Callers waiting for the compaction after the next checkpoint.
     next_compaction: Waiting,
-    /// The callers that are waiting for the compaction that follows the running checkpoint.
+    /// Callers waiting for the compaction after the running checkpoint.
     running_compaction: Waiting,
     compacting: Waiting,
 }
@@ -135,7 +135,7 @@ impl Checkpoints {
         self.disk_full.is_some()
     }
 
-    /// Returns `true` if, on a full disk, a checkpoint frees more space than it needs, because the journal also contains earlier versions of the
+    /// Returns `true` if the disk is full and a checkpoint would free more space than it needs, because the journal also contains earlier versions of the
     /// memtable's rows.
     fn frees_room(&self, state: &State, journal_bytes: u64) -> bool {
         let written = state.memtable.bytes() as u64 + reclaim_threshold(state.catalog.len());
@@ -149,14 +149,14 @@ impl Checkpoints {
             || (!self.dropped.is_empty() && !self.reserve.is_whole());
     }
 
-    /// Recomputes the estimated size of dropped tables. The frozen rows are now in the base, and tables may have been dropped meanwhile.
+    /// Recomputes the estimated size of dropped tables from the current base, and requests a checkpoint if it would free enough space.
     pub(crate) fn count_dropped(&mut self, state: &State) {
         let bytes = |id: &u32| state.base.as_ref().map_or(0, |base| base.bytes_of(*id));
         self.dropped_bytes = self.dropped.iter().map(bytes).sum();
         self.request_reclaim(state);
     }
 
-    /// Sends an error to the callers that requested a checkpoint, because no checkpoint can start. Writes continue while space remains.
+    /// Sends an error to all callers waiting for the next checkpoint, because it cannot start. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -165,8 +165,7 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        // Deleted rows free space only after a checkpoint, so checkpoints start earlier when the disk is full: while the smallest reserve still has space for the
-        // checkpoint.
+        // Deleted rows free space only after a checkpoint, so when the disk is full, checkpoints start early enough to fit into the smallest reserve.
         let checkpoint_bytes = self.thresholds.checkpoint_bytes;
         let most = if self.reserve.is_whole() {
             checkpoint_bytes
@@ -303,7 +302,7 @@ impl Committer {
                 for answer in disk.checkpoints.running.drain(..) {
                     let _ = answer.send(Ok(()));
                 }
-                // IMPORTANT: these callers are not added earlier, because they might then receive the result of an earlier compaction.
+                // IMPORTANT: callers join `compacting` only now. If they joined earlier, they might receive the result of a previous compaction.
                 disk.checkpoints.compacting.append(&mut disk.checkpoints.running_compaction);
                 Ok(())
             }
@@ -334,7 +333,7 @@ impl OnDisk {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;
         if !std::mem::replace(&mut self.checkpoints.removes_obsolete, true) {
-            // A thread that has stopped is reported by the next checkpoint.
+            // If the thread has stopped, the next checkpoint reports it.
             let _ = self.checkpoints.send(Job::RemoveObsolete);
         }
     }

@@ -1,7 +1,7 @@
-//! The committer of an in-memory engine. Callers run it themselves while it is idle. The write and its response then do not have to wake another thread.
+//! The committer of an in-memory engine. Callers run it themselves while it is idle, so neither the write nor its response has to wake another thread.
 //!
-//! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops
-//! tables, and removes the rows of dropped tables from memory. Each request is processed and answered separately, because a group would save no sync.
+//! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops tables, and
+//! removes the rows of dropped tables from memory. Each request is processed and answered separately, because grouping would save no sync.
 //!
 //! IMPORTANT: application code, such as a clock, a waker or a log subscriber, may use the engine and may panic, so it runs without the lock.
 
@@ -19,10 +19,10 @@ use crate::state::State;
 use crate::threads::Threads;
 use crate::timestamps::{Reading, SteadyClock};
 
-/// The number of rows of dropped tables that are removed from memory in one step.
+/// The number of rows of dropped tables removed from memory in one step.
 const RECLAIM_ROWS: usize = 500;
 
-/// A committer that is shared by its thread and its callers.
+/// A committer shared by its thread and its callers.
 pub(crate) struct Direct {
     /// `None` once the committer has stopped.
     committer: Mutex<Option<Committer>>,
@@ -56,7 +56,7 @@ impl Direct {
         self.committer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `work` with the committer while the lock is held, like a slow write by a caller.
+    /// Runs `work` while holding the committer's lock, which simulates a slow write by a caller.
     #[cfg(test)]
     pub(crate) fn with(&self, work: impl FnOnce(&mut Committer)) {
         work(self.lock().as_mut().unwrap());
@@ -80,8 +80,8 @@ impl Direct {
         let Some(committer) = held.as_mut() else { return Some(Request::Write(write)) };
         let answer = caught(|| Ok(committer.process(write, reading)));
         if let Err(error) = &answer {
-            // The panic dropped the response channel, so the caller looks up the reason of the failure. The reason is stored before the lock is released, so no
-            // other caller can write before the reason is known.
+            // The panic dropped the response channel, so the caller looks up the reason for the failure. The reason is stored before the lock is released, so
+            // no other caller can write before the reason is known.
             self.shared.end_writes(error);
         }
         drop(held);
@@ -134,7 +134,7 @@ impl Direct {
     /// Returns the next request for the thread. Removes rows of dropped tables from memory until a request arrives.
     fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
         while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
-            // The callers that have just received responses should run first.
+            // Callers that have just received responses should run first.
             threads.yield_now();
             let next = requests.try_recv();
             if matches!(next, Err(TryRecvError::Closed)) {
@@ -151,8 +151,8 @@ impl Direct {
     }
 }
 
-/// A guard that exists while the committer's thread runs. When it is dropped, even by a panic, the committer stops, and the callers of waiting requests are
-/// notified.
+/// A guard that exists while the committer's thread runs. When it is dropped, even because of a panic, the committer stops, and callers with queued requests
+/// are notified.
 struct Running<'a>(&'a Direct);
 
 impl Drop for Running<'_> {
@@ -163,7 +163,7 @@ impl Drop for Running<'_> {
 }
 
 impl Committer {
-    /// Applies a write, and returns the response to it. Nothing can fail after the write has been applied.
+    /// Applies a write, and returns its response. Nothing can fail after the write has been applied.
     fn process(&mut self, write: Write, reading: Reading) -> Answer {
         let answer = self.apply(write, reading);
         self.reclaim.append(&mut self.dropped);
@@ -171,7 +171,7 @@ impl Committer {
         answer
     }
 
-    /// Processes a request of any kind, and returns the response to it. A request to close is answered when the committer has stopped.
+    /// Processes a request of any kind, and returns its response. A close request is answered once the committer has stopped.
     fn process_any(
         &mut self,
         request: Request,

@@ -39,7 +39,7 @@ impl Committer {
         }
     }
 
-    /// Publishes the state after a group.
+    /// Publishes the state after a group, unless states are published on demand.
     pub(super) fn publish(&self) {
         if !self.publication.on_demand {
             self.shared.publish(self.state.clone());

@@ -96,7 +96,7 @@ pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }
 
-/// The reason for which a disk task failed.
+/// The reason a disk task failed.
 #[derive(Debug, thiserror::Error, Fault)]
 enum DiskFault {
     #[error("{task}")]

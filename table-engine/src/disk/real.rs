@@ -23,8 +23,8 @@ struct RealLock(File);
 impl DiskLock for RealLock {}
 
 impl Drop for RealLock {
-    /// Unlocks the file. Closing the file is not sufficient: a child process that is being started has a copy of the file handle until it executes its program,
-    /// and the system keeps the lock for that copy.
+    /// Unlocks the file. Closing the file is not sufficient: a child process being started has a copy of the file handle until it executes its program, and the
+    /// system keeps the lock for that copy.
     fn drop(&mut self) {
         // If unlocking fails, the lock is released when the last copy of the handle is closed.
         let _ = self.0.unlock();

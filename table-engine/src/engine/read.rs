@@ -1,4 +1,4 @@
-//! Provides the state that a read of an engine uses.
+//! Provides the state for reads of an engine.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ impl Inner {
     /// Returns the current state for one read.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine is closed, or if an in-memory engine's process was forked while another thread held the state; `EnginePoisoned` if an
-    /// incomplete write left no state to read.
+    /// `EngineClosed` if the engine is closed, or if an in-memory engine's process was forked while another thread held the committer's lock; `EnginePoisoned`
+    /// if an incomplete write left no state to read.
     pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
         match (self.shared.published()?, &self.direct) {
             (Some(state), _) => Ok(state),
             (None, Some(direct)) => direct.state(|| self.check_process()).map(Guard::from_inner),
-            // The state is withdrawn only by a committer that is run by its callers (`direct`).
+            // Only a committer run by its callers (`direct`) withdraws the state.
             (None, None) => Err(self.shared.gone()),
         }
     }

@@ -57,7 +57,7 @@ impl Engine {
         let by_callers = !options.threads.are_scheduled() && options.hook.is_none();
         let direct = Arc::new(Direct::new(committer, by_callers));
         let own = by_callers.then(|| Arc::clone(&direct));
-        // Without the thread, each write fails with its error.
+        // If the thread cannot be started, each write fails with that error.
         let thread = start(&options, move || direct.run(&queue, &threads));
         let thread = thread.inspect_err(|error| shared.poison(error)).ok();
         Self::handle(options, steady, None, shared, Writer { requests, direct: own, thread })

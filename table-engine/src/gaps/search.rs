@@ -3,19 +3,19 @@
 use super::{FoundGap, Gaps};
 use crate::key::{Span, SplitKey};
 
-/// The minimum number of consecutive tombstones that are reported as a gap.
+/// The minimum number of consecutive tombstones reported as a gap.
 const WORTH: usize = 64;
-/// The number of tombstones that can be visited in the time that it takes to skip a gap.
+/// The number of tombstones a scan can visit in the time it takes to skip a gap.
 const SKIPPED: usize = 16;
 
-/// The longest stretch without rows found so far, and the current stretch.
+/// The longest gap found so far by a scan, and the current gap.
 pub(in super::super) struct Search<'s> {
     span: &'s Span,
-    /// `true` if the scan has not found a row since the current stretch began.
+    /// `true` if the scan has not found a row since the current gap began.
     is_in_gap: bool,
-    /// The start of the current stretch, or `None` if the stretch begins at the start of the scan.
+    /// The start of the current gap, or `None` if it begins at the start of the scan.
     start: Option<Vec<u8>>,
-    /// The number of tombstones in the current stretch. Each skipped gap counts as [`SKIPPED`] tombstones.
+    /// The number of tombstones in the current gap. Each known gap skipped within it counts as [`SKIPPED`] tombstones.
     passed: usize,
     longest: Option<(usize, Span)>,
 }
@@ -25,7 +25,7 @@ impl<'s> Search<'s> {
         Self { span, is_in_gap: true, start: None, passed: 0, longest: None }
     }
 
-    /// Records that the scan has found a row, which ends the current stretch.
+    /// Records that the scan has found a row, which ends the current gap.
     #[inline]
     pub(in super::super) fn row(&mut self, key: SplitKey<'_>) {
         if self.is_in_gap {
@@ -33,7 +33,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Records that the scan has found a tombstone, which extends the current stretch or begins a new one.
+    /// Records that the scan has found a tombstone, which extends the current gap or begins a new one.
     pub(in super::super) fn deletion(&mut self, key: SplitKey<'_>) {
         if !self.is_in_gap {
             self.begin(key.to_vec());
@@ -53,7 +53,7 @@ impl<'s> Search<'s> {
         (self.is_in_gap, self.start, self.passed) = (true, Some(start), 0);
     }
 
-    /// Ends the current stretch before a key.
+    /// Ends the current gap before a key.
     pub(in super::super) fn end(&mut self, key: SplitKey<'_>) {
         let is_longest = self.longest.as_ref().is_none_or(|(passed, _)| *passed < self.passed);
         if self.is_in_gap && self.passed >= WORTH && is_longest {
@@ -63,7 +63,7 @@ impl<'s> Search<'s> {
         self.is_in_gap = false;
     }
 
-    /// Returns the longest gap of the scan. `gaps` belongs to the state that was scanned.
+    /// Returns the longest gap of the scan. `gaps` belongs to the scanned state.
     pub(in super::super) fn finish(self, gaps: &Gaps) -> Option<FoundGap> {
         self.longest.map(|(_, span)| gaps.found(span))
     }

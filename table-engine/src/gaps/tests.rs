@@ -25,7 +25,7 @@ enum Act {
     DeleteHead {
         count: u16,
     },
-    /// Scans a range of rows, and queues a report of the gap that the scan finds.
+    /// Scans a range of rows, and queues a report of the gap found by the scan.
     Scan {
         from: u16,
         to: u16,
@@ -68,7 +68,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A state and the rows that it must contain.
+/// A state and its expected rows.
 #[derive(Clone, Default)]
 struct Known {
     state: State,
@@ -76,7 +76,7 @@ struct Known {
 }
 
 impl Known {
-    /// Compares a scan with the model. Returns the gap that the scan reports.
+    /// Compares a scan with the model. Returns the gap reported by the scan.
     fn scan(&self, from: u16, to: u16) -> Option<FoundGap> {
         let span = Span { start: key_of(1, from), end: key_of(1, to) };
         let mut seen = Vec::new();

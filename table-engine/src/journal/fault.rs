@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use table_store::Fault;
 
-/// A kind of damage to the journal.
+/// Damage to the journal.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(Corrupted)]
 pub(crate) enum JournalFault {

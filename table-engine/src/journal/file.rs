@@ -29,7 +29,7 @@ pub(crate) fn number(name: &str) -> Option<u64> {
     (name == self::name(number)).then_some(number)
 }
 
-/// Random seeds for the checksums of a file's frames. Because of them, bytes that only look like a frame, such as a stored value, have no valid checksum.
+/// Random seeds for the checksums of a file's frames. They prevent bytes that only look like a frame, such as a stored value, from having a valid checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt {
     pub(crate) head: u32,

@@ -39,7 +39,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// Returns an upper bound on the bytes that the change adds to a record, including a share of the fields that precede the changes.
+    /// Returns an upper bound on the number of bytes the change adds to a record, including a share of the fields that precede the changes.
     pub(crate) fn bytes(&self) -> u64 {
         const FIELDS: usize = 32;
         (FIELDS + self.key.len() + self.row.as_ref().map_or(0, |row| row.as_bytes().len())) as u64
@@ -76,7 +76,7 @@ impl Record {
             Self::Write { ticks, changes } => {
                 out.u8(WRITE);
                 out.u64(*ticks);
-                // All keys of a transaction have the same partition, so the bytes of the partition are written only once.
+                // All keys of a transaction have the same partition, so its bytes are written only once.
                 let shared = changes.first().map_or(0, |change| partition_bytes(&change.key));
                 out.bytes(changes.first().and_then(|change| change.key.get(..shared)).unwrap_or_default());
                 for change in changes {
@@ -154,7 +154,7 @@ pub(crate) fn write(record: &Record, salt: Salt, sequence: u64, durable: u64, ou
     head
 }
 
-/// The fixed part of a frame.
+/// The fixed-size head of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// The number of bytes in the record.

@@ -21,7 +21,7 @@ pub(crate) struct End {
     pub(crate) sequence: u64,
     /// `true` if only zeros follow the last intact frame; `false` if the last write was torn.
     pub(crate) clean: bool,
-    /// The first offset that is not covered by a sync known to have succeeded.
+    /// The first offset not covered by a sync known to have succeeded.
     pub(crate) unsynced: u64,
     /// `true` if the file has no frames, or its last frame is a closing frame.
     pub(crate) is_closed: bool,
@@ -29,7 +29,7 @@ pub(crate) struct End {
     pub(crate) frames: u32,
 }
 
-/// A reader that starts at an offset in a file.
+/// A sequential reader of a file, starting at an offset.
 struct From<'a> {
     file: &'a dyn DiskFile,
     offset: u64,
@@ -47,7 +47,7 @@ impl Read for From<'_> {
     }
 }
 
-/// Returns the sequence number of a file's first frame, which is read from the frame's head.
+/// Returns the sequence number of a file's first frame, or `None` if the file does not start with a valid frame head.
 pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -> Result<Option<u64>> {
     let mut head = Vec::with_capacity(HEADER);
     let from = From { file, offset: file::HEADER.min(length), length };
@@ -152,13 +152,13 @@ struct Rest {
 }
 
 impl Rest {
-    /// Examines each byte at most once. A record is read only if the salted checksum of its head is valid.
+    /// Examines the bytes after `end`, each position at most once. A record is read only if the salted checksum of its head is valid.
     fn read(file: &dyn DiskFile, salt: Salt, end: End, length: u64) -> io::Result<Self> {
         const BLOCK: usize = 4096;
         const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];
         let mut rest = Self { clean: true, synced_later: false };
         let mut block = Vec::with_capacity(ZEROS.len());
-        // Each block includes all heads that start in it.
+        // Each block is extended to include all heads that start in it.
         for start in (end.offset..length).step_by(BLOCK) {
             let count = usize::try_from(length - start).unwrap_or(usize::MAX).min(ZEROS.len());
             block.resize(count, 0);

@@ -1,5 +1,5 @@
 //! Reuses a journal file whose rows are all in the base as the next journal file. Overwriting old bytes requires neither new disk blocks nor a new file length.
-//! A sync then does not wait for other file system metadata, such as the metadata of runs that are being written.
+//! A sync then does not wait for other file system metadata, such as the metadata of runs being written.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::disk::{Disk, fault::Task};
 use crate::journal::Tail;
 use crate::journal::file::{self, FileHeader, Salt};
 
-/// Durably renames the file with the number `old` to the number `new`, and truncates it to `room` bytes. Sequence numbers in the file start at `sequence`.
-/// Returns `None` if the file has other hard links, because another folder may still need its frames.
+/// Durably renames the journal file with number `old` to number `new`, and truncates it to at most `room` bytes. Sequence numbers in the file start at
+/// `sequence`. Returns `None` if the file has other hard links, because another folder may still need its frames.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,
@@ -29,7 +29,7 @@ pub(crate) fn reuse(
         if file.len()? > room {
             file.set_len(room)?;
         }
-        // IMPORTANT: the new header is durable before the file is renamed. Under the new name, the file always has its own complete header.
+        // IMPORTANT: the new header is durable before the file is renamed. Under its new name, the file always has a complete header with its new number.
         file.sync_data()?;
         drop(file);
         disk.rename(&old, &path)?;

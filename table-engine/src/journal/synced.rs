@@ -22,7 +22,7 @@ const MAGIC: &[u8; 8] = b"TBLSYNC\0";
 const VERSION: u32 = 1;
 /// The number of bytes in a record.
 const RECORD: usize = 52;
-/// The distance in bytes between the two records. It is so large that a write to one record never touches a sector of the other.
+/// The distance in bytes between the two records. A write to one record therefore never touches a sector of the other.
 const DISTANCE: u64 = 4096;
 
 /// A position in the journal before which all frames are durable.
@@ -36,7 +36,7 @@ pub(crate) struct Mark {
     pub(crate) frames: u32,
 }
 
-/// The two records in a file, each with the identity of its engine. A missing or damaged record is `None`.
+/// The two records in the file, each with the identity of its engine. A missing or damaged record is `None`.
 #[derive(Debug, Default)]
 pub(crate) struct Records([Option<(Uuid, Mark)>; 2]);
 
@@ -96,7 +96,7 @@ impl Records {
         Ok(Self([record(0)?, record(DISTANCE)?]))
     }
 
-    /// Returns an engine's latest mark, and the index of its record. If the folder's files were replaced, marks of another engine are ignored.
+    /// Returns an engine's latest mark, and the index of its record. Marks of other engines, which remain if the folder's files were replaced, are ignored.
     fn latest(&self, engine: Uuid) -> Option<(usize, Mark)> {
         let own = self.0.iter().enumerate().filter_map(|(place, record)| {
             record.filter(|(of, _)| *of == engine).map(|(_, mark)| (place, mark))

@@ -1,13 +1,12 @@
-//! A key in two pieces, as stored in the blocks of the base.
+//! A key split into a prefix and a rest, as stored in the blocks of the base.
 
-/// A key as a prefix, which neighbouring keys usually have in common, and the rest. The pieces are joined only on demand, because filters reject most rows
-/// without reading their keys.
+/// A key as a prefix, usually shared with neighbouring keys, and the rest. The two parts are joined only on demand, because filters reject most rows without
+/// reading their keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitKey<'k> {
     front: &'k [u8],
     rest: &'k [u8],
-    /// `true` if the entry has the same prefix as the previous entry, and its row has the same property names and types. In this case, neither has to be
-    /// compared again.
+    /// `true` if the entry has the same prefix as the previous entry, and its row has the same property names and types. Neither then has to be compared again.
     pub(crate) is_alike: bool,
 }
 
@@ -21,7 +20,7 @@ impl<'k> SplitKey<'k> {
         Self { is_alike, ..self }
     }
 
-    /// Creates a key that consists of a single piece.
+    /// Creates a key with an empty prefix.
     pub(crate) const fn whole(key: &'k [u8]) -> Self {
         Self::new(&[], key)
     }

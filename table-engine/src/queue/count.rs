@@ -1,4 +1,4 @@
-//! Counts the messages of a queue in portions. A long queue does not occupy a thread of the executor.
+//! Counts the messages of a queue in portions, so a long queue does not occupy an executor thread.
 
 use std::future::poll_fn;
 use std::ops::ControlFlow;
@@ -11,11 +11,11 @@ use super::{rows, table_of};
 use crate::base::Skipped;
 use crate::engine::Engine;
 
-/// The number of rows that a count of messages reads before other tasks of the executor run.
+/// The number of rows read by a count before it yields to the executor.
 const PORTION: usize = if cfg!(test) { 3 } else { 10_000 };
 
 impl Engine {
-    /// Counts the messages that have not expired. After each portion of rows, lets the executor run other tasks.
+    /// Counts the messages that have not expired. Yields to the executor after each portion of rows.
     pub(super) async fn count_in_portions(&self, queue: &QueueName) -> Result<u64> {
         self.check_busy()?;
         let state = self.inner.state()?;
@@ -46,7 +46,7 @@ impl Engine {
     }
 }
 
-/// Lets the executor run other tasks once.
+/// Yields to the executor once.
 async fn yield_once() {
     let mut has_yielded = false;
     poll_fn(|context| {

@@ -15,20 +15,20 @@ use crate::key::Key;
 use crate::queue::fault::StoredQueueFault;
 use crate::queue::rows::{self, Shown};
 
-/// The maximum number of expired messages that one decision removes.
+/// The maximum number of expired messages removed by one decision.
 pub(super) const EXPIRED: usize = 256;
-/// Each put of this number searches for expired messages. The other puts read nothing, because the search delays all writers of the engine.
+/// One in this many puts searches for expired messages. The other puts read nothing, because a search delays all writers of the engine.
 const PUTS: usize = 8;
-/// The maximum number of expired messages that a put removes. It is greater than [`PUTS`], and each search starts where the last one ended, so the expired
-/// messages of a queue from which nothing is received are a bounded part of its messages.
+/// The maximum number of expired messages removed by a put. It is greater than [`PUTS`], and each search starts where the last one ended, which bounds the
+/// share of expired messages in a queue that nothing is received from.
 const EXPIRED_AT_PUT: usize = 2 * PUTS;
-/// The maximum number of entries that a put examines to find expired messages.
+/// The maximum number of entries examined by a put to find expired messages.
 const EXAMINED_AT_PUT: usize = 8 * PUTS;
-/// The maximum number of entries that a clean-up after a peek examines to find expired messages.
+/// The maximum number of entries examined by a clean-up after a peek to find expired messages.
 const EXAMINED_AT_PEEK: usize = 2 * EXPIRED;
-/// The maximum number of damaged rows that one decision sets aside.
+/// The maximum number of damaged rows set aside by one decision.
 const DAMAGED: usize = 16;
-/// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
+/// The maximum number of tombstones skipped by one decision. Callers skip longer sequences on their own threads.
 pub(super) const TRACES: usize = 256;
 
 /// Returns the sum of `now` and `time`, in ticks.
@@ -40,11 +40,11 @@ fn after(now: u64, time: Duration) -> u64 {
 /// Adds a message to the queue, and returns its lease.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease> {
     ground.grow()?;
-    // The first put after an opening searches, so the messages of a program that puts only a few messages each time are removed as well.
+    // The first put after the engine was opened searches. Expired messages are therefore removed even if each run of a program puts only a few messages.
     if ground.positions.puts == 0 {
         let from = ground.positions.search;
-        // If the queue cannot be read, its expired messages remain, and the new message is put nevertheless. The next search starts at the front, as after a
-        // search that reached the last visible message.
+        // If the queue cannot be read, its expired messages remain, and the new message is still put. The next search then starts at the front, as it does
+        // after reaching the last visible message.
         let end = remove_expired(ground, from, EXPIRED_AT_PUT, EXAMINED_AT_PUT);
         ground.positions.search = end.ok().flatten().unwrap_or_default();
     }
@@ -64,7 +64,7 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease
     Ok(Lease::new(message, receipt, rows::datetime(visible)))
 }
 
-/// Hides a message for the duration `hidden`. Returns the new receipt, and the time when the message becomes visible.
+/// Hides a message for the visibility timeout `hidden`. Returns the new receipt, and the time at which the message becomes visible.
 fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) -> (PopReceipt, u64) {
     let visible = after(ground.now, hidden);
     let (key, receipt) = rows::shown_key(ground.table, visible, ground.ticks, place);
@@ -72,7 +72,7 @@ fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) 
     (receipt, visible)
 }
 
-/// The visible messages that a decision found, ordered by the time when they became visible.
+/// The visible messages found by a decision, ordered by the time they became visible.
 struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
@@ -82,7 +82,7 @@ struct Visible {
     front: Front,
 }
 
-/// The kind of entries that a decision did not examine.
+/// The kind of entries that a decision left unexamined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The queue contains no further messages that were visible when the receive began.
@@ -133,10 +133,10 @@ fn visible(ground: &mut Ground<'_>, from: Front, count: usize, until: u64) -> Re
     Ok(visible)
 }
 
-/// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue. A message with a damaged text
-/// is hidden without a lease, and a damaged visibility row is set aside, so the messages after it can be received.
-/// Messages that became visible after `began`, the time of the first decision of the call, are not received. Messages that the call itself hides become visible
-/// after that time, so the call examines each message only once, however long it takes. No message before `from` is received.
+/// Hides up to `count` visible messages for the visibility timeout `hidden`. Returns their leases, and the state of the rest of the queue. A message with a
+/// damaged text is hidden without a lease, and a damaged visibility row is set aside, so the messages after it can be received. Messages that became visible
+/// after `began`, the time of the first decision of the call, are not received. Messages that the call itself hides become visible after that time, so the call
+/// examines each message only once, however long it takes. No message before `from` is received.
 pub(super) fn receive(
     ground: &mut Ground<'_>,
     from: Front,
@@ -168,13 +168,13 @@ pub(super) fn receive(
     Ok((leases, rest))
 }
 
-/// Removes expired messages from `from` on after a peek has passed many of them, and moves the front of the queue to its first remaining message.
+/// Removes expired messages at and after `from`, because a peek has skipped many of them, and advances the front of the queue to its first remaining message.
 pub(super) fn clean(ground: &mut Ground<'_>, from: Front) -> Result<()> {
     remove_expired(ground, from, EXPIRED, EXAMINED_AT_PEEK).map(|_| ())
 }
 
-/// Removes up to `most` expired messages among the first `examined` entries of the queue from `from` on, and moves the front to the first remaining message, if
-/// no message is before `from`. Returns the position of the first entry that was not examined, or `None` if all entries were examined.
+/// Removes up to `most` expired messages among the first `examined` entries of the queue at and after `from`. If no message is before `from`, advances the
+/// front to the first remaining message. Returns the position of the first entry that was not examined, or `None` if all entries were examined.
 fn remove_expired(
     ground: &mut Ground<'_>,
     from: Front,
@@ -201,7 +201,7 @@ fn remove_expired(
         left -= 1;
         Ok(ControlFlow::Continue(()))
     })?;
-    // Without the gap, each search would examine the tombstones behind a message that does not expire again.
+    // Without the gap, each search would re-examine the tombstones behind a message that has not expired.
     ground.remember(gap);
     for (key, id) in expired {
         remove(ground, key, &id);
@@ -218,7 +218,7 @@ fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
     }
 }
 
-/// Returns the message to which a receipt refers.
+/// Returns the message a receipt refers to.
 fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Key, Shown)> {
     if let Some(key) = rows::key_of_receipt(ground.table, receipt)
         && let Some(row) = ground.state.get(&key)?
@@ -237,7 +237,7 @@ fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Ke
     Err(Error::of(StoredQueueFault::Gone(id.clone())))
 }
 
-/// Changes how long a message is hidden, and replaces its text if a new text is given.
+/// Changes the visibility timeout of a message, and replaces its text if a new text is given.
 pub(super) fn update(
     ground: &mut Ground<'_>,
     lease: &Lease,

@@ -1,5 +1,5 @@
-//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time when it becomes visible.
-//! A damaged row of the second kind is set aside under a third kind of key.
+//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time it becomes visible. A damaged
+//! visibility row is set aside under a separate key.
 
 use std::iter;
 
@@ -17,23 +17,23 @@ use crate::key::{self, Key, Span};
 use crate::queue::fault::StoredQueueFault;
 use crate::state::State;
 
-/// All rows of a queue are in one partition, because one transaction changes both rows of a message.
+/// The partition of all rows of a queue. A queue has only one, because one transaction changes both rows of a message.
 pub(crate) const PARTITION: &str = "";
 /// The number of digits in a key for a time in ticks.
 const TICKS: usize = 19;
-/// The maximum number of bytes that are kept of a damaged row. An intact row has about 100 bytes.
+/// The maximum number of bytes kept from a damaged row. An intact row has about 100 bytes.
 const ASIDE: usize = 1_024;
 /// The number of digits in a key for the index of a message within its transaction.
 const PLACE: usize = 2;
 
-/// Returns the key that contains the time at which a message becomes visible, and the pop receipt, which consists of the digits in that key. `ticks` is the
-/// Timestamp of the transaction that writes the key, and `place` is the message's index in that transaction.
+/// Returns the key of a message's visibility row, and the pop receipt, which consists of the digits in that key. `ticks` is the Timestamp of the transaction
+/// that writes the key, and `place` is the message's index in that transaction.
 pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (Key, PopReceipt) {
     let receipt = format!("{visible:0TICKS$}{ticks:0TICKS$}{place:0PLACE$}");
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
 }
 
-/// Returns the key to which a receipt refers, or `None` if the receipt is malformed.
+/// Returns the key a receipt refers to, or `None` if the receipt is malformed.
 pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
     let digits = receipt.as_str();
     let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -46,12 +46,12 @@ pub(crate) fn message_key(table: u32, id: &MessageId) -> Option<Key> {
     Some(key_of(table, &format!("m{}", id.simple())))
 }
 
-/// Returns the id of a new message: a GUID that sorts by the time when the message was put.
+/// Returns the id of a new message: a GUID that sorts by the time the message was put.
 pub(crate) fn new_id(ticks: u64) -> MessageId {
     MessageId::new(Uuid::from_u128(u128::from(ticks)).hyphenated().to_string())
 }
 
-/// Returns the key under which a damaged row is set aside: an `x`, followed by the row's own `RowKey`.
+/// Returns the key that replaces the key of a damaged row: an `x`, followed by the row's `RowKey`.
 pub(super) fn aside_key(table: u32, damaged: &[u8]) -> Result<Key> {
     let (_, row_key) = key::KeyReader::default().split(damaged)?;
     Ok(key_of(table, &format!("x{}", String::from_utf8_lossy(row_key))))
@@ -82,7 +82,7 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the position of a message in the order in which messages become visible, given its key. Even if the key is damaged, no intact key lies between that
+/// Returns the position of a message in visibility order, given the key of its visibility row. Even if the key is damaged, no intact key lies between that
 /// position and the key: each number ends at its first byte that is not a digit.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let (_, row_key) = key::KeyReader::default().split(key)?;
@@ -95,8 +95,8 @@ pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     Ok(Front { instant: number(), ticks: number() })
 }
 
-/// Returns the position before which a scan that began at `from` found all messages, except those in damaged parts. The disk may be able to read the next part
-/// later.
+/// Returns the position before which a scan starting at `from` found all messages, except those in damaged parts. The part at this position, if any, failed
+/// with a disk error and may be readable later.
 pub(super) fn end_of_readable(table: u32, from: Front, skipped: &Skipped) -> Result<Front> {
     let Some(first) = skipped.first_disk_error() else { return Ok(Front::LAST) };
     let is_before = first < shown_span(table, from, from.instant).start;
@@ -150,7 +150,7 @@ fn instant(row: RowView<'_>, name: &str, hint: &mut usize) -> Result<Option<u64>
     }
 }
 
-/// The part of a message that remains the same when the message is received.
+/// The part of a message that a receive does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Body<'a> {
     pub(crate) text: &'a str,

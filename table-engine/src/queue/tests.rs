@@ -1,5 +1,4 @@
-//! Tests of the guarantees of the engine's queues: they survive a crash, agree with a simple model, and never deliver a message to two receivers at the same
-//! time.
+//! Tests the guarantees of the engine's queues: they survive a crash, agree with a simple model, and never deliver a message to two receivers at the same time.
 
 mod damaged;
 mod expired;
@@ -356,9 +355,9 @@ proptest! {
         let mut engine = options.clone().open(folder.path()).unwrap();
         block_on(engine.create_queue(&work())).unwrap();
         let mut model: BTreeMap<String, Held> = BTreeMap::new();
-        // Every lease that was ever issued. The model stores only the last lease of each message.
+        // Every lease issued so far. The model stores only the last lease of each message.
         let mut leases: Vec<Lease> = Vec::new();
-        // Data about the queue that is stored elsewhere is valid as long as the queue has this incarnation.
+        // Externally stored data about the queue is valid as long as the queue has this incarnation.
         let mut incarnation = engine.queue_incarnation(&work()).unwrap();
         let mut incarnations = HashSet::from([incarnation]);
         for (n, step) in steps.into_iter().enumerate() {

@@ -17,7 +17,7 @@ pub use base::fuzz::{block, block_of, index, version};
 
 const SALT: Salt = Salt { head: 1, record: 2 };
 
-/// An in-memory file to which nothing can be written.
+/// A read-only in-memory file.
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
 

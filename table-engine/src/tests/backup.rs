@@ -358,7 +358,7 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Tests damage to a file that contains several tables: each row is either in the backup, or in a lost range that is reported for the row's own table.
+    /// Tests damage to a file that contains several tables: each row is either in the backup, or in a lost range reported for the row's table.
     #[test]
     fn a_backup_of_readable_rows_reports_each_table_with_lost_rows(
         rows in prop::collection::vec(1_u8..40, 1..8),

@@ -48,7 +48,7 @@ impl Subscriber for AtEvents {
     fn exit(&self, _: &Id) {}
 }
 
-/// A subscriber that panics at each event, and each time a span is entered, left or closed, on threads for which `is_meant` returns `true`.
+/// A subscriber that panics at each event, and each time a span is entered, exited or closed, on threads for which `is_meant` returns `true`.
 pub(super) struct Panics {
     is_meant: fn() -> bool,
     count: Arc<AtomicUsize>,
@@ -95,7 +95,7 @@ impl Subscriber for Panics {
     }
 }
 
-/// Installs a subscriber for all tests that panics on the threads of engines, which no test may notice.
+/// Installs a subscriber for all tests. It panics on engine threads, which must not affect any test.
 pub(super) fn with_panics_at_events() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

@@ -1,4 +1,4 @@
-//! Tests of folders that other programs have copied, or whose files they have replaced.
+//! Tests of folders copied by other programs, and of folders with files replaced by other programs.
 
 use std::path::Path;
 
@@ -156,7 +156,7 @@ fn a_backup_of_hard_links_with_an_unfinished_file_is_separate_from_the_original(
     let engine = open(&folder);
     pad(&engine, 0..10);
     wait(engine.backup(&backup)).unwrap();
-    // This is a file that an interrupted backup leaves.
+    // An interrupted backup leaves this file.
     std::fs::write(backup.join("BASE.new"), b"unfinished").unwrap();
     link_all(&backup, &links);
     pad(&engine, 10..20);

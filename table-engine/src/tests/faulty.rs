@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::*;
 use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// The kinds of calls that a disk refuses once its quota of calls is exhausted.
+/// The kinds of calls refused by a disk once its call quota is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refuses {
     /// Writes are refused, as on a full disk.

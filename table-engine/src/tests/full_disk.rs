@@ -19,7 +19,7 @@ fn sent<T>(future: impl Future<Output = T>) -> Pin<Box<impl Future<Output = T>>>
     future
 }
 
-/// Tests writes that are committed in the same groups as deletions. Such groups fill the disk as other groups do.
+/// Tests writes committed in the same groups as deletions. Such groups fill the disk as other groups do.
 #[test]
 fn a_disk_filled_next_to_deletions_is_freed_by_deletions() {
     let disk = Arc::new(SimDisk::default());
@@ -95,7 +95,7 @@ fn a_disk_filled_by_a_table_is_freed_by_its_deletion() {
     }
 }
 
-/// Tests a table that is deleted while a snapshot needs its files. After the snapshot is dropped, the first refused write causes their removal.
+/// Tests a table deleted while a snapshot needs its files. After the snapshot is dropped, the first refused write causes their removal.
 #[test]
 fn a_disk_filled_by_the_files_of_a_snapshot_is_freed_after_the_snapshot_is_dropped() {
     let disk = Arc::new(SimDisk::default());

@@ -190,7 +190,7 @@ fn page_1_and_page_11_byte_and_scan_limits_end_pages_but_allow_progress() {
     });
 }
 
-/// Tests that a page ends by the size of its response, which contains the keys of each entity, and each selected name that the entity lacks (SEL-3).
+/// Tests that a page is limited by the size of its response, which contains the keys of each entity, and the name of each missing selected property (SEL-3).
 #[test]
 fn page_11_keys_and_selected_names_count_toward_the_size_of_a_page() {
     everywhere(|engine, settle| {

@@ -35,10 +35,10 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// The images of a disk, each with the transactions acknowledged before it was taken and the step that the engine was about to take.
+/// The images of a disk, each with the transactions acknowledged before it was taken and the step the engine was about to take.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
-/// Returns images of a disk that are taken while eight writers insert pairs of rows. Each pair is inserted in a separate transaction.
+/// Returns images of a disk taken while eight writers insert pairs of rows. Each pair is inserted in a separate transaction.
 fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     let disk = Arc::new(SimDisk::default());
     let images = Images::default();

@@ -32,7 +32,7 @@ pub(super) fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
     frames
 }
 
-/// Returns an intact frame for a file with this salt.
+/// Returns an intact frame for a file with the given salt.
 fn frame_of(salt: Salt, sequence: u64, durable: u64) -> Vec<u8> {
     let mut out = crate::bytes::Writer::default();
     frame::write(&frame::Record::Drop { ticks: 1, id: 77 }, salt, sequence, durable, &mut out);
@@ -167,7 +167,7 @@ fn a_broken_frame_of_an_unsynced_write_is_torn_despite_later_good_frames() {
 fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     let (folder, journal) = folder_with(5);
     let engine = on_disk(folder.path());
-    // The value contains everything about frames that its author can know, which excludes the salt of the file.
+    // The value contains everything its author can know about frames, which excludes the salt of the file.
     let mut value = vec![b'x'; 10_000];
     for sequence in 1..200 {
         value.extend(frame_of(Salt { head: 0, record: 0 }, 40 * sequence, 40 * sequence));

@@ -108,7 +108,7 @@ fn a_closed_folder_keeps_no_spare_journal_file() {
     assert_eq!(journals(folder.path()), [3]);
 }
 
-/// An action that is performed while a file is read.
+/// An action performed while a file is read.
 type Event = Box<dyn FnOnce() + Send>;
 
 /// A disk that wraps the file system, and performs an action between two reads of the first journal file.

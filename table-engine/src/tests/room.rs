@@ -60,7 +60,7 @@ fn a_refused_group_restores_what_it_changed_besides_rows() {
     let engine = with_table(open(&disk, 1 << 30));
     write(&engine, "1", insert(1)).unwrap();
     wait(engine.checkpoint()).unwrap();
-    // The space that the journal has reserved is used up first.
+    // The space reserved by the journal is used up first.
     disk.set_room(0);
     fill(&engine, 2);
     while write(&engine, "1", upsert(1)).is_ok() {}
@@ -182,8 +182,7 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
     assert_eq!(numbers(&open(&disk, 1 << 30)), (1..20).collect());
 }
 
-/// Tests that a merge that finds a damaged block on a full disk does not poison the engine, although the block's position cannot be recorded without free
-/// space.
+/// Tests that a merge finding a damaged block on a full disk does not poison the engine, although the block's position cannot be recorded without free space.
 #[test]
 fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use super::gate::Gate;
 use crate::disk::{Disk, DiskFile, DiskLock};
 
-/// The number of bytes that a disk writes atomically.
+/// The number of bytes a disk writes atomically.
 const SECTOR: usize = 512;
-/// The number of bytes that the operating system marks as dirty together.
+/// The number of bytes the operating system marks as dirty together.
 pub(super) const PAGE: usize = 4096;
 
 /// The folder or file at a path.
@@ -76,14 +76,14 @@ impl Names {
     }
 }
 
-/// The state that the disk and its files share.
+/// The state shared by the disk and its files.
 #[derive(Clone, Debug)]
 struct State {
     /// The number of syncs that will succeed before one fails.
     syncs: Arc<AtomicI64>,
     /// The number of bytes by which the disk's files can still grow.
     room: Arc<AtomicI64>,
-    /// The number of bytes that have been written, except zeros.
+    /// The number of bytes written, except zeros.
     written: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the file of an engine's reserve cannot be opened.
@@ -271,7 +271,7 @@ impl SimDisk {
         self.state.room.store(bytes, Ordering::SeqCst);
     }
 
-    /// Returns the number of bytes that have been written, except zeros and writes for which no space was left.
+    /// Returns the number of bytes written, except zeros and bytes refused for lack of space.
     pub(crate) fn written(&self) -> i64 {
         self.state.written.load(Ordering::SeqCst)
     }

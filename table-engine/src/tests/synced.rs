@@ -1,4 +1,4 @@
-//! Tests that a journal that is shorter, older or different than expected is refused if its frames were durable when the engine was opened or closed.
+//! Tests that a journal shorter, older or different than expected is refused if its frames were durable when the engine was opened or closed.
 
 use super::recovery::{folder_with, frames, numbers};
 use super::*;
@@ -6,7 +6,7 @@ use crate::journal::synced::SYNCED;
 
 const JOURNAL: &str = "0000000001.journal";
 
-/// Returns the rows in a folder, or the code of the error that was returned when the folder was opened.
+/// Returns the rows in a folder, or the error code if it cannot be opened.
 fn opened(folder: &Path) -> Result<Vec<i32>, ErrorCode> {
     Engine::open(folder).map(|engine| numbers(&engine)).map_err(|error| error.code())
 }
@@ -125,7 +125,7 @@ fn checkpoints_and_journals_without_frames_keep_the_record_true() {
         let wanted: Vec<i32> = (1..=number).collect();
         assert_eq!(opened(killed.path()).as_ref(), Ok(&wanted));
         assert_eq!(opened(folder.path()).as_ref(), Ok(&wanted));
-        // A last file that has no frames is removed and created again.
+        // A last file without frames is removed and recreated.
         let next = (1..).map(|number| folder.path().join(format!("{number:010}.journal")));
         let next = next.skip_while(|path| !path.exists()).find(|path| !path.exists()).unwrap();
         std::fs::write(next, b"").unwrap();

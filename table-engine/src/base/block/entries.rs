@@ -13,7 +13,7 @@ use crate::key::SplitKey;
 /// A key and its row. The row is `None` for a tombstone.
 pub(crate) type Entry<'b> = (SplitKey<'b>, Option<RowView<'b>>);
 
-/// A range of neighbouring entries in a block.
+/// An iterator over a range of entries in a block.
 pub(crate) struct Entries<'b> {
     layout: Layout,
     block: &'b [u8],
@@ -21,8 +21,9 @@ pub(crate) struct Entries<'b> {
     keys: &'b [u8],
     bodies: &'b [u8],
     ends: Zip<Iter<'b, [u8; KEY_END]>, Iter<'b, [u8; ROW]>>,
-    /// The end positions of the previous entry: `key_end` is the end of its key, and `body_end` the end of its body.
+    /// The end offset of the previous entry's key.
     key_end: usize,
+    /// The end offset of the previous entry's body.
     body_end: usize,
     shape: Shape<'b>,
     /// The shape number of the previous entry.
@@ -130,7 +131,7 @@ mod tests {
                 let (found, entry) = (alone(layout, &block, index), entries.next().unwrap());
                 prop_assert_eq!(entry.is_ok(), found.is_some());
                 let Ok((key, row)) = entry else { return Ok(()) };
-                // Pages rely on this to reuse the partition and the shape that consecutive entries have in common.
+                // Pages rely on this to reuse the partition and the shape shared by consecutive entries.
                 let parts = (key.front(), row.map(|row| row.parts().0.to_vec()));
                 prop_assert!(!key.is_alike || before.as_ref() == Some(&parts));
                 before = Some(parts);

@@ -1,4 +1,4 @@
-//! A block writer, which appends rows one at a time.
+//! A block writer that appends rows one at a time.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 /// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks an entire block. Smaller blocks would need more
 /// space for shapes (the property names and types of rows) and for the index, and scans would open more blocks.
 const BLOCK: usize = 8 << 10;
-/// The number of recent shapes with which the shape of a new row is compared. Neighbouring rows usually have the same shape.
+/// The number of recent shapes compared with the shape of a new row. Neighbouring rows usually have the same shape.
 const SHAPES_BACK: usize = 8;
 
 /// An unfinished block: rows in key order.
@@ -53,7 +53,8 @@ impl BlockWriter {
         self.bytes_with(self.prefix, 0, 0)
     }
 
-    /// Returns the size of the block in bytes after the given entries are added, if all keys have a common prefix of length `prefix`.
+    /// Returns the size of the block in bytes after adding `entries` entries with `bytes` bytes of keys and rows, if all keys share a prefix of length
+    /// `prefix`.
     fn bytes_with(&self, prefix: usize, entries: usize, bytes: usize) -> usize {
         let entries = self.rows.len() + entries;
         COUNTS
@@ -66,7 +67,7 @@ impl BlockWriter {
             + bytes
     }
 
-    /// Returns the length of the common prefix of a new key and all keys in the block.
+    /// Returns the length of the prefix shared by a new key and all keys in the block.
     fn prefix_with(&self, key: &[u8]) -> usize {
         if self.is_empty() {
             return key.len();

@@ -12,18 +12,18 @@ use crate::base::tally::Tally;
 use crate::base::version::Layer;
 use crate::key::SplitKey;
 
-/// A position in several layers of a segment.
+/// A merging cursor over several layers of a segment.
 pub(in super::super) struct Layers {
     /// The oldest layer. It is separate because it usually contains most of the rows, which can be visited without comparing them with the newer layers.
     oldest: Option<RunCursor>,
-    /// The newer layers that have remaining entries, each with its age. The layer with the smallest next key is the last in the list.
+    /// The newer layers with remaining entries, each with its age (0 is the newest). The list is sorted by next key in descending order.
     newer: Vec<(RunCursor, usize)>,
     /// The tally (number and checksum) of the entries hidden by newer entries, or `None` if it is not needed.
     shadowed: Option<Tally>,
 }
 
 impl Layers {
-    /// Creates a cursor over the given layers (newest first) for a merge. The cursor counts the entries hidden by newer entries.
+    /// Creates a cursor over the given layers (newest first) for a merge. The cursor tallies the entries hidden by newer entries.
     pub(in super::super) fn counting(layers: &[Layer], start: &[u8], end: Option<&[u8]>) -> Result<Self> {
         let reading = Reading { keep: false, skipped: None };
         Ok(Self { shadowed: Some(Tally::default()), ..Self::new(layers, start, end, &reading)? })
@@ -56,7 +56,7 @@ impl Layers {
         Ok(all)
     }
 
-    /// Inserts a layer at its position in the order, unless the layer has no more entries.
+    /// Inserts a layer in sort order, unless it has no more entries.
     fn put(&mut self, cursor: RunCursor, age: usize) {
         if cursor.is_done() {
             return;
@@ -91,7 +91,7 @@ impl Layers {
             let Some((mut newer, age)) = self.newer.pop_if(|_| is_within) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            // Layers often contain adjacent key ranges instead of mixed keys, so the entries before the next layer's first key are visited together.
+            // Layers often contain adjacent key ranges instead of interleaved keys, so the entries before the next layer's first key are visited together.
             let other = self.newer.last().map(|(other, _)| other);
             let oldest = self.oldest.as_ref().filter(|oldest| !oldest.is_done());
             let until = other.into_iter().chain(oldest).map(RunCursor::key).chain(end).min();
@@ -131,7 +131,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Counts an entry that is hidden by a newer entry.
+    /// Adds an entry hidden by a newer one to the tally, if the cursor keeps a tally.
     fn count(&mut self, cursor: &RunCursor) -> Result<()> {
         if let Some(shadowed) = &mut self.shadowed {
             shadowed.add(cursor.key(), cursor.row()?);

@@ -11,7 +11,7 @@ use crate::base::cache::Block;
 use crate::base::run::Run;
 use crate::key::SplitKey;
 
-/// A position in a run within the given bounds: at an entry, or after the last entry.
+/// A cursor over a key range of a run, positioned at an entry or after the last one.
 pub(super) struct RunCursor {
     run: Arc<Run>,
     next: usize,
@@ -30,7 +30,7 @@ struct Open {
 }
 
 impl RunCursor {
-    /// Creates a cursor at the first entry whose key is from `start` (inclusive) to `end` (exclusive).
+    /// Creates a cursor at the first entry between `start` (inclusive) and `end` (exclusive).
     pub(super) fn new(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>, reading: &Reading) -> Result<Self> {
         let (reading, end) = (reading.clone(), end.map(<[u8]>::to_vec));
         let mut cursor = Self { run: Arc::clone(run), next: 0, end, reading, block: None, key: Vec::new() };
@@ -139,7 +139,7 @@ impl RunCursor {
         }
     }
 
-    /// Reads a block. The entries before `start` and from `end` on are outside the bounds; `end` is `None` if the bounds end in a later block.
+    /// Reads a block and selects its entries from `start` (inclusive) to `end` (exclusive). `end` is `None` unless the cursor's bounds end in this block.
     fn open(&self, index: usize, start: Option<&[u8]>, end: Option<&[u8]>) -> Result<Open> {
         let block = self.run.block(index, self.reading.keep)?;
         let (layout, bytes) = (block.layout, &*block.bytes);

@@ -1,4 +1,4 @@
-//! Reads that continue after a part of the base that cannot be read.
+//! Reads that skip unreadable parts of the base.
 
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ use crate::base::fault::is_disk_error;
 use crate::base::run::Run;
 use crate::event::event;
 
-/// The unreadable parts that a scan has skipped. All cursors of the scan share one list.
+/// The unreadable parts skipped by a scan, in a list shared by all cursors of the scan.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Skipped(Rc<RefCell<Vec<Part>>>);
 
@@ -40,7 +40,7 @@ impl Skipped {
         self.0.borrow().iter().any(|part| part.run == run && part.contains(key))
     }
 
-    /// Returns the first key of the parts for which the disk returned an error. A later read of these parts may succeed.
+    /// Returns the smallest key of the parts skipped because of a disk error. A later read of these parts may succeed.
     pub(crate) fn first_disk_error(&self) -> Option<Vec<u8>> {
         let parts = self.0.borrow();
         parts.iter().filter(|part| part.is_disk_error).map(|part| part.keys.start()).min().cloned()
@@ -53,7 +53,7 @@ impl Part {
     }
 }
 
-/// The way in which a cursor reads blocks.
+/// The read options of a cursor.
 #[derive(Clone)]
 pub(in super::super) struct Reading {
     /// `true` if blocks are read through the cache.
@@ -63,7 +63,7 @@ pub(in super::super) struct Reading {
 }
 
 impl Reading {
-    /// Records that the part of a run from the key `first` to the key `last` cannot be read. The first such part of each run is logged as a warning.
+    /// Records that the keys from `first` to `last` of a run cannot be read. The first skipped part of each run is logged as a warning.
     ///
     /// # Errors
     /// `error` itself, if it does not report damage or if the scan may not skip anything.

@@ -1,4 +1,4 @@
-//! Tests the rules one by one, and the termination and bounds of random merges.
+//! Tests each rule of the merge policy, and the termination and bounds of random merges.
 
 use proptest::prelude::*;
 

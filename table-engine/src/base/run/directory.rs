@@ -17,7 +17,7 @@ pub(in super::super) struct Directory {
     prefix: Vec<u8>,
     /// The concatenated first and last keys of each block, without the common prefix.
     keys: Vec<u8>,
-    /// The end position of each key in `keys`.
+    /// The end offset of each key in `keys`.
     key_ends: Vec<u32>,
     /// The [`head`] of each block's last key. A search through the heads reads few cache lines.
     heads: Vec<u128>,
@@ -34,11 +34,11 @@ pub(in super::super) struct Directory {
 pub(in super::super) enum Form {
     /// Version 1: complete keys, no tallies.
     Plain,
-    /// Version 2: the prefix that a key has in common with the previous key is omitted, and each block has a tally.
+    /// Version 2: keys omit the prefix shared with the previous key, and each block has a tally.
     Tallied,
 }
 
-/// Returns the first bytes of a key as a number. These numbers sort in the same order as the keys; if two numbers are equal, the keys' bytes must be compared.
+/// Returns the first bytes of a key as a number. The numbers sort like the keys; if two numbers are equal, the remaining bytes must be compared.
 fn head(key: &[u8]) -> u128 {
     let padded = || {
         let mut head = [0; size_of::<u128>()];
@@ -59,7 +59,7 @@ fn write_key(out: &mut Writer, before: &[u8], key: &[u8]) {
     out.bytes(key.get(shared..).unwrap_or_default());
 }
 
-/// Reads a key that was written relative to the previous key. Only the shortest encoding is accepted.
+/// Reads a prefix-compressed key, given the previous key. Only the shortest encoding is accepted.
 fn read_key(reader: &mut Reader<'_>, before: &[u8]) -> Option<Vec<u8>> {
     let (count, rest) = (usize::try_from(reader.u32()?).ok()?, reader.bytes()?);
     let key = [before.get(..count)?, rest].concat();
@@ -67,7 +67,7 @@ fn read_key(reader: &mut Reader<'_>, before: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Directory {
-    /// Creates the directory of a run whose first block starts at an offset. Blocks are appended before the directory is completed.
+    /// Creates an empty directory for a run whose first block starts at `offset`. Blocks must be appended before the directory is completed.
     pub(super) fn at(offset: u64) -> Self {
         Self { offsets: vec![offset], ..Self::default() }
     }
@@ -213,7 +213,7 @@ impl Directory {
         self.keys.get(start..end(at)).unwrap_or_default()
     }
 
-    /// Compares the key at a position of the directory with another key.
+    /// Compares the key at a position with another key.
     fn compare(&self, at: usize, key: &[u8]) -> Ordering {
         match key.split_at_checked(self.prefix.len()) {
             Some((front, rest)) => self.prefix.as_slice().cmp(front).then_with(|| self.rest(at).cmp(rest)),

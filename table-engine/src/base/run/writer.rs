@@ -1,4 +1,4 @@
-//! Writes a run in pieces of 1 MiB, and syncs each piece, because one large sync at the end would delay syncs of the journal.
+//! Writes a run in chunks of about 1 MiB and syncs each chunk, because one large sync at the end would delay journal syncs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,10 +16,10 @@ use crate::base::run::{Directory, Footer, HEADER, Run, RunFile, SUM, VERSION, he
 use crate::base::tally::Tally;
 use crate::disk::{DiskFile, fault::Task};
 
-/// The number of bytes that are written between two syncs.
+/// The minimum number of bytes written between two syncs.
 const SLICE: usize = 1 << 20;
 
-/// A run whose file is still being written.
+/// A writer for the file of a single run.
 pub(in super::super) struct RunWriter {
     pool: Arc<Pool>,
     number: u64,
@@ -58,7 +58,7 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// Returns the approximate length of the file, including data that is not written yet.
+    /// Returns the approximate length of the file, including data not yet written.
     pub(in super::super) fn bytes(&self) -> u64 {
         self.written + (self.pending.len() + self.block.bytes()) as u64
     }

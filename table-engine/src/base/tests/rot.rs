@@ -30,7 +30,8 @@ fn folder() -> (tempfile::TempDir, Model) {
     (folder, model)
 }
 
-/// Reads key ranges of the base's only table and of tables without rows. A read may fail only if its range meets the key range of the run in the file `broken`.
+/// Reads key ranges of the base's only table and of tables without rows. A read may fail only if its range overlaps the key range of the run in the file
+/// `broken`.
 fn read_ranges(base: &Base, model: &Model, broken: &str) {
     let (view, runs) = (base.view(), base.version.runs());
     let broken = runs.iter().find(|run| pool::name(run.number) == broken).unwrap();
@@ -56,7 +57,7 @@ fn read_ranges(base: &Base, model: &Model, broken: &str) {
     }
 }
 
-/// Reads every key. Each result must be the expected row, or an error that states the position of the damage.
+/// Reads every key. Each result must be the expected row, or an error with the position of the damage.
 fn read(base: &Base, model: &Model) -> Vec<u16> {
     let view = base.view();
     let mut lost = Vec::new();
@@ -262,7 +263,7 @@ fn layers_above_a_broken_block_are_merged_and_bounded() {
     }
 }
 
-/// Tests that a damaged block that was found on a full disk is found again later, because its segment could not be recorded without free space.
+/// Tests that a damaged block found on a full disk is found again later, because its segment could not be recorded without free space.
 #[test]
 fn a_broken_block_found_on_a_full_disk_is_found_again_later() {
     let (folder, disk) = simulated();

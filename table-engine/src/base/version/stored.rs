@@ -1,6 +1,6 @@
 //! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! The file is small and is replaced by renaming a new file. The file contains two copies of its content, because the runs are useless without it.
+//! The file is small, and is replaced by an atomic rename. It contains two copies of its content, because the runs are useless without it.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -28,9 +28,9 @@ pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
 const VERSION: u32 = 4;
-/// The first format version, which has no identifiers of engines and runs.
+/// The first format version, which has no engine and run identifiers.
 const WITHOUT_IDENTITIES: u32 = 1;
-/// The last format version whose layers have no counts of entries and tombstones.
+/// The last format version without entry and tombstone counts of layers.
 const WITHOUT_COUNTS: u32 = 2;
 /// The last format version without a lineage.
 const WITHOUT_LINEAGE: u32 = 3;
@@ -40,8 +40,8 @@ const HEADER: usize = 16;
 /// The content of the `BASE` file: a version of the base with its metadata.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity of the engine, which is also the identity of its backups. A folder that is restored from a backup gets a new identity, because the two
-    /// engines may write different rows under the same run and transaction numbers.
+    /// The identity of the engine, which its backups share. A folder restored from a backup gets a new identity, because the two engines may write different
+    /// rows under the same run and transaction numbers.
     pub(in super::super) engine: Uuid,
     pub(in super::super) lineage: Lineage,
     pub(in super::super) meta: Meta,
@@ -89,7 +89,7 @@ impl Stored {
     /// Checks that this version can follow `earlier` in the same folder, and that their runs do not conflict.
     ///
     /// # Errors
-    /// An `Unrelated` that describes how the two versions are related, if `earlier` is not an earlier version of the same folder.
+    /// An `Unrelated` that describes `earlier`, if it is not an earlier version of the same folder.
     pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
             return Err(Unrelated::Engine);
@@ -233,7 +233,7 @@ pub(in super::super) struct Copies {
     pub(in super::super) half: u64,
 }
 
-/// Reads the bytes of the file. A half that the disk cannot read is replaced with zeros, because the other copy is sufficient.
+/// Reads the bytes of the file. An unreadable half is replaced with zeros, because the other copy is sufficient.
 pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>> {
     let failed = |error| Task::ReadFile(path.into()).refused(error);
     let file = disk.open_to_read(path).map_err(|error| match error.kind() {

@@ -11,10 +11,10 @@ use rustix::io::retry_on_intr;
 use crate::disk::real::{self, RealFile};
 use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// A disk that holds one folder open. Calls for paths outside the folder are passed to [`RealDisk`].
+/// A disk that holds one folder open. Calls for paths outside the folder are forwarded to [`RealDisk`].
 #[derive(Debug)]
 pub(super) struct HeldFolder {
-    /// The path that was used to open the folder. It identifies the folder in calls, even after a rename.
+    /// The path used to open the folder. It identifies the folder in calls, even after a rename.
     path: PathBuf,
     handle: File,
 }

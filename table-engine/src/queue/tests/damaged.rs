@@ -1,4 +1,4 @@
-//! Tests that a damaged row of a queue does not block the other messages.
+//! Tests that a damaged row of a queue does not block other messages.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ enum Damage {
     Empty,
     /// A property is missing.
     Without(usize),
-    /// A property has another type.
+    /// A property has a different type.
     OtherType(usize),
     /// A bit of the encoded row is flipped.
     Flipped(usize),
@@ -151,7 +151,7 @@ proptest! {
             let message = PutMessage::new(n.to_string()).hidden(Duration::from_secs((*hidden).into()));
             block_on(engine.put(&work(), message)).unwrap();
         }
-        // Received messages are rewritten under other keys, and leave tombstones.
+        // Received messages are rewritten under new keys, and leave tombstones.
         if taken > 0 {
             block_on(engine.receive(&work(), taken, Duration::from_secs(10))).unwrap();
         }

@@ -1,4 +1,4 @@
-//! Tests that expired messages are removed from a queue from which nothing is received.
+//! Tests that expired messages are removed from a queue that nothing is received from.
 
 use std::ops::ControlFlow;
 

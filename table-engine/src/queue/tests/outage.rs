@@ -12,12 +12,12 @@ use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The state that a disk shares with its files.
+/// The state shared by a disk and its files.
 #[derive(Debug, Default)]
 struct Shared {
-    /// The error of each read from a run, and of each attempt to open it, if any.
+    /// The error returned by each read from a run and each attempt to open one, if any.
     outage: Mutex<Option<ErrorKind>>,
-    /// The name of the only run that is affected, or `None` if all runs are.
+    /// The name of the only affected run, or `None` if all runs are affected.
     only: Mutex<Option<OsString>>,
     /// The number of reads from each run.
     reads: Mutex<BTreeMap<OsString, usize>>,
@@ -217,7 +217,7 @@ fn reads(disk: &OutageDisk, name: &OsStr, work: impl FnOnce()) -> usize {
     disk.0.reads.lock().unwrap().get(name).copied().unwrap_or_default()
 }
 
-/// Returns the names of the runs in a folder, in the order in which they were created.
+/// Returns the names of the runs in a folder, in creation order.
 fn runs(folder: &Path) -> Vec<OsString> {
     let names = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
     let mut names: Vec<OsString> = names.filter(|name| is_run(Path::new(name))).collect();
@@ -263,8 +263,8 @@ fn a_scan_reads_an_unreadable_index_once_and_a_damaged_index_is_not_read_again()
             &|| drop(block_on(engine.receive(&work(), 32, HOUR)).unwrap()),
         ];
         let reads = scans.map(|scan| reads(&disk, second, scan));
-        // Damage is found when the header, the footer, the filter and the index have been read. An error of the disk ends the first of these reads, and each text
-        // is read separately.
+        // Damage is found when the header, the footer, the filter and the index have been read. A disk error ends the first of these reads, and each text is
+        // read separately.
         let most = if is_damaged { [4, 0, 0, 0] } else { [1, 1, usize::MAX, usize::MAX] };
         assert!(reads.iter().zip(most).all(|(reads, most)| *reads <= most), "{is_damaged}: {reads:?}");
     }

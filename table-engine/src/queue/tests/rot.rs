@@ -121,7 +121,7 @@ fn a_damaged_block_stops_no_message_with_rows_outside_of_it() {
     block_on(engine.create_queue(&work())).unwrap();
     put(&engine, 0..300);
     block_on(engine.checkpoint()).unwrap();
-    // These messages become visible again after the messages that are put next.
+    // These messages become visible again after the messages put next.
     block_on(engine.receive(&work(), 32, Duration::from_secs(30))).unwrap();
     put(&engine, 300..330);
     block_on(engine.checkpoint()).unwrap();
