@@ -158,9 +158,15 @@ impl Catalog {
         !ids.is_empty() && self.names.range(ids).next().is_some()
     }
 
-    /// Returns the number of tables.
+    /// Returns the number of tables, including internal tables.
     pub(crate) fn len(&self) -> usize {
         self.tables.len()
+    }
+
+    /// Returns the number of tables without internal tables, such as those of queues. The names of internal tables do not begin with a letter.
+    pub(crate) fn listed(&self) -> usize {
+        let internal = self.tables.range::<_, str>((Bound::Unbounded, Bound::Excluded("a")));
+        self.tables.len() - internal.count()
     }
 
     /// Returns the id of the next table.

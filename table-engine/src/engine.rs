@@ -128,7 +128,8 @@ impl Engine {
     /// automatically. A checkpoint shortens the next open, so an explicit one is useful before the folder is copied or the program stops.
     ///
     /// # Errors
-    /// `EnginePoisoned` if an earlier write failed; `EngineClosed` if the engine is closed.
+    /// `DiskFull` if the disk has no space for the rows; `ServerBusy` if the process has run out of file descriptors or memory; `EnginePoisoned` if a write
+    /// failed; `EngineClosed` if the engine is closed; `ReadOnly` if it was opened for reading only.
     pub async fn checkpoint(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
     }
@@ -137,8 +138,8 @@ impl Engine {
     /// steps and needs free disk space for only one step.
     ///
     /// # Errors
-    /// `Corrupted` if a part of the base cannot be read (this part is left unchanged, and the rest is compacted); `EnginePoisoned` if an earlier write failed;
-    /// `EngineClosed` if the engine is closed; `Io` if the disk fails (the engine remains usable).
+    /// `Corrupted` if a part of the base cannot be read (this part is left unchanged, and the rest is compacted); `Io` if the disk fails (the engine remains
+    /// usable); any error from [`checkpoint`](Self::checkpoint).
     pub async fn compact(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
     }
@@ -184,7 +185,8 @@ impl Engine {
     /// Makes all accepted writes durable, stops the engine, and releases the folder. Remaining handles and snapshots return `EngineClosed`.
     ///
     /// # Errors
-    /// `EnginePoisoned` if an earlier write failed; the folder is released even then. `EngineClosed` if the engine is already closed.
+    /// `EnginePoisoned` if an earlier write failed, and `Io` if the last sync fails; the folder is released even then. `EngineClosed` if the engine is already
+    /// closed.
     pub async fn close(self) -> Result<()> {
         if self.inner.shared.is_read_only() {
             let outcome = self.inner.shared.check_open();
@@ -237,8 +239,9 @@ impl EngineOptions {
     /// # Errors
     /// `FolderLocked` if another engine has the folder open; `ReadOnly` if it is a backup; `FolderNotOurs` if it
     /// contains other files or an incomplete restore; `FormatTooNew` or `FormatTooOld` if this library cannot
-    /// read its format; `Corrupted` if it is damaged; `Io` if the disk fails. `FolderNotOurs`, `FormatTooNew`,
-    /// `FormatTooOld` and `Corrupted` leave the folder unchanged.
+    /// read its format; `Corrupted` if it is damaged; `Io` if the disk fails; `DiskFull` if the disk has no space
+    /// for a new file; `ServerBusy` if the process has run out of file descriptors or memory. `FolderNotOurs`,
+    /// `FormatTooNew`, `FormatTooOld` and `Corrupted` leave the folder unchanged.
     pub fn open(self, folder: impl AsRef<Path>) -> Result<Engine> {
         Engine::start_on_disk(self, folder.as_ref())
     }

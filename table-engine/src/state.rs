@@ -159,7 +159,7 @@ impl State {
 
     /// Adds the number of tables, the number and size of the rows in memory, and the statistics of the base to `statistics`.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
-        statistics.tables = self.catalog.len();
+        statistics.tables = self.catalog.listed();
         statistics.memtable_rows = self.memtable.len() + self.frozen.as_ref().map_or(0, Memtable::len);
         statistics.memtable_bytes = self.memtable.bytes() + self.frozen.as_ref().map_or(0, Memtable::bytes);
         if let Some(base) = &self.base {

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// The number of existing tables.
+    /// The number of existing tables, without the internal tables of queues.
     pub tables: usize,
     /// The number of rows and tombstones in the memtable, which are not yet in the base.
     pub memtable_rows: usize,
