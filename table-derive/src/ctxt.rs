@@ -6,7 +6,7 @@ use std::fmt::Display;
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// A collector of errors. Parsers and checks report errors to it and continue, instead of stopping at the first mistake.
+/// An error collector. Parsers and checks report errors to it and continue, instead of stopping at the first mistake.
 ///
 /// Dropping a collector without calling `check` panics, because errors would be lost. This is always a bug in the macro.
 pub(crate) struct Ctxt {
@@ -30,8 +30,7 @@ impl Ctxt {
         self.push(syn::Error::new(span, numbered_message(number, &wrong, &help)));
     }
 
-    /// Reports a mistake that does not prevent the expansion. The declaration is expanded completely, and the compiler therefore
-    /// reports its type errors in the same run.
+    /// Reports a mistake that does not prevent the expansion. The declaration is expanded completely, so the compiler reports its type errors in the same run.
     pub(crate) fn error_and_expand(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         let sound = self.sound.get();
         self.error_at(number, span, wrong, help);
@@ -51,7 +50,7 @@ impl Ctxt {
         self.sound.get()
     }
 
-    /// Returns all mistakes as one error, in the order in which they were reported.
+    /// Returns all mistakes as one error, in the order reported.
     pub(crate) fn check(self) -> syn::Result<()> {
         let mut errors = self.errors.take().unwrap_or_default().into_iter();
         let Some(mut all) = errors.next() else { return Ok(()) };
@@ -62,7 +61,7 @@ impl Ctxt {
     }
 }
 
-/// Creates the error for a mistake, which the caller then reports.
+/// Creates the error for a mistake without reporting it.
 pub(crate) fn mistake(
     number: &str,
     tokens: impl ToTokens,

@@ -51,7 +51,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     table(ctxt, entity);
 }
 
-/// Returns the name of the library that an attribute belongs to.
+/// Returns the name of an attribute's library, or `None` if the library is unknown.
 fn library(attribute: &Attribute) -> Option<&'static str> {
     let name = attribute.path().get_ident()?.to_string();
     ["serde"].into_iter().chain(LIBRARIES).find(|library| name == *library)
@@ -107,7 +107,7 @@ fn is_map(field: &Field<'_>) -> bool {
     is_any_of(field, &["HashMap", "BTreeMap", "Map"])
 }
 
-/// Returns `true` if the type of a field has one of the names.
+/// Returns `true` if a field's type has one of these names.
 fn is_any_of(field: &Field<'_>, names: &[&str]) -> bool {
     let syn::Type::Path(path) = field.ty else { return false };
     path.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))

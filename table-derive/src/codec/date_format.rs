@@ -1,4 +1,4 @@
-//! Converts the date formats of other libraries to patterns.
+//! Converts other libraries' date formats to patterns.
 
 /// The `strftime` units, each with the equivalent unit of a pattern.
 const UNITS: [(&str, &str); 10] = [

@@ -70,7 +70,7 @@ fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
     quote!(<#ty as __table::Property>::read_again(&mut self.#ident, &mut #reader.search, #name))
 }
 
-/// Returns `true` if each field is read from a single place: a key part or a property.
+/// Returns `true` if each field is stored only once: in a key part or in a property.
 fn is_plain(design: &Design<'_>) -> bool {
     let entity = design.entity;
     let keys = [design.partition_key, design.row_key];

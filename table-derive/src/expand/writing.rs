@@ -105,12 +105,12 @@ pub(super) fn write_property(
     }
 }
 
-/// Returns a local variable for generated code. It is hygienic and therefore never conflicts with a field.
+/// Returns a local variable for generated code. It is hygienic, so it never conflicts with a field.
 pub(super) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// Returns a local variable, as [`local`] does, at which rustc reports mistakes in the code at `span`.
+/// Returns a local variable like [`local`], located at `span` in rustc's error messages.
 pub(super) fn local_at(name: &str, span: Span) -> Ident {
     Ident::new(name, Span::mixed_site().located_at(span))
 }

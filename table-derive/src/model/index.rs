@@ -18,7 +18,7 @@ use crate::model::{Entity, Field};
 pub(crate) struct Index {
     /// The parsed attribute that declares the index.
     pub(crate) attr: IndexAttr,
-    /// The `PartitionKey` of the index rows, or `None` if they use that of the entity.
+    /// The `PartitionKey` of the index rows, or `None` if they use the entity's.
     pub(crate) partition_key: Option<Key>,
     /// The `RowKey` of the index rows, or `None` if it is not declared.
     pub(crate) row_key: Option<Key>,
@@ -33,7 +33,7 @@ impl Index {
         Self { attr, partition_key, row_key }
     }
 
-    /// Returns the pieces of the `RowKey` as they were written.
+    /// Returns the pieces of the `RowKey` as written.
     pub(crate) fn row_key_pieces(&self) -> Vec<String> {
         let tokens = grammar::arguments(&self.attr.original).into_iter();
         let mut tokens =
@@ -44,7 +44,7 @@ impl Index {
         }
     }
 
-    /// Returns the declared keys of the index rows. The `PartitionKey` may be that of the entity.
+    /// Returns the declared keys of the index rows. The `PartitionKey` may be the entity's.
     pub(crate) fn keys<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
         let partition_key = self.partition_key.as_ref().or(entity.partition_key.as_ref());
         [partition_key, self.row_key.as_ref()].into_iter().flatten()
@@ -136,7 +136,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// Returns the name of an index function that the entity or an earlier index with a different name already has, or `None` if no name is taken.
+    /// Returns the first name of an index function already taken by the entity or by an earlier index with a different name, if any.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;
@@ -164,7 +164,7 @@ impl Entity<'_> {
     }
 }
 
-/// Names that an index function cannot have. Every entity already has a function of this name, or the name is a keyword.
+/// Names unavailable to index functions: functions of every entity, and keywords.
 const MADE: [&str; 10] = [
     "key",
     "rows",
@@ -187,13 +187,13 @@ fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     })
 }
 
-/// The form in which a copy stores a field.
+/// The stored form of a field in a copy.
 pub(crate) enum Stored {
     /// The text from the entity's key, stored under this name.
     KeyText(String),
-    /// The property, as it is stored in the entity's row.
+    /// The property, as stored in the entity's row.
     Property,
-    /// All properties that have no field.
+    /// All properties without a field.
     Rest,
 }
 

@@ -12,7 +12,7 @@ use syn::parse_quote;
 
 use crate::derive;
 
-/// The files, each with the name of the snapshot that contains its messages.
+/// The test files, each with the name of the snapshot of its messages.
 pub(super) const FILES: [(&str, &str); 10] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
@@ -35,7 +35,7 @@ pub(super) struct Case<'t> {
     pub(super) text: &'t str,
     /// The declaration.
     pub(super) declaration: String,
-    /// The byte range that `«` and `»` enclose in the declaration.
+    /// The byte range between `«` and `»` in the declaration.
     pub(super) mark: Range<usize>,
     /// The start and end of the code at which the message points.
     place: (LineColumn, LineColumn),

@@ -1,4 +1,4 @@
-//! Generates code that reads from the key of an index row: the key of the entity, and the properties that a copy stores only in its key.
+//! Generates code that reads an index row's key: the entity's key, and the properties stored only in the copy's key.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -30,7 +30,7 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
     let mut literal = String::new();
     for (at, key) in [primary.partition_key, primary.row_key].into_iter().enumerate() {
         if at == 1 {
-            // The last literal of the `PartitionKey` is passed to the call that starts the `RowKey`.
+            // The last literal of the `PartitionKey` is an argument of the call that starts the `RowKey`.
             let end = std::mem::take(&mut literal);
             calls.extend([quote!(.row_key(#end))]);
         }

@@ -94,7 +94,7 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, Tok
     );
     let (constant, pinned) = (design.constant("ROW_KEY"), looked_up.pieces.len());
     let (name, entity) = (index.attr.name.unraw().to_string(), &design.entity.name);
-    // The bound has the span of the attribute's name, as does the check of the key itself.
+    // The check has the span of the attribute's name, like the check of the key itself.
     let proof = quote_spanned! {design.row_key.original.path().span()=>
         __table::require_told_apart(#constant, #pinned, #name, #entity);
     };

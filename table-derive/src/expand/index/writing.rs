@@ -104,7 +104,7 @@ pub(super) fn to_row(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     }
 }
 
-/// Returns the part of the entity's key from which a field can be read.
+/// Returns the part of the entity's key that contains a field in decodable form.
 pub(super) fn own_part<'e>(primary: &Design<'e>, field: usize) -> Option<&'e Part> {
     let mut parts = [primary.partition_key, primary.row_key].into_iter().flat_map(Key::parts);
     parts.find(|part| part.field == field && part.codec.is_decodable())
