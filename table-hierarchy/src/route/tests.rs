@@ -1,4 +1,4 @@
-//! Tests of routes with the routing table in the documentation and with 10,000 random designs, which are compared with a scan of all keys.
+//! Tests routes against the documented routing table, and 10,000 random designs against a scan of all keys.
 
 use proptest::prelude::*;
 
