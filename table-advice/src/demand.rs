@@ -1,4 +1,4 @@
-//! Adds up the load of a run: the bytes and request units of each partition key, and of each range of partition keys.
+//! Totals the load of a run by partition key and by range of partition keys.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -154,12 +154,12 @@ impl Reading {
         self.names.get(&table.to_ascii_lowercase()).map(String::as_str)
     }
 
-    /// Returns the tables that received requests, in order of their names.
+    /// Returns the tables that received requests, in name order.
     pub fn tables(&self) -> impl Iterator<Item = (&str, &Counts)> {
         self.tables.iter().map(|(table, counts)| (table.as_str(), counts))
     }
 
-    /// Returns the table and the PartitionKey of each partition that received requests, in order of these names.
+    /// Returns the table and the PartitionKey of each partition that received requests, sorted by both.
     pub fn partitions(&self) -> impl Iterator<Item = ((&str, &str), &Counts)> {
         self.partitions.iter().map(|((table, key), counts)| ((table.as_str(), key.as_str()), counts))
     }
