@@ -1,4 +1,4 @@
-//! The cost of a recipe, in the form in which the cookbook prints it.
+//! The cost of a recipe, as printed by the cookbook.
 
 use std::fmt;
 use std::ops::Sub;

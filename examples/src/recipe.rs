@@ -30,7 +30,7 @@ impl<I: ?Sized> fmt::Debug for Recipe<I> {
 /// The output of a recipe.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The plan of the query, which is made before the query runs. It is empty if the recipe is a write.
+    /// The query plan, made before the query runs. It is empty if the recipe is a write.
     pub plan: String,
     /// The result of the query, as a table.
     pub answer: Grid,

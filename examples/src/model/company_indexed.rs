@@ -13,7 +13,7 @@ pub mod intra {
     pub struct Employee {
         /// The name of the department.
         pub department: String,
-        /// The number of the employee, with at most six digits.
+        /// The employee number, with at most six digits.
         #[digits(6)]
         #[property("EmployeeId")]
         pub id: u32,
@@ -42,7 +42,7 @@ pub mod inter {
     pub struct Employee {
         /// The name of the department.
         pub department: String,
-        /// The number of the employee, with at most six digits.
+        /// The employee number, with at most six digits.
         #[digits(6)]
         #[property("EmployeeId")]
         pub id: u32,

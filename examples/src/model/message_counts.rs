@@ -10,10 +10,10 @@ use table_patterns::series::{self, Series};
 #[partition_key(employee)]
 #[row_key(date)]
 pub struct MessageDay {
-    /// The number of the employee who sent the messages.
+    /// The employee number of the sender.
     #[digits(6)]
     pub employee: u32,
-    /// The day on which the messages were sent.
+    /// The day the messages were sent.
     pub date: NaiveDate,
 }
 

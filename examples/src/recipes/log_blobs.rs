@@ -30,7 +30,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let blobs = store.blobs();
     clear(&*blobs).await?;
 
-    // The clock of the writer shows the times of the events. An ordinary program omits `with_clock`.
+    // The writer's clock shows the times of the events. An ordinary program omits `with_clock`.
     let now = Arc::new(AtomicU64::new(0));
     let hand = Arc::clone(&now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
