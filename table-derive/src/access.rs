@@ -13,7 +13,7 @@ const QUESTION: &str = "by_id(department: &str, id: u32) <= point = Employee::ke
 /// The cost ceilings that an access pattern can declare, without their arguments.
 const CEILINGS: [&str; 6] = ["point", "range", "partition", "partitions", "fanout", "scan"];
 
-/// Reports every mistake in an access-pattern list that no rule of `access_patterns!` matches.
+/// Reports every error in an access-pattern list that no rule of `access_patterns!` matches.
 pub(crate) fn list(input: TokenStream) -> TokenStream {
     let ctxt = Ctxt::new();
     let unread = "this is not a list of access patterns";

@@ -30,8 +30,8 @@ impl Expansion {
     }
 }
 
-/// Expands `#[derive(Entity)]`. If the declaration has mistakes, the output consists of all errors and a stub with the
-/// same traits and functions, which prevents follow-up errors.
+/// Expands `#[derive(Entity)]`. If the declaration is invalid, the output consists of all errors and a stub with the same traits and functions, which prevents
+/// follow-up errors.
 pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     let read = |ctxt: &Ctxt, input: &DeriveInput| {
         if check::is_wide(ctxt, input) {

@@ -162,7 +162,7 @@ fn set_constants(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStrea
     (Some(designs), Some(mixed), proof)
 }
 
-/// Expands a declaration with mistakes to empty traits, the columns, and functions without bodies. These stubs prevent follow-up errors.
+/// Expands an invalid declaration to empty traits, the columns, and functions without bodies. These stubs prevent follow-up errors.
 pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let aliases = aliases::Aliases::default();
@@ -198,7 +198,7 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (plain, ends) = (plain(entity), relations::ends(entity));

@@ -1,5 +1,5 @@
-//! Parsers for lists in attributes, such as `word, word = value, word(…)`. Each mistake is reported with the correct
-//! syntax, and parsing continues with the next item.
+//! Parsers for lists in attributes, such as `word, word = value, word(…)`. Each error is reported with the correct syntax, and parsing continues with the next
+//! item.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -93,7 +93,7 @@ impl Words {
     }
 }
 
-/// Parses the content of an attribute's parentheses. Missing or empty parentheses are mistakes.
+/// Parses the content of an attribute's parentheses. Missing or empty parentheses are errors.
 pub(crate) fn in_parentheses<T>(
     ctxt: &Ctxt,
     attr: &Attribute,

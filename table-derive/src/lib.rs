@@ -143,7 +143,7 @@ pub fn derive_wide(input: TokenStream) -> TokenStream {
     derive::wide(input.into(), runtime::find_patterns).into()
 }
 
-/// Reports the mistakes in an access-pattern list that no rule of `access_patterns!` matches. Not public API.
+/// Reports the errors in an access-pattern list that no rule of `access_patterns!` matches. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_list(input: TokenStream) -> TokenStream {

@@ -257,7 +257,7 @@ fn one_struct_each(input: &DeriveInput) -> String {
     )
 }
 
-/// Returns the fields of a struct with named fields. For any other declaration, reports that mistake and no others.
+/// Returns the fields of a struct with named fields. For any other declaration, reports only that error.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error("T010", &input.ident, "an entity must be a struct", one_struct_each(input));

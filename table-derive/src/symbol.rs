@@ -98,7 +98,7 @@ pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// Returns the known word that is most similar to the given word, or `None` if no known word is similar enough.
+/// Returns the known word most similar to the given word, or `None` if no known word is similar enough.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|known| (distance(word, known), known)).min()?;
     (near.0 * 2 <= near.1.len()).then_some(near.1)

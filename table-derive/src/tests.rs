@@ -1,4 +1,4 @@
-//! Tests of the derive macros: snapshots of expansions, lists of reported mistakes, and identical output in a second run.
+//! Tests of the derive macros: snapshots of expansions, lists of reported errors, and identical output in a second run.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -379,7 +379,7 @@ fn ent_2_property_253_is_the_reported_one() {
     );
 }
 
-/// Returns the mistakes in an entity with `count` properties, one of which is in the key of an index with these settings.
+/// Returns the errors in an entity with `count` properties, one of which is in the key of an index with these settings.
 fn mistakes_of_size(count: usize, index: &TokenStream) -> Vec<String> {
     let fields = (1..count).map(|at| quote::format_ident!("value{at}"));
     mistakes(quote! {

@@ -121,7 +121,7 @@ async fn write(
     match outcome {
         Ok(version) if condition.is_none() => Ok((StatusCode::CREATED, etag(&version)).into_response()),
         Ok(version) => Ok((StatusCode::NO_CONTENT, etag(&version)).into_response()),
-        // A retry after a lost response finds the order as written by the first attempt.
+        // A retry of a request whose response was lost finds the order as the first attempt wrote it.
         Err(error) if error.is_already_exists() || error.is_precondition_failed() => {
             match orders.get(Order::key(&order.customer, number)).await? {
                 Some(found) if *found.value() == order => {

@@ -30,7 +30,7 @@ impl Allows {
         self.words.iter().find(|allowed| **allowed == word)
     }
 
-    /// Returns `true` if this lint is waived, or may turn out to be waived once the reported mistakes are fixed.
+    /// Returns `true` if this lint is waived, or may turn out to be waived once the reported errors are fixed.
     pub(crate) fn may_waive(&self, word: Symbol) -> bool {
         self.partial || self.get(word).is_some()
     }

@@ -163,7 +163,7 @@ impl EntityWords {
         }
     }
 
-    /// Parses one attribute and reports its mistakes. Returns `false` if any part could not be parsed.
+    /// Parses one attribute and reports its errors. Returns `false` if any part could not be parsed.
     fn read(&mut self, ctxt: &Ctxt, attr: &Attribute) -> bool {
         let mut whole = true;
         let sound = WORDS.read(ctxt, attr, |word, input| {

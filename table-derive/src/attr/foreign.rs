@@ -182,7 +182,7 @@ fn key_of_library(attr: &Attribute) -> Option<Setting> {
     })
 }
 
-/// Reports an attribute of another library. The help text names the field below the attribute. Several `#[key]` fields count as one mistake.
+/// Reports an attribute of another library. The help text names the field below the attribute. Several `#[key]` fields count as one error.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed<'_>) {
     let Some(name) = name_of(attr) else { return };
     let (word, arguments, shown) = if LIBRARIES.contains(&name.as_str()) {
@@ -234,7 +234,7 @@ pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
     codec::filled(&help.replace("{Email}", &pascal), field.as_deref())
 }
 
-/// Returns `true` if an attribute, of this library or another one, declares the given key.
+/// Returns `true` if an attribute of this or another library declares the given key.
 pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
     let is_foreign = |word: &str| {
         BOTH.contains(&word) || KEYS.iter().any(|(declared, names)| *declared == key && names.contains(&word))
@@ -245,7 +245,7 @@ pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
         || *attr.path() == ENTITY && holds_key(attr, key)
 }
 
-/// Returns `true` if `#[entity(…)]` contains a word that declares a key. The mistake is then reported at that word.
+/// Returns `true` if `#[entity(…)]` contains a word that declares a key. The error is then reported at that word.
 fn holds_key(attr: &Attribute, key: Symbol) -> bool {
     grammar::arguments(attr).into_iter().any(|token| match token {
         TokenTree::Ident(word) => word == key || FOREIGN_KEYS.iter().any(|foreign| word == foreign),

@@ -75,7 +75,7 @@ const LISTS: Words = Words {
 
 const WHEN_FORM: &str = "when = Employee::is_active` of `fn is_active(&self) -> bool";
 
-/// The words of other libraries for `when`.
+/// Words used by other libraries for `when`.
 const CONDITIONS: [&str; 3] = ["condition", "filter", "where"];
 
 const SUGGESTED: &[(&str, &str)] = &[
@@ -201,7 +201,7 @@ fn no_condition(input: ParseStream, words: &Words, of: &DeriveInput) -> syn::Res
     }
 }
 
-/// Reports a bare name that is not similar to a known word and is therefore probably a field that belongs in a key.
+/// Reports a bare name that resembles no known word and is therefore probably a key field.
 fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>, of: &DeriveInput) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
@@ -261,7 +261,7 @@ fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
     };
     if let Some(form) = settings_of(input, words) {
         let name = input.parse::<Ident>()?;
-        // The remaining settings are part of the same mistake.
+        // The remaining settings are part of the same error.
         input.parse::<TokenStream>()?;
         return Err(ctxt::mistake("T004", name, "an index starts with its name", format!("write `{form}`")));
     }

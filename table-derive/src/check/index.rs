@@ -214,7 +214,7 @@ fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports an index whose generated function would have a name that is already taken.
+/// Reports an index whose generated function name is already taken.
 fn reserved_method(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, index) in entity.indexes.iter().enumerate() {
         if let Some(name) = entity.method_made_twice(at) {

@@ -146,7 +146,7 @@ fn coarse_instant(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a codec attribute on a field that no key contains.
+/// Reports a codec attribute on a field outside all keys.
 fn codec_without_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let broken =
         keys(entity).any(|key| key.broken) || entity.partition_key.is_none() || entity.row_key.is_none();

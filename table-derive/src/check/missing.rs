@@ -71,8 +71,8 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
     }
 }
 
-/// Reports an entity without any key as one mistake. Suggests the field that looks like an identifier as the `RowKey` and another field as the `PartitionKey`.
-/// A single field becomes the `PartitionKey`, with one entity in each partition. A time is suggested only for the `RowKey`.
+/// Reports an entity without any key as one error. Suggests the field that looks like an identifier as the `RowKey` and another field as the `PartitionKey`. A
+/// single field becomes the `PartitionKey`, with one entity in each partition. A time is suggested only for the `RowKey`.
 fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
     let ident = &entity.original.ident;
     let names = |is_usable: fn(&Field<'_>) -> bool| -> Vec<String> {

@@ -190,7 +190,7 @@ mod tests {
                 r#"#[partition_key("emp_", department)] #[row_key("e_", id)]"#,
                 r#"A, unique, partition_key("emp", name), row_key("a_", id)"#,
             ),
-            // The whole `PartitionKey` or `RowKey` is shorter than the literal of the other.
+            // The whole `PartitionKey` or `RowKey` is shorter than the other's literal.
             (PREFIXED, r#"A, unique, partition_key("emp"), row_key(name)"#),
             (
                 r#"#[partition_key("emp_", department)] #[row_key("e_", id)]"#,

@@ -24,7 +24,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     too_many(ctxt, entity);
 }
 
-/// Checks the rules that concern a single property, such as its name.
+/// Checks the rules for single properties, such as those for names.
 pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_of_key_field(ctxt, entity);
     also_of_no_key(ctxt, entity);
@@ -64,7 +64,7 @@ fn name_of_key_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports `also` on a field that no key contains.
+/// Reports `also` on a field outside the key.
 fn also_of_no_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let broken =
         [&entity.partition_key, &entity.row_key].iter().any(|key| key.as_ref().is_none_or(|key| key.broken));

@@ -61,7 +61,7 @@ pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {
     words::attributes().find(|word| attr.path().is_ident(word.name))
 }
 
-/// Parses a codec attribute such as `#[digits(6)]`. Reports an error and returns `None` if the attribute contains a mistake.
+/// Parses a codec attribute such as `#[digits(6)]`. Reports an error and returns `None` if the attribute is invalid.
 pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word) -> Option<Codec> {
     let form = || {
         let tokens: Vec<TokenTree> = grammar::arguments(attr).into_iter().collect();

@@ -43,11 +43,11 @@ pub(crate) enum Output {
     Value,
     /// The complete value, as a string that supports prefix queries.
     Text,
-    /// A part of the value. The field is therefore also stored as a property.
+    /// A part of the value, so the field is also stored as a property.
     Derived,
-    /// An evenly distributed hash. The field is therefore also stored as a property.
+    /// An evenly distributed hash, so the field is also stored as a property.
     Hash,
-    /// The number of a bucket. The field is therefore also stored as a property.
+    /// The bucket number, so the field is also stored as a property.
     Bucket,
 }
 

@@ -69,7 +69,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// Generates stubs of the key columns for a declaration with mistakes.
+/// Generates stubs of the key columns for an invalid declaration.
 pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
     let fields = entity.fields.iter().enumerate();
     let fields = fields.filter(|(at, field)| is_of_key_alone(field) && entity.same_constant(*at).is_none());

@@ -10,6 +10,8 @@ use crate::expand::wrapped;
 use crate::expand::writing::local;
 use crate::model::group::{EntityGroup, Member};
 
+/// Expands an entity group:
+///
 /// ```text
 /// impl EntityGroup for EmployeeWithReviews {
 ///     type Named = Point;
@@ -137,7 +139,7 @@ fn schema(member: &Member<'_>) -> TokenStream {
     quote_spanned!(ty.span()=> <<#ty as __table::GroupField>::Member as __table::Entity>::SCHEMA)
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 pub(crate) fn stub(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let named = named(group);

@@ -103,7 +103,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
     let consistency = consistency(index);

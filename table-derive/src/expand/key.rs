@@ -21,8 +21,8 @@ pub(super) struct Design<'e> {
     pub(super) row_key: &'e Key,
     /// The index and its position in the declaration, or `None` for the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
-    /// `true` if the declaration has mistakes. The generated functions then keep their names and return types, but they
-    /// accept any arguments and have empty bodies. This prevents follow-up errors.
+    /// `true` if the declaration is invalid. The generated functions then keep their names and return types, but they accept any arguments and have empty
+    /// bodies. This prevents follow-up errors.
     pub(super) stub: bool,
 }
 

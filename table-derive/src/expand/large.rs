@@ -9,6 +9,8 @@ use crate::expand::allow;
 use crate::expand::writing::local;
 use crate::model::large::{Blob, Large};
 
+/// Expands an entity with blobs:
+///
 /// ```text
 /// impl Large for Employee {
 ///     const BLOBS: &'static [Blob<Self>] = &[Self::PHOTO_BLOB];

@@ -8,6 +8,8 @@ use crate::expand::wrapped;
 use crate::expand::writing::local;
 use crate::model::projection::Projection;
 
+/// Expands a projection. The compiler checks that each field has a column or key field of the same type.
+///
 /// ```text
 /// impl FromEntity for NameOnly {
 ///     fn select() -> Select { select_of::<Employee, 1>([Projected::property(&Employee::FIRST_NAME)]) }
@@ -26,8 +28,6 @@ use crate::model::projection::Projection;
 ///     I: Includes<{ Employee::FIRST_NAME.number() }, { Employee::FIRST_NAME.is_of_key() }>,
 /// { … }
 /// ```
-///
-/// Expands a projection. The compiler checks that each field has a column or key field of the same type.
 pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let Some(of) = &projection.of else { return TokenStream::new() };
@@ -107,7 +107,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     )
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 pub(crate) fn stub(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let of = projection

@@ -11,6 +11,8 @@ use crate::model::key::{Key, Part};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
+/// Generates `from_entity`, which reads an entity:
+///
 /// ```text
 /// fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
 ///     let reader = &mut EntityReader::new(entity, &__PARTITION_KEY.forms);

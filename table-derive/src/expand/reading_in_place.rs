@@ -11,6 +11,8 @@ use crate::model::Field;
 use crate::model::key::Key;
 use crate::model::property::Property;
 
+/// Generates `read_again`, which reads into an existing entity:
+///
 /// ```text
 /// fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
 ///     let reader = &mut EntityReader::again(entity, &__PARTITION_KEY.forms, is_same_partition);
@@ -84,7 +86,7 @@ fn is_plain(design: &Design<'_>) -> bool {
     are_parts_plain && are_properties_plain && entity.rest().is_none() && !entity.has_unread_key()
 }
 
-/// Returns `true` if a type, judged by its tokens, owns a reusable buffer: `String`, `Vec<u8>`, or an `Option` of either.
+/// Returns `true` if a type, judging by its tokens, owns a reusable buffer: `String`, `Vec<u8>`, or an `Option` of either.
 fn has_memory(ty: &Type) -> bool {
     let path = match ty {
         Type::Group(group) => return has_memory(&group.elem),

@@ -9,6 +9,8 @@ use crate::expand::wrapped;
 use crate::expand::writing::local;
 use crate::model::set::{EntitySet, Member};
 
+/// Expands an entity set:
+///
 /// ```text
 /// impl FromEntity for Staff {
 ///     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
@@ -179,7 +181,7 @@ fn schema(ty: impl ToTokens) -> TokenStream {
     quote_spanned!(ty.span()=> <#ty as __table::Entity>::SCHEMA)
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 pub(crate) fn stub(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     wrapped(

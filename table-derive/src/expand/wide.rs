@@ -16,6 +16,8 @@ use crate::model::key::Key;
 use crate::model::wide::{Part, Run, Stored, Wide};
 use crate::model::{Entity, Field};
 
+/// Expands a wide entity:
+///
 /// ```text
 /// pub struct YearOfCountsKey { employee: u32, year: u16 }
 /// … what `derive(Entity)` makes of it, without columns and selections …

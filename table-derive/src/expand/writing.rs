@@ -11,6 +11,8 @@ use crate::model::key::{Key, Piece};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
+/// Generates `encode_key`, which writes both keys of an entity:
+///
 /// ```text
 /// fn encode_key(&self, partition_key: &mut String, row_key: &mut String) -> Result<()> {
 ///     encoded([
@@ -63,6 +65,8 @@ pub(super) fn encode(
     writes
 }
 
+/// Generates `to_row`, which writes the properties of an entity:
+///
 /// ```text
 /// fn to_row(&self) -> Result<Row> {
 ///     let mut row = RowWriter::with_capacity(1);

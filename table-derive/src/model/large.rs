@@ -60,7 +60,7 @@ impl<'a> Large<'a> {
     }
 }
 
-/// Returns the property name that `derive(Entity)` uses for a field. `derive(Entity)` also reports the mistakes in the field's attributes.
+/// Returns the property name that `derive(Entity)` uses for a field. `derive(Entity)` also reports the errors in the field's attributes.
 fn property(field: &syn::Field, ident: &Ident) -> String {
     let elsewhere = Ctxt::new();
     let name = Property::of(ident, &field::parse(&elsewhere, field, &Keyed::default())).name;

@@ -138,7 +138,7 @@ impl<'a> Wide<'a> {
         header
     }
 
-    /// Reads the header: the entity that contains only the key. All mistakes have already been reported.
+    /// Reads the header: the entity that contains only the key. All errors have already been reported.
     pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
         let ignored = Ctxt::new();
         let header = Entity::read(&ignored, input, || self.entity.runtime.clone());

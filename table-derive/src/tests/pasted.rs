@@ -72,7 +72,7 @@ fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
         all.push(replaced(place, code));
     }
     if message.contains(" above ") {
-        // One attribute on several fields counts as one mistake.
+        // One attribute on several fields counts as one error.
         let mark = &text[case.mark.clone()];
         let removed = if mark.starts_with('#') { text.replace(mark, "") } else { text.clone() };
         let names: Vec<&str> = code.split("#[").skip(1).filter_map(|rest| rest.split('(').next()).collect();

@@ -68,7 +68,7 @@ fn proposals(declared: &Declared, message: &str) -> Vec<String> {
     ]
 }
 
-/// Returns the pieces of each key of a declaration.
+/// Returns the pieces of each key in a declaration.
 fn keys(text: &str) -> Vec<(&str, Vec<String>)> {
     let starts = text.match_indices("_key(").map(|(at, word)| at + word.len());
     let keys = starts.map(|start| {
@@ -166,7 +166,7 @@ fn each_proposed_declaration_is_accepted() {
     for declared in [missing(), hot(), coarse(), indexes()].into_iter().flatten() {
         let tokens: TokenStream = declared.text.parse().expect("a declaration is made of tokens");
         let messages = reported(expand("Entity", tokens));
-        // Another mistake, such as a float in a key, would also be in the proposed declaration.
+        // Another error, such as a float in a key, would also be in the proposed declaration.
         let of_proposals = |text: &str| {
             ["T020", "T046", "T045", "T044", "T008", "T065", "T060", "T066"]
                 .iter()
@@ -183,7 +183,7 @@ fn each_proposed_declaration_is_accepted() {
                     Ok(expansion) => reported(expansion).into_iter().map(|it| it.text).collect(),
                     Err(error) => vec![error.to_string()],
                 };
-                // Other mistakes in the declaration remain.
+                // Other errors in the declaration remain.
                 let number = |text: &str| text.get(1..5).map(str::to_owned);
                 let is_other = |left: &String| {
                     messages.iter().any(|it| {

@@ -1,8 +1,7 @@
-//! Tests declarations with one mistake each. The mistake must be reported once, with its number and position, and the type must still be expanded.
+//! Tests declarations with one error each. The error must be reported once, with its number and position, and the type must still be expanded.
 //!
-//! The files in `wrong/` consist of sections. A section contains the derive, a declaration with the placeholder `@`,
-//! and, after `--`, one case per line: the number of the mistake and the replacement for `@`. `«` and `»` enclose the code at
-//! which the message points.
+//! The files in `wrong/` consist of sections. A section contains the derive, a declaration with the placeholder `@`, and, after `--`, one case per line: the
+//! error number and the replacement for `@`. `«` and `»` enclose the code marked by the message.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -26,10 +25,10 @@ pub(super) const FILES: [(&str, &str); 10] = [
     ("first_day", include_str!("wrong/first_day.txt")),
 ];
 
-/// A declaration with one mistake.
+/// A declaration with one error.
 pub(super) struct Case<'t> {
     pub(super) derive: &'t str,
-    /// The number of the mistake.
+    /// The error number.
     pub(super) number: &'t str,
     /// The replacement for `@`, as written in the file.
     pub(super) text: &'t str,
@@ -37,7 +36,7 @@ pub(super) struct Case<'t> {
     pub(super) declaration: String,
     /// The byte range between `«` and `»` in the declaration.
     pub(super) mark: Range<usize>,
-    /// The start and end of the code at which the message points.
+    /// The start and end of the code marked by the message.
     place: (LineColumn, LineColumn),
 }
 

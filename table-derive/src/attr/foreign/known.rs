@@ -7,7 +7,7 @@ const BOTH: &str = "write `#[partition_key({department})] #[row_key(\"\")]` abov
 const TABLE: &str = "name the table above the struct: `#[entity(table = \"Company\")]`";
 /// The help text for a property name.
 const NAME: &str = "name the property: `#[property(\"Name\")]`";
-/// The help text for a field that is not stored.
+/// The help text for a field excluded from storage.
 const STORED: &str = "move `{cache}` to another struct, because an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`";
 /// The help text for a reference to another entity.
 const REFERENCE: &str =
@@ -20,7 +20,7 @@ const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the i
                       `table_patterns::sequence`";
 /// The help text for an attribute that limits a field's length.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
-/// The help text for a property that the store maintains.
+/// The help text for a property maintained by the store.
 const MAINTAINED: &str = "remove the field `{version}`: the store maintains the ETag and the Timestamp of each entity, and reads return both in `Versioned`";
 
 /// The help text for a struct attribute that renames all properties or all columns.

@@ -13,6 +13,8 @@ use crate::model::index::{Index, Stored};
 use crate::model::key::{Key, Part, Piece};
 use crate::model::property::Property;
 
+/// Generates `owner`, which reads the entity's key from an index row:
+///
 /// ```text
 /// fn owner(entity: EntityRef<'_>) -> Result<EntityKey> {
 ///     OwnerKey::new(entity, Some(&__PARTITION_KEY.forms), Some(&__INDEX_0_ROW_KEY.forms))
@@ -148,7 +150,7 @@ fn given<'p>(
     Some((property, call))
 }
 
-/// Returns the pieces of both keys of an index row as arguments, with `None` for a key that is not read.
+/// Returns the pieces of both keys of an index row as arguments, with `None` for an unread key.
 fn keys(design: &Design<'_>) -> TokenStream {
     let pieces = |key: &Key, constant: &Ident| option((!key.unread).then(|| key::forms(constant)));
     let partition_key = pieces(design.partition_key, &design.partition_constant());
@@ -156,7 +158,7 @@ fn keys(design: &Design<'_>) -> TokenStream {
     quote!(#partition_key, #row_key)
 }
 
-/// Returns the key part from which a field can be read, and the position of this part among the parts of both keys of the index row.
+/// Returns the key part that contains a field, and its position among the parts of both keys of the index row.
 fn place<'e>(design: &Design<'e>, field: usize) -> Option<(usize, KeyField<'e>)> {
     let keys = [design.partition_key, design.row_key].into_iter().filter(|key| !key.unread);
     let (at, part) = keys

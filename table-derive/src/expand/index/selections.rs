@@ -40,6 +40,8 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Optio
     (function, Some(proof))
 }
 
+/// Generates the function that looks up a single index row:
+///
 /// ```text
 /// fn by_email(department: impl KeyArg<String>, email: impl KeyArg<String>) -> Selection<Employee, Point, Copies<EmployeeByEmail>> {
 ///     point(KeyText::new().part(…), KeyText::new().literal("email_").part(…))

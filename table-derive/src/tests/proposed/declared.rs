@@ -1,4 +1,4 @@
-//! Declarations with a mistake, for which a message proposes code.
+//! Invalid declarations for which a message proposes code.
 
 use std::fmt::Write;
 
@@ -64,7 +64,7 @@ pub(in crate::tests) const OTHER_PIECES: [&str; 12] = [
     "address",
 ];
 
-/// A declaration with a mistake. Each struct attribute is on its own line.
+/// An invalid declaration. Each struct attribute is on its own line.
 pub(super) struct Declared {
     pub(super) text: String,
     /// The piece of a key that a message may replace.
