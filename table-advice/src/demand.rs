@@ -40,7 +40,7 @@ impl Demand {
         of_keys.chain(self.ranges.keys().map(|(table, _)| table.as_str())).collect()
     }
 
-    /// Adds the load of an operation that is performed `times` times.
+    /// Adds the load of an operation performed `times` times.
     pub(super) fn add(&mut self, step: &Step, times: f64) {
         match step.class {
             None => self.write(step, times),

@@ -90,7 +90,7 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of `writes` consecutive writes, at least 1. Pass the number of writes that the program makes per second.
+    /// Creates a measurement over runs of `writes` consecutive writes, at least 1. Pass the program's number of writes per second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());
@@ -138,7 +138,7 @@ impl Heat {
         self.counts.iter().map(|count| count.total).sum()
     }
 
-    /// Returns the number of partitions that were written to.
+    /// Returns the number of partitions written to.
     #[must_use]
     pub const fn partitions(&self) -> usize {
         self.counts.len()

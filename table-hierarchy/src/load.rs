@@ -327,8 +327,7 @@ impl Load {
         best.map(|(_, epk)| epk.clone())
     }
 
-    /// Performs all splits that are due and returns them. A partition that is too large because of a single key is not split; [`near`](Self::near) lists such
-    /// keys.
+    /// Performs all due splits and returns them. A partition that is too large because of a single key is not split; [`near`](Self::near) lists such keys.
     ///
     /// # Errors
     /// `InvalidInput` if the throughput is not a number, or if it or the stored bytes need more than 1,000 partitions.

@@ -104,7 +104,7 @@ impl PartitionMap {
         after.checked_sub(1).and_then(|at| self.partitions.get(at)).unwrap_or(&self.partitions[0])
     }
 
-    /// Returns the partitions that a range touches.
+    /// Returns the partitions touched by a range.
     ///
     /// # Errors
     /// `InvalidInput` if the range is empty. An empty range is a programming error, not an empty result (MAP-10).

@@ -19,7 +19,7 @@ pub enum Fixed<'a> {
     To(Vec<Component<'a>>),
 }
 
-/// The class of a query. It depends on the levels that the query fixes and not on the current number of partitions (HPK-39).
+/// The class of a query. It depends on the levels fixed by the query and not on the current number of partitions (HPK-39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RouteClass {
     /// The query touches no partition, because its conditions exclude each other.

@@ -123,7 +123,7 @@ fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     assert!(warnings.iter().any(|warning| warning.contains("HPK-11")), "{warnings:?}");
 }
 
-/// Tests that a partition that is due for a split is throttled until the split.
+/// Tests that a partition due for a split is throttled until the split.
 #[test]
 fn hpk_12_a_partition_is_throttled_until_it_is_split() {
     let report = workload(1, 200, 3_000.0, 0.05).run().unwrap();

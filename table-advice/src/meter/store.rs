@@ -75,7 +75,7 @@ impl<S> Meter<S> {
         meter
     }
 
-    /// Returns the wrapped store. The meter does not count requests that are sent to it directly.
+    /// Returns the wrapped store. The meter does not count requests sent to it directly.
     pub const fn unmetered(&self) -> &S {
         &self.store
     }
