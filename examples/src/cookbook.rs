@@ -19,7 +19,7 @@ use crate::{large, recipes};
 pub struct Options {
     /// The folder of the store, or `None` for an in-memory store.
     pub folder: Option<PathBuf>,
-    /// The connection string of the account to use in place of an embedded store. Everything that the run creates in the account is deleted at the end.
+    /// The connection string of the account to use in place of an embedded store. Everything created by the run in the account is deleted at the end.
     pub azure: Option<String>,
     /// The names of the recipes to run. If the list is empty, all recipes run.
     pub only: Vec<String>,

@@ -50,7 +50,7 @@ const _: () = assert!(MOST_TICKETS as usize / TENANTS.len() + 1_000 < 1_000_000,
 /// An error if the folder is not empty, or any error from the store.
 ///
 /// # Panics
-/// Panics if a result differs from the data that was loaded.
+/// Panics if a result differs from the loaded data.
 pub async fn run(place: &Place, tickets: u32) -> Result<(), Failed> {
     match place {
         Place::Account(connection_string) => in_account(connection_string, tickets).await,

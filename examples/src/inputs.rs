@@ -42,7 +42,7 @@ pub struct Inputs {
     pub reviews: Vec<Review>,
     /// The expense claims of the company, with the earliest first.
     pub expenses: Vec<Expense>,
-    /// The store for blobs, which hold values that are too large for tables. It is in memory and is dropped at the end of the run.
+    /// The store for blobs, which hold values too large for tables. It is in memory and is dropped at the end of the run.
     pub blobs: Arc<dyn ObjectStore>,
 }
 

@@ -7,8 +7,7 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
 
-/// A store that contains only those tables of another store whose names start with a prefix. The table names in this store omit the prefix, but errors contain
-/// the full names.
+/// A view of a store, limited to the tables whose names start with a prefix. Table names in the view omit the prefix, but errors contain the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,

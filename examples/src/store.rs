@@ -187,7 +187,7 @@ impl Store {
         Arc::clone(&self.blobs)
     }
 
-    /// Deletes the queues and the container that this run created.
+    /// Deletes the queues and the container created by this run.
     ///
     /// # Errors
     /// The first error from the queues and the container. All others have then been deleted.

@@ -1,4 +1,4 @@
-//! A badge that is stored in the partition of its employee. This is a one-to-one relationship (IMP-6).
+//! A badge stored in the partition of its employee. This is a one-to-one relationship (IMP-6).
 
 use table_core::Entity;
 

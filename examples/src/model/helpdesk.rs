@@ -232,7 +232,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A notification that has been sent to the customer. Each ticket has at most one.
+/// A notification sent to the customer. Each ticket has at most one.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskMail")]
 #[partition_key(tenant)]

@@ -99,7 +99,7 @@ pub struct Entry {
     pub memo: String,
     /// The sum of the entry's debits, in cents.
     pub volume: i64,
-    /// The number of the entry that this entry reverses, if any.
+    /// The number of the entry reversed by this entry, if any.
     pub reverses: Option<u32>,
     /// The number of the entry that reverses this entry, if any.
     pub reversed_by: Option<u32>,
@@ -295,7 +295,7 @@ pub mod next {
         Posting, Projection, Request, TableEntity, Utc,
     };
 
-    /// A journal entry that has a cost center.
+    /// A journal entry with a cost center.
     #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Ledger", feed, set = Ledger)]
@@ -320,7 +320,7 @@ pub mod next {
         pub memo: String,
         /// The sum of the entry's debits, in cents.
         pub volume: i64,
-        /// The number of the entry that this entry reverses, if any.
+        /// The number of the entry reversed by this entry, if any.
         pub reverses: Option<u32>,
         /// The number of the entry that reverses this entry, if any.
         pub reversed_by: Option<u32>,

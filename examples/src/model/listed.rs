@@ -17,7 +17,7 @@ use crate::data::airports as source;
 use crate::grid::thousands;
 use crate::store::Store;
 
-/// The maximum number of airports in a list that is stored as an entity. A longer list is stored in a blob.
+/// The maximum number of airports in a list stored as an entity. A longer list is stored in a blob.
 pub const BEYOND: usize = 8;
 /// The minimum number of airports with the same city name. Airports whose city name is shared by fewer airports are not imported.
 const SHARED_BY: usize = 7;

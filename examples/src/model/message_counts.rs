@@ -1,4 +1,4 @@
-//! The number of messages that each employee sends in each hour (PAT-SER).
+//! The number of messages sent by each employee per hour (PAT-SER).
 
 use chrono::NaiveDate;
 use table_core::Entity;

@@ -113,7 +113,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes the feed entries that the view has applied. The feeds have no other readers.
+/// Deletes the feed entries already applied by the view. The feeds have no other readers.
 ///
 /// # Errors
 /// Any error from the store.

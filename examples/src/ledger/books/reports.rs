@@ -77,7 +77,7 @@ impl Bookkeeping {
     /// Returns a page of the statement of an account, with the newest posting first, and the cursor for the next page. A web client can store the cursor.
     ///
     /// # Errors
-    /// `InvalidInput` if the cursor belongs to another tenant or account, or any error from the store.
+    /// `InvalidInput` if the cursor belongs to a different tenant or account, or any error from the store.
     pub async fn statement(
         &self,
         tenant: &str,

@@ -5,7 +5,7 @@ use super::{
     Status, TableEntity, Utc,
 };
 
-/// A ticket that has a product.
+/// A ticket with a product.
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", feed, copies_from(Assignee), set = HelpDesk)]
