@@ -64,7 +64,7 @@ impl Report {
     ///
     /// The model assumes that every write adds an entity and that no entity is ever deleted. Sizes are computed as in the rest of the report, with two bytes
     /// per character. ASCII JSON needs only half of that, but the service's index needs additional space. Reads and writes cost the published request units.
-    /// The cost of a query over several partition keys is divided equally among those keys that the workload writes or reads individually.
+    /// The cost of a query over several partition keys is divided equally among the keys that the workload accesses individually.
     ///
     /// # Errors
     /// - `InvalidWorkload` if one of the design's queries fixes an unknown level.

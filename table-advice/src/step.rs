@@ -1,4 +1,4 @@
-//! Steps: the requests of one operation in a workload, and the partitions that they touch.
+//! Steps: the requests of one operation in a workload, and the partitions touched by them.
 
 use table_core::Result;
 use table_core::entity::Entity;

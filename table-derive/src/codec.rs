@@ -1,4 +1,4 @@
-//! Codecs of key fields. Converts the words in an attribute to the codec type that the generated code uses.
+//! Codecs of key fields. Converts the words in an attribute to the codec type used by the generated code.
 //!
 //! A new codec needs a type in the runtime and one line in [`words`].
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::{Component, Epk, EpkRange, PartitionMap};
 use table_core::{Error, ErrorCode, Result};
 
-/// The number of bytes in a gigabyte, as the service counts them.
+/// The number of bytes in a gigabyte, as used by the service.
 const GB: f64 = 1_000_000_000.0;
 /// The maximum number of partitions that a throughput may need. They are added one by one.
 const MOST_PARTITIONS: f64 = 1_000.0;

@@ -9,7 +9,7 @@ use super::Package;
 
 const LISTS: &str = "/var/lib/apt/lists";
 const INSTALLED: &str = "/var/lib/dpkg/status";
-/// The helper program of apt that reads index files, including compressed ones.
+/// The apt helper program that reads index files, including compressed ones.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
 /// Returns the name of the index and all packages in it, or `None` if the machine is not a Debian system or has no readable index.

@@ -4,7 +4,7 @@ use table_core::Entity;
 
 use crate::model::company;
 
-/// An employee, who is stored first in the table `Current` and later in the table `Archive`. Example key: (`Sales`, `000456`).
+/// An employee, stored first in the table `Current` and later in the table `Archive`. Example key: (`Sales`, `000456`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Current")]
 #[partition_key(department)]

@@ -71,7 +71,7 @@ pub(super) enum Form {
 }
 
 impl Piece {
-    /// Returns the name of the field that this piece uses, or `None` for a literal.
+    /// Returns the name of the field used by this piece, or `None` for a literal.
     pub(super) fn field(&self) -> Option<&str> {
         match self {
             Self::Literal(_) => None,

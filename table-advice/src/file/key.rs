@@ -84,7 +84,7 @@ pub(super) fn known<'a>(pieces: &'a [Piece], given: &[String]) -> &'a [Piece] {
     pieces.get(..count).unwrap_or_default()
 }
 
-/// Returns the class of a query that knows the values of the `given` fields in a layout (CLS-1).
+/// Returns the class of a query in a layout, given the fields with known values (CLS-1).
 pub(super) fn class(layout: &Layout, given: &[String]) -> QueryClass {
     // Returns the number of leading fields whose values are given, and the total number of fields.
     let leading = |pieces: &[Piece]| {

@@ -154,12 +154,12 @@ impl Reading {
         self.names.get(&table.to_ascii_lowercase()).map(String::as_str)
     }
 
-    /// Returns the tables that received requests, in name order.
+    /// Returns the tables that received requests and their counts, in name order.
     pub fn tables(&self) -> impl Iterator<Item = (&str, &Counts)> {
         self.tables.iter().map(|(table, counts)| (table.as_str(), counts))
     }
 
-    /// Returns the table and the PartitionKey of each partition that received requests, sorted by both.
+    /// Returns the partitions that received requests and their counts, sorted by table and PartitionKey.
     pub fn partitions(&self) -> impl Iterator<Item = ((&str, &str), &Counts)> {
         self.partitions.iter().map(|((table, key), counts)| ((table.as_str(), key.as_str()), counts))
     }

@@ -1,4 +1,4 @@
-//! Checks the attributes of serde and other libraries. They do not change how an entity is stored.
+//! Reports attributes of serde and other libraries that suggest a different stored form. They do not change how an entity is stored.
 //!
 //! A struct may also be serialised with serde or stored with another library. These attributes are therefore allowed on a field with
 //! `#[property(…)]`, where the stored form is declared explicitly, and on a struct that names its table.
@@ -113,7 +113,7 @@ fn is_any_of(field: &Field<'_>, names: &[&str]) -> bool {
     path.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
-/// Reports another library's setting with a table name, if the declaration does not specify a table.
+/// Reports another library's table-name setting if the declaration does not specify a table.
 fn table(ctxt: &Ctxt, entity: &Entity<'_>) {
     let attributes = &entity.original.attrs;
     let is_named = || {

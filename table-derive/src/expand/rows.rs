@@ -193,8 +193,8 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     quote!(#range #is #prefix)
 }
 
-/// Returns the bound of a range. The bound is omitted if every part with this codec is known to keep its order before this
-/// literal, because each bound costs compile time.
+/// Returns the trait bound of a range argument. The bound is omitted if every part with this codec is known to keep its order before the next literal, because
+/// each bound costs compile time.
 pub(super) fn ordered(
     part: &Part,
     next: &str,

@@ -65,9 +65,8 @@ impl Index {
         self.keys(entity).any(|key| key.can_decode(field))
     }
 
-    /// Returns the parts of the entity's key that the key of an index row does not determine: the index key contains
-    /// neither the same part nor a decodable form of the field. Two entities that differ only in these parts have the
-    /// same index key.
+    /// Returns the parts of the entity's key not determined by the key of an index row: the index key contains neither the same part nor a decodable form of
+    /// the field. Two entities that differ only in these parts have the same index key.
     pub(crate) fn undetermined<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Part> {
         let partition_key = self.partition_key.as_ref().and(entity.partition_key.as_ref());
         let parts = partition_key.into_iter().chain(&entity.row_key).flat_map(Key::parts);
@@ -178,7 +177,7 @@ const MADE: [&str; 10] = [
     "crate",
 ];
 
-/// Returns the first identifier in the tokens that is one of the given names.
+/// Returns the first identifier in the tokens with one of the given names.
 fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(ident) => names.iter().find(|name| ident == name.as_str()).cloned(),

@@ -154,7 +154,7 @@ proptest! {
         for key in &design.keys {
             let epk = Epk::of(&levels(*key, design.depth));
             let times = route.touched.iter().filter(|touched| touched.range.contains(&epk)).count();
-            // A key that matches the conditions on the levels that narrow the ranges is read exactly once. No other key is read.
+            // Exactly the keys that match the conditions on the narrowing levels are read, each once.
             prop_assert_eq!(times, usize::from(accepted(key, route.depth)), "{:?}", key);
         }
         for touched in &route.touched {
