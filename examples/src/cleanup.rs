@@ -1,4 +1,4 @@
-//! Deletes everything that a program has created in an account, also after an error or a panic.
+//! Deletes everything created by a program in an account, even after an error or a panic.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, resume_unwind};
@@ -11,8 +11,8 @@ use crate::store::Store;
 
 type Failed = Box<dyn Error>;
 
-/// Runs a program on a store that was empty. At the end, even after an error or a panic, deletes all tables, queues and blobs of the store. Returns the number
-/// of deleted tables, or the error of the deletions, together with the outcome of the program.
+/// Runs a program on an empty store. At the end, even after an error or a panic, deletes all tables, queues and blobs in the store. Returns the program's
+/// outcome, and the number of deleted tables or the deletion error.
 ///
 /// # Panics
 /// Panics, after the deletions, if the program panics.
@@ -24,11 +24,10 @@ pub async fn after<T>(store: &Store, program: impl Future<Output = T>) -> (T, Re
     (outcome, deleted.and_then(|tables| emptied.map(|()| tables)))
 }
 
-/// Runs a program on a store that was empty. At the end, even after an error or a panic, deletes all tables, queues and blobs of the store, and prints the
-/// result.
+/// Runs a program on an empty store. At the end, even after an error or a panic, deletes all tables, queues and blobs in the store, and prints the result.
 ///
 /// # Errors
-/// The error of the program, or else the error of the deletions.
+/// The program's error, or else the deletion error.
 ///
 /// # Panics
 /// Panics, after the deletions, if the program panics.
@@ -47,7 +46,7 @@ pub async fn run_and_delete(
     outcome
 }
 
-/// Deletes all tables in a store and returns the number of deleted tables. Tables that another program has deleted are not counted.
+/// Deletes all tables in a store and returns the number of deleted tables. Tables already deleted by another program are not counted.
 ///
 /// # Errors
 /// The first error from the store. All other tables have then been deleted, unless the tables could not be listed.

@@ -14,12 +14,12 @@ use crate::recipe::Recipe;
 use crate::store::{self, Store};
 use crate::{large, recipes};
 
-/// The options for a run of the cookbook, which select the recipes and the store.
+/// Options for a cookbook run: the recipes and the store.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The folder of the store, or `None` for an in-memory store.
     pub folder: Option<PathBuf>,
-    /// The connection string of the account to use in place of an embedded store. Everything that the run creates in the account is deleted at the end.
+    /// The connection string of the account to use in place of an embedded store. Everything created by the run in the account is deleted at the end.
     pub azure: Option<String>,
     /// The names of the recipes to run. If the list is empty, all recipes run.
     pub only: Vec<String>,
@@ -30,7 +30,7 @@ pub struct Options {
 /// Runs the cookbook and prints its output to `out`.
 ///
 /// # Errors
-/// Any error from the store or the output, or an error if [`Options::only`] contains a name that no recipe has.
+/// Any error from the store or the output, or an error if [`Options::only`] contains an unknown recipe name.
 ///
 /// # Panics
 /// Panics if a result differs from the result computed from the input.
@@ -102,7 +102,7 @@ async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-/// Imports data about builds of packages, and then runs the recipes that read it.
+/// Imports package builds, and then runs the recipes that read them.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -1,4 +1,4 @@
-//! The cost of a recipe, in the form in which the cookbook prints it.
+//! The cost of a recipe, as printed by the cookbook.
 
 use std::fmt;
 use std::ops::Sub;
@@ -10,9 +10,9 @@ use table_advice::meter::Counts;
 pub struct Cost {
     /// The number of calls to the store. With a service, each call would be a round trip.
     pub requests: u64,
-    /// The number of entities that the store examined, if the store reports it.
+    /// The number of entities examined by the store, if the store reports it.
     pub rows_read: u64,
-    /// The number of entities that the store returned.
+    /// The number of entities returned by the store.
     pub rows_returned: u64,
     /// The total number of operations in all transactions.
     pub writes: u64,

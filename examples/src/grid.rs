@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 const SHOWN: usize = 12;
 const WIDTH: u16 = 118;
 
-/// A table with headers. `Display` shows the first twelve rows and the number of rows that are not shown.
+/// A table with headers. `Display` shows the first twelve rows and the number of hidden rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
     headers: Vec<String>,
@@ -49,7 +49,7 @@ impl Grid {
         Self { whole: true, ..self }
     }
 
-    /// Returns the number of rows, including those that are not shown.
+    /// Returns the number of rows, including hidden ones.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rows.len()

@@ -34,13 +34,13 @@ type Desk = Outbox<Store, DynQueueStore>;
 type Tickets = Entities<Ticket, WithParticipants<Store>, Desk>;
 type Agents = Entities<Agent, WithParticipants<Store>, Desk>;
 
-/// The names of the tenants. The queries concern the first tenant.
+/// The names of the tenants. All queries concern the first tenant.
 const TENANTS: [&str; 8] =
     ["contoso", "adatum", "fabrikam", "litware", "northwind", "proseware", "tailspin", "wingtip"];
 /// The number of agents of each tenant.
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
-/// The maximum number of tickets to load. The numbers of the tickets of one tenant have six digits.
+/// The maximum number of tickets to load. A tenant's ticket numbers have six digits.
 pub const MOST_TICKETS: u32 = 7_900_000;
 const _: () = assert!(MOST_TICKETS as usize / TENANTS.len() + 1_000 < 1_000_000, "six digits");
 
@@ -50,7 +50,7 @@ const _: () = assert!(MOST_TICKETS as usize / TENANTS.len() + 1_000 < 1_000_000,
 /// An error if the folder is not empty, or any error from the store.
 ///
 /// # Panics
-/// Panics if a result differs from the data that was loaded.
+/// Panics if a result differs from the loaded data.
 pub async fn run(place: &Place, tickets: u32) -> Result<(), Failed> {
     match place {
         Place::Account(connection_string) => in_account(connection_string, tickets).await,
@@ -78,7 +78,7 @@ async fn in_account(_: &str, _: u32) -> Result<(), Failed> {
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Prints the cost of an operation, which consists of all calls to the store since the previous operation.
+/// Prints the cost of an operation: all calls to the store since the previous operation.
 fn cost(store: &Store, what: &str) {
     let reading = store.meter().take();
     println!("  {what:<58} {}", *reading);
@@ -315,7 +315,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Prints how the load caused by opening tickets is distributed over the partitions. Each tenant has one partition.
+/// Prints the distribution of the load of opening tickets over the partitions. Each tenant has one partition.
 fn heat() -> Result<(), Failed> {
     let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
     let next = move |draw: &mut table_advice::Draw<'_>| {

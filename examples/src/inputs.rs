@@ -42,7 +42,7 @@ pub struct Inputs {
     pub reviews: Vec<Review>,
     /// The expense claims of the company, with the earliest first.
     pub expenses: Vec<Expense>,
-    /// The store for blobs, which hold values that are too large for tables. It is in memory and is dropped at the end of the run.
+    /// The store for blobs, which hold values too large for tables. It is in memory and is dropped at the end of the run.
     pub blobs: Arc<dyn ObjectStore>,
 }
 
@@ -65,7 +65,7 @@ impl Inputs {
         })
     }
 
-    /// Writes all datasets to their tables and replaces the rows of earlier imports.
+    /// Writes all datasets to their tables, replacing rows from earlier imports.
     ///
     /// # Errors
     /// Any error from the store or the output.
@@ -104,7 +104,7 @@ impl Inputs {
         import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
         import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
         import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
-        // The tables of the patterns are created here, so a first run costs the same as later runs.
+        // The patterns' registry table is created here, so a first run costs the same as later runs.
         store.unmetered().create_table_if_missing(&TableName::new(REGISTRY)?).await?;
         Ok(())
     }

@@ -40,7 +40,7 @@ pub struct Package {
 pub struct PackageBuild<'a> {
     /// The package that was built.
     pub package: &'a Package,
-    /// The number of the build within its package, counted from 1.
+    /// The build number within its package, counted from 1.
     pub number: u32,
     /// The time of the build.
     pub built: DateTime<Utc>,
@@ -113,7 +113,7 @@ impl PackageIndex {
         &self.source
     }
 
-    /// Returns a hash of the packages. Indexes with the same hash and the same number of builds have the same builds.
+    /// Returns a hash of the packages. Indexes with the same hash and the same number of builds produce the same builds.
     #[must_use]
     pub fn hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
@@ -154,7 +154,7 @@ impl PackageIndex {
         (self.builds_before(first as u64)..self.builds_before(end as u64)).map(|rank| self.build(rank))
     }
 
-    /// Returns each section that has builds, together with the number of its builds, in order.
+    /// Returns each section with builds, together with its number of builds, in order.
     pub fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
         let mut end = 0;
         let sections = self.packages.chunk_by(|left, right| left.section == right.section);

@@ -1,4 +1,4 @@
-//! Prints the physical layout of an entity declaration, which consists of its keys, its properties and two stored rows.
+//! Prints the physical layout of an entity declaration: its keys, its properties and two stored rows.
 
 use chrono::SecondsFormat;
 use table_core::query::{KeyRange, TextRange};
@@ -66,7 +66,7 @@ fn pieces(grid: &mut Grid, part: &str, pieces: &[KeyPiece]) {
     }
 }
 
-/// Returns the first two stored rows of this schema as untyped entities, in the form in which any client of the store sees them.
+/// Returns the first two stored rows of this schema as untyped entities, as any client of the store sees them.
 ///
 /// # Errors
 /// Any error from a query.
@@ -78,7 +78,7 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) });
     let mut grid = Grid::new(["PartitionKey", "RowKey", "Properties"]);
     let page = match store.query(&TableName::new(schema.table)?, &query, None).await {
-        // If several tables use one schema, none of them has the table name that the schema declares.
+        // If several tables share a schema, none of them has the table name declared in it.
         Err(error) if error.is_table_not_found() => return Ok(grid),
         page => page?,
     };

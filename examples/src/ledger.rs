@@ -25,7 +25,7 @@ use crate::store::{self, Place, Store};
 
 type Failed = Box<dyn Error>;
 
-/// The names of the tenants. The queries concern the first tenant.
+/// The names of the tenants. All queries concern the first tenant.
 const TENANTS: [&str; 2] = ["contoso", "adatum"];
 const CONTOSO: &str = TENANTS[0];
 /// The number of accounts of each tenant. Their balances take up five rows.
@@ -79,12 +79,12 @@ async fn on(store: &Store, entries: u32, tasks: usize) -> Result<(), Failed> {
     one_tenant(store, &books).await
 }
 
-/// Returns today's date, which is the effective date of entries that are posted now.
+/// Returns today's date, which is the effective date of entries posted now.
 pub(super) fn today() -> NaiveDate {
     ticks::now().date_naive()
 }
 
-/// Returns a draft with the given number of postings, made to every seventh account, starting with the account with number `first`.
+/// Returns a draft with the given number of postings, made to every seventh account, starting with account number `first`.
 fn draft(request: String, effective: NaiveDate, first: u32, postings: u32) -> Draft {
     let line = |at| {
         let account = (first + at * 7) % ACCOUNTS;
@@ -171,7 +171,7 @@ async fn questions(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Shows how the ledger handles repeated requests, closed periods, closed accounts and second reversals.
+/// Shows how the ledger handles repeated requests, closed periods, closed accounts and repeated reversals.
 async fn refusals(books: &Bookkeeping) -> Result<(), Failed> {
     let chart = &books.chart(CONTOSO).await?;
     let manager = books.acting("manager");
@@ -280,7 +280,7 @@ fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Fail
     Ok(tenant.with_table(&store.table::<Audit>(), Audit::partition(name))?)
 }
 
-/// Exports a tenant, imports it into another store, posts an entry there, and erases the tenant from this store.
+/// Exports a tenant, imports it into another store, posts an entry there, and erases the tenant from the original store.
 async fn one_tenant(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe tenant {CONTOSO} as one thing");
     let contoso = tenant(store, books, CONTOSO)?;

@@ -1,7 +1,7 @@
 //! The cookbook, which shows every pattern with real data.
 //!
-//! `cargo run -p examples` imports the [data] into an embedded store, or into an account with `--azure`, and runs the [recipes]. Of the other programs in
-//! `src/bin`, each shows a single pattern in memory. The help desk and the ledger are larger applications.
+//! `cargo run -p examples` imports the [data] into an embedded store, or into an account with `--azure`, and runs the [recipes]. Most of the other programs in
+//! `src/bin` show a single pattern in memory. The help desk and the ledger are larger applications.
 
 pub mod cleanup;
 pub mod cookbook;

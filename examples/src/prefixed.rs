@@ -1,4 +1,4 @@
-//! Limits a store to the tables whose names have a common prefix. All tables that an example has created in an account can then be deleted together.
+//! Limits a store to the tables whose names have a common prefix. All tables created by an example in an account can then be deleted together.
 
 use std::any::Any;
 use std::fmt;
@@ -7,8 +7,7 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
 
-/// A store that contains only those tables of another store whose names start with a prefix. The table names in this store omit the prefix, but errors contain
-/// the full names.
+/// A view of a store, limited to the tables whose names start with a prefix. Table names in the view omit the prefix, but errors contain the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -26,7 +25,7 @@ impl<S> Prefixed<S> {
     }
 }
 
-/// Converts the continuation of a query to one that belongs to a table with a different name (PAGE-9).
+/// Converts a query's continuation token to one for a table with a different name (PAGE-9).
 fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) -> Result<Continuation> {
     match place.service_position(from, query) {
         Ok(position) => Ok(Continuation::of_service(to, query, position.clone())),
@@ -62,7 +61,7 @@ impl<S: TableStore> TableStore for Prefixed<S> {
         // Table names, including the prefix, are case-insensitive, so only the length of the prefix matters.
         let own =
             |full: &TableName| TableName::new(full.as_str().get(self.prefix.len()..).unwrap_or_default());
-        // The start of the next page is opaque, and is returned as the other store returned it.
+        // The token for the next page is opaque and is returned unchanged.
         Ok(TablePage { names: page.names.iter().map(own).collect::<Result<_>>()?, next: page.next })
     }
 

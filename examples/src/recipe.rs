@@ -9,13 +9,13 @@ use table_core::schema::EntitySchema;
 use crate::grid::Grid;
 use crate::store::Store;
 
-/// A recipe of the cookbook. `I` is the type of the imported data, from which the recipe computes the expected result.
+/// A recipe of the cookbook. `I` is the type of the imported data, used to compute the expected result.
 pub struct Recipe<I: ?Sized> {
     /// The name of the recipe, as specified with `--only`.
     pub name: &'static str,
-    /// The question that the recipe answers.
+    /// The question answered by the recipe.
     pub question: &'static str,
-    /// The schema of the entity that the recipe reads.
+    /// The schema of the entity read by the recipe.
     pub schema: &'static EntitySchema,
     /// Queries the store, checks the result against the input, and returns a report.
     pub run: for<'a> fn(&'a Store, &'a I) -> LocalBoxFuture<'a, Result<Report>>,
@@ -30,7 +30,7 @@ impl<I: ?Sized> fmt::Debug for Recipe<I> {
 /// The output of a recipe.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The plan of the query, which is made before the query runs. It is empty if the recipe is a write.
+    /// The query plan, made before the query runs. It is empty if the recipe is a write.
     pub plan: String,
     /// The result of the query, as a table.
     pub answer: Grid,

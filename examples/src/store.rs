@@ -31,9 +31,9 @@ pub use account::azure;
 /// The name of the file that marks a folder as created by an example.
 const MARK: &str = "README.txt";
 const MARK_TEXT: &str = "This folder was created by the example programs of Tables. It can be deleted.\n";
-/// The name of the folder of the engine, inside the folder of the example.
+/// The name of the engine's folder, inside the example's folder.
 const TABLES: &str = "tables";
-/// The name of the folder for blobs, inside the folder of the example.
+/// The name of the blob folder, inside the example's folder.
 const BLOBS: &str = "blobs";
 
 /// The store that examples and recipes use, regardless of its backend. All clones share the meter.
@@ -45,10 +45,10 @@ pub struct Store {
     run: Arc<Run>,
 }
 
-/// The resources that a run has created in an account. They are deleted at the end of the run.
+/// The resources created by a run in an account. They are deleted at the end of the run.
 #[derive(Default)]
 struct Run {
-    /// The prefix of the names of queues in this run.
+    /// The prefix of this run's queue names.
     prefix: String,
     queues: Mutex<BTreeSet<QueueName>>,
     container: Option<DeleteContainer>,
@@ -71,7 +71,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns the location that the command-line options select.
+    /// Returns the location selected by the command-line options.
     #[must_use]
     pub fn of(path: Option<PathBuf>, memory: bool, account: Option<String>) -> Self {
         match (path, account) {
@@ -187,7 +187,7 @@ impl Store {
         Arc::clone(&self.blobs)
     }
 
-    /// Deletes the queues and the container that this run created.
+    /// Deletes the queues and the container created by this run.
     ///
     /// # Errors
     /// The first error from the queues and the container. All others have then been deleted.
@@ -219,7 +219,7 @@ impl fmt::Display for Store {
     }
 }
 
-/// The table operations, each of which the meter counts.
+/// The table operations, all counted by the meter.
 impl TableStore for Store {
     fn capabilities(&self) -> &Capabilities {
         self.tables.capabilities()

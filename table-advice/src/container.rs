@@ -1,5 +1,5 @@
-//! Models the physical partitions of a Cosmos DB container under a workload: their load, their splits and their limits. The model also compares the possible
-//! orders of the partition key levels, and generates warnings.
+//! Models the physical partitions of a Cosmos DB container under a workload: their load, splits and limits. The model also compares the possible level orders
+//! of the partition key, and generates warnings.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::fault::{BudgetFault, WorkloadFault};
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The maximum number of partition keys that the summary lists as near their limit, and of tables that an error lists.
+/// The maximum number of near-limit partition keys listed in the summary, and of tables listed in an error.
 const NAMED: usize = 5;
 /// The minimum number of distinct first-level values for evenly spread writes, according to the documentation (HPK-16).
 const FIRST_VALUES: usize = 1_000;
@@ -52,7 +52,7 @@ pub struct Container {
     pub splits: Vec<NextSplit>,
     /// The physical partitions after the splits.
     pub after: Load,
-    /// The possible orders of the levels, starting with the order whose queries touch the fewest partitions. Empty if the design has no queries.
+    /// The possible level orders, best first, as ranked by `Load::orders`. Empty if the design has no queries.
     pub orders: Vec<Order>,
     /// The request units per second that cannot be assigned to a partition key of the design.
     unplaced: f64,
@@ -60,17 +60,17 @@ pub struct Container {
 }
 
 impl Report {
-    /// Returns the physical partitions of a container with this design. The model assumes that the workload continues at its rates.
+    /// Models the physical partitions of a container with this design, assuming that the workload continues at its rates.
     ///
     /// The model assumes that every write adds an entity and that no entity is ever deleted. Sizes are computed as in the rest of the report, with two bytes
     /// per character. ASCII JSON needs only half of that, but the service's index needs additional space. Reads and writes cost the published request units.
-    /// The cost of a query over several partition keys is divided equally among those keys that the workload writes or reads individually.
+    /// The cost of a query over several partition keys is divided equally among the keys that the workload accesses individually.
     ///
     /// # Errors
     /// - `InvalidWorkload` if one of the design's queries fixes an unknown level.
     /// - `InvalidWorkload` if a number of the design is negative, infinite or not a number.
-    /// - `InvalidInput` if the throughput of the design, or the bytes that it stores in any order of the levels, need more than 1,000 physical partitions.
-    /// - `InvalidWorkload` if the workload has load, but none for the [table](Design::table) of the design.
+    /// - `InvalidInput` if the design's throughput, or its stored bytes in any level order, need more than 1,000 physical partitions.
+    /// - `InvalidWorkload` if the workload has load, but none for the design's [table](Design::table).
     pub fn container(&self, design: &Design) -> Result<Container> {
         if let Some((query, level)) = design.unknown.clone() {
             let known = design.levels.join(", ");
@@ -101,7 +101,7 @@ impl Report {
         }
         let ranges = self.demand.ranges.iter().filter(|((table, _), _)| is_table(table));
         for ((_, range), demand) in ranges {
-            // A container of one level routes by the entire key, of which a query of several keys has only a part.
+            // A single-level container routes by the entire key, which a query over several keys does not fix.
             let common = if design.levels.len() == 1 { Vec::new() } else { common_levels(range) };
             unplaced += spread(&mut keys, &common, demand, seconds, design)?;
         }

@@ -1,4 +1,4 @@
-//! Adds up the load of a run: the bytes and request units of each partition key, and of each range of partition keys.
+//! Totals the load of a run by partition key and by range of partition keys.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -40,7 +40,7 @@ impl Demand {
         of_keys.chain(self.ranges.keys().map(|(table, _)| table.as_str())).collect()
     }
 
-    /// Adds the load of an operation that is performed `times` times.
+    /// Adds the load of an operation performed `times` times.
     pub(super) fn add(&mut self, step: &Step, times: f64) {
         match step.class {
             None => self.write(step, times),

@@ -6,7 +6,7 @@ use table_hierarchy::{Bounds, PartitionMap, level_names};
 
 use crate::fault::WorkloadFault;
 
-/// The design of a Cosmos DB for NoSQL container, and the duration of the workload that it is designed for.
+/// The design of a Cosmos DB for NoSQL container, and the duration of its workload.
 ///
 /// ```
 /// use table_core::Entity;
@@ -54,8 +54,8 @@ impl Design {
         }
     }
 
-    /// Sets the name of the table whose load the container receives. The default is the table that the entity type declares. Set it if the workload uses another
-    /// table, such as one of [`table_named`](table_core::TableStoreExt::table_named) or of a period.
+    /// Sets the table whose load the container receives. The default is the entity type's declared table. Set it if the workload uses a different table, such
+    /// as one opened with [`table_named`](table_core::TableStoreExt::table_named) or the table of a period.
     #[must_use]
     pub fn table(self, name: impl Into<String>) -> Self {
         Self { table: name.into(), ..self }
@@ -100,8 +100,8 @@ impl Design {
         Self { deadline: Some((ru, seconds)), ..self }
     }
 
-    /// Adds a query that fixes these levels. The report compares the orders of levels by the total number of partitions that the queries touch. A query that is
-    /// added twice counts twice.
+    /// Adds a query that fixes these levels. The report compares level orders by the total number of partitions touched by the queries. A query added twice
+    /// counts twice.
     ///
     /// [`Report::container`](crate::Report::container) rejects a query that fixes an unknown level.
     #[must_use]
@@ -115,7 +115,7 @@ impl Design {
         self
     }
 
-    /// Checks the numbers of the design.
+    /// Checks the design's numeric settings.
     ///
     /// # Errors
     /// `InvalidWorkload` if a number is negative, infinite or not a number.

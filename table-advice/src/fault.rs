@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use table_core::Fault;
 
-/// The reason why a workload cannot be parsed or run.
+/// The reason a workload cannot be parsed or run.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidWorkload)]
 pub(super) enum WorkloadFault {

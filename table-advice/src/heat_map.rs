@@ -16,6 +16,7 @@ pub(super) struct Touch {
 }
 
 /// A heat map: entities written and pages read per second, by partition and time. The sixteen hottest partitions have a row each, in key order.
+///
 /// ```
 /// use table_advice::HeatMap;
 ///

@@ -12,7 +12,7 @@ use crate::random::real;
 use crate::spread::{Heat, PARTITION_TARGET, Peak};
 use crate::step::Step;
 
-/// The number of requests per second that one account of the service accepts (SCL-1).
+/// The number of requests per second accepted by one account of the service (SCL-1).
 pub(super) const ACCOUNT_TARGET: u64 = 20_000;
 const SECONDS_A_MONTH: f64 = 30.0 * 86_400.0;
 
@@ -130,7 +130,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the costs of the patterns, in the order in which they were added to the workload.
+    /// Returns the costs of the patterns, in the order they were added to the workload.
     #[must_use]
     pub fn patterns(&self) -> &[PatternCost] {
         &self.patterns

@@ -40,8 +40,8 @@ impl Turn {
 }
 
 impl Workload {
-    /// Runs the workload without I/O. A pattern with a rate above 0 that is too rare to occur in the run is evaluated once: its operation is priced and checked,
-    /// but is not part of the heat map.
+    /// Runs the workload without I/O. A pattern with a rate above 0 that is too rare to occur in the run is evaluated once: its operation is priced and
+    /// checked, but is not part of the heat map.
     ///
     /// # Errors
     /// - `InvalidWorkload` if no pattern has operations, or if two patterns have the same name.
@@ -74,7 +74,7 @@ fn run(workload: &Workload) -> Result<Report> {
         turn.cost.add(&step);
         tally.add(seconds, step)?;
     }
-    // The cost of an operation does not depend on its rate, so a pattern that is too rare for the run is costed by an operation outside of it.
+    // The cost of an operation does not depend on its rate, so a pattern too rare for the run is priced by one operation outside it.
     for (turn, pattern) in turns.iter_mut().zip(&workload.patterns) {
         if turn.number == 0 && pattern.per_second > 0.0 {
             let step = turn.next(workload, pattern, end)?;

@@ -50,7 +50,7 @@ use std::fmt;
 use table_core::Result;
 use table_core::entity::Entity;
 
-/// The number of writes per second that one partition of the service accepts (SCL-1).
+/// The number of writes per second accepted by one partition of the service (SCL-1).
 pub const PARTITION_TARGET: f64 = 2_000.0;
 
 /// The partition with the largest share of the writes in any one run.
@@ -90,7 +90,7 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of `writes` consecutive writes, at least 1. Pass the number of writes that the program makes per second.
+    /// Creates a measurement over runs of `writes` consecutive writes, at least 1. Pass the program's number of writes per second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());
@@ -138,7 +138,7 @@ impl Heat {
         self.counts.iter().map(|count| count.total).sum()
     }
 
-    /// Returns the number of partitions that were written to.
+    /// Returns the number of partitions written to.
     #[must_use]
     pub const fn partitions(&self) -> usize {
         self.counts.len()
@@ -202,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// An entity type with the key layout that the rule catalogue recommends.
+    /// An entity type with the key layout recommended by the rule catalogue.
     #[derive(Entity)]
     #[partition_key(department, "_", employee)]
     #[row_key(at, "_", event)]

@@ -1,4 +1,4 @@
-//! Steps: the requests of one operation in a workload, and the partitions that they touch.
+//! Steps: the requests of one operation in a workload, and the partitions touched by them.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -123,10 +123,10 @@ impl Step {
     }
 }
 
-/// The number of consecutive pages that one read fetches per second. Pages after the first second do not count towards the heat.
+/// The number of consecutive pages fetched per second by one read. Pages after the first second do not count towards the heat.
 const PAGES_A_SECOND: u64 = 20;
 
-/// Returns the load of a read with `pages` pages: the number of pages that it fetches in its first second.
+/// Returns the load of a read with `pages` pages: the number of pages fetched in its first second.
 pub(super) const fn load(pages: u64) -> u64 {
     if pages > PAGES_A_SECOND { PAGES_A_SECOND } else { pages }
 }

@@ -156,7 +156,7 @@ fn a_pattern_that_is_rarer_than_the_run_is_priced_and_checked() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that the price of constant operations and the maximum number of their requests do not depend on whether the operations occur in the run.
+    /// Tests that a pattern of constant operations has the same price and maximum number of requests even if it does not occur in the run.
     #[test]
     fn the_price_and_the_requests_of_a_pattern_do_not_depend_on_its_rate(
         exponents in prop::collection::vec(-6.0..1.0_f64, 1..4),

@@ -18,7 +18,7 @@ pub const MOST_SECONDS: u32 = 30 * 86_400;
 
 type Next = Box<dyn Fn(&mut Draw<'_>) -> Result<Step>>;
 
-/// One kind of operation with its rate.
+/// An operation and its rate.
 pub(super) struct Pattern {
     pub(super) name: String,
     pub(super) per_second: f64,
@@ -67,7 +67,7 @@ impl Workload {
         Self { prices: Some(prices), ..self }
     }
 
-    /// Adds a kind of operation with its rate. Invalid rates and names are reported by [`run`](Self::run).
+    /// Adds an operation with its rate. Invalid rates and names are reported by [`run`](Self::run).
     #[must_use]
     pub fn pattern(
         mut self,
@@ -79,7 +79,7 @@ impl Workload {
         self
     }
 
-    /// Adds a recording made by a [`Meter`](crate::meter::Meter::recording). It is replayed at `per_second` requests per second, and starts again when it ends.
+    /// Adds a recording made by a [`Meter`](crate::meter::Meter::recording). It is replayed at `per_second` requests per second, and restarts when it ends.
     ///
     /// ```
     /// use table_advice::Workload;

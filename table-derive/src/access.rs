@@ -1,5 +1,5 @@
-//! Diagnostics for malformed `access_patterns!` lists. A declarative macro in `table-core` expands valid lists. Its fallback rules call the functions
-//! of this module, because only a procedural macro can report an error at the offending tokens.
+//! Diagnostics for malformed `access_patterns!` lists. A declarative macro in `table-core` expands valid lists. Its fallback rules call this module, because
+//! only a procedural macro can report errors at the offending tokens.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -13,7 +13,7 @@ const QUESTION: &str = "by_id(department: &str, id: u32) <= point = Employee::ke
 /// The cost ceilings that an access pattern can declare, without their arguments.
 const CEILINGS: [&str; 6] = ["point", "range", "partition", "partitions", "fanout", "scan"];
 
-/// Reports every mistake in a list of access patterns that matches no rule of the macro.
+/// Reports every error in an access-pattern list that no rule of `access_patterns!` matches.
 pub(crate) fn list(input: TokenStream) -> TokenStream {
     let ctxt = Ctxt::new();
     let unread = "this is not a list of access patterns";
@@ -25,7 +25,7 @@ pub(crate) fn list(input: TokenStream) -> TokenStream {
     ctxt.check().err().map(syn::Error::into_compile_error).unwrap_or_default()
 }
 
-/// Reports a missing or unknown ceiling. The input is the pattern's name, followed by its ceiling if it has one.
+/// Reports a missing or unknown cost ceiling. The input is the pattern's name, followed by its ceiling if it has one.
 pub(crate) fn ceiling(input: TokenStream) -> TokenStream {
     let ctxt = Ctxt::new();
     let mut tokens = input.into_iter();
@@ -50,7 +50,7 @@ pub(crate) fn ceiling(input: TokenStream) -> TokenStream {
     ctxt.check().err().map(syn::Error::into_compile_error).unwrap_or_default()
 }
 
-/// Returns the tokens after the first one. Each gets the span of the first token, and rustc therefore reports errors there.
+/// Returns the tokens after the first one, each with the span of the first token, so rustc reports errors there.
 pub(crate) fn at(input: TokenStream) -> TokenStream {
     let mut tokens = input.into_iter();
     let span = tokens.next().map_or_else(Span::call_site, |token| token.span());
@@ -101,7 +101,7 @@ fn read(ctxt: &Ctxt, input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Nothing>().map(drop)
 }
 
-/// Parses one access pattern. The caller adds the code and the help text to an error.
+/// Parses one access pattern. The caller adds the error number and help text.
 fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.call(Attribute::parse_outer)?;
     for word in ["pub", "fn"] {
@@ -144,7 +144,7 @@ fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Token![=]>()?;
     let mut last = name.span();
     while !input.peek(Token![;]) {
-        // A selection cannot contain this token. It therefore starts the next pattern.
+        // A selection cannot contain this token, so it starts the next pattern.
         let is_of_next = input.peek(Token![<=]) || (input.peek(Token![=]) && !input.peek(Token![==]));
         if input.is_empty() || is_of_next {
             let span = if is_of_next { name.span() } else { last };

@@ -1,4 +1,4 @@
-//! Rules that can be checked on the tokens of a declaration. The compiler checks the rules about types.
+//! Rules checked on the tokens of a declaration. The compiler checks rules about types.
 
 mod ended;
 mod generics;
@@ -20,7 +20,7 @@ use crate::model::Entity;
 pub(crate) use part_type::check_inside;
 pub(crate) use wide::{check as check_wide, is_wide};
 
-/// Checks every rule of an entity.
+/// Checks an entity declaration against every rule.
 pub(crate) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     table::check(ctxt, entity);
     generics::check(ctxt, entity);

@@ -1,4 +1,4 @@
-//! Codecs of key fields. Converts the words in an attribute to the codec type that the generated code uses.
+//! Codecs of key fields. Converts the words in an attribute to the codec type used by the generated code.
 //!
 //! A new codec needs a type in the runtime and one line in [`words`].
 
@@ -24,13 +24,13 @@ pub(crate) use words::{Output, Word, attributes, filled};
 pub(crate) enum Codec {
     /// The default: the codec in the field's attribute or, without one, the codec of the type's `KeyPart` implementation.
     Natural,
-    /// The default codec for a level. It escapes the character that ends a level.
+    /// The default codec for a level. It escapes the level terminator.
     Level,
     /// A codec word with its arguments.
     Word(Box<Written>),
     /// The path of a user-defined codec type.
     Custom(Path),
-    /// The path of a user-defined type that computes a derived part, which loses some of the value.
+    /// The path of a user-defined type that computes a derived part, which does not preserve the whole value.
     Derived(Path),
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Written {
 }
 
 impl Codec {
-    /// Returns this codec. If it is the default, returns `own`, the codec in the field's attribute.
+    /// Returns this codec with the default codec replaced by `own`, the codec in the field's attribute.
     pub(crate) fn or_own(&self, own: Option<&Self>) -> Self {
         match self {
             Self::Natural => own.cloned().unwrap_or(Self::Natural),
@@ -100,7 +100,7 @@ impl Codec {
         }
     }
 
-    /// Returns the codec as it is written around a field: `digits(6, id)`.
+    /// Returns the codec as written around a field: `digits(6, id)`.
     pub(crate) fn form(&self, field: &str) -> String {
         match self {
             Self::Natural | Self::Level => field.to_owned(),
@@ -120,7 +120,7 @@ impl Codec {
         !self.is_decodable() && self.word().is_some_and(|word| word.name != "truncate")
     }
 
-    /// Returns the character that ends this codec's texts, which no text contains, or `None` if the texts have no such character.
+    /// Returns the codec's terminator, a character its encoded values cannot contain, or `None` if it has none.
     pub(crate) fn end(&self) -> Option<char> {
         let Self::Word(written) = self else { return None };
         match written.word.name {
@@ -163,15 +163,15 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the codec's arguments may be invalid for a field, or the codec inside it may be. Other codecs need no check constant, which would
-    /// increase compile time.
+    /// Returns `true` if the arguments of this codec or of its inner codec may be invalid for a field. Other codecs omit the check constant to save compile
+    /// time.
     pub(crate) fn may_fault(&self) -> bool {
         match self {
             Self::Natural | Self::Level => false,
             Self::Custom(_) | Self::Derived(_) => true,
             Self::Word(written) => {
                 let may_fault_inside = || match &written.inner {
-                    // The default codec of a user-defined type may have no fixed width, which `desc` needs.
+                    // The default codec of a user-defined type may lack the fixed width that `desc` needs.
                     Some(Self::Natural) => written.word.name == "desc",
                     Some(inner) => inner.may_fault(),
                     None => false,
@@ -192,7 +192,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the encoded times follow the time of the value, in either direction.
+    /// Returns `true` if encoded times advance with the value, in ascending or descending order.
     pub(crate) fn follows_time(&self) -> bool {
         match self {
             Self::Natural | Self::Level => true,
@@ -206,7 +206,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the codec writes an instant only if it is on the minute, the hour or a coarser unit.
+    /// Returns `true` if the codec accepts only instants at the start of a minute, an hour or a coarser unit.
     pub(crate) fn is_coarse_time(&self) -> bool {
         let Self::Word(written) = self else { return false };
         let has_seconds = || written.arguments.iter().any(|argument| argument.to_string().contains("ss"));
@@ -218,7 +218,7 @@ impl Codec {
         }
     }
 
-    /// Returns the arguments of a time codec and its field, as they are written in a key: `"yyyyMMdd", at`.
+    /// Returns the arguments of a time codec and its field, as written in a key: `"yyyyMMdd", at`.
     pub(crate) fn arguments_of(&self, field: &Ident) -> String {
         let text = match self {
             Self::Word(written) => written.arguments.iter().find_map(|argument| {
@@ -231,7 +231,7 @@ impl Codec {
         format!("{}{field}", text.unwrap_or_default())
     }
 
-    /// Returns `true` if the codec writes every instant.
+    /// Returns `true` if the codec can encode every instant.
     pub(crate) fn is_whole_time(&self) -> bool {
         match self {
             Self::Natural | Self::Level => true,

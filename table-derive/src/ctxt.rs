@@ -6,12 +6,12 @@ use std::fmt::Display;
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// A collector of errors. Parsers and checks report errors to it and continue, instead of stopping at the first mistake.
+/// An error collector. Parsers and checks report errors to it and continue, instead of stopping at the first one.
 ///
 /// Dropping a collector without calling `check` panics, because errors would be lost. This is always a bug in the macro.
 pub(crate) struct Ctxt {
     errors: RefCell<Option<Vec<syn::Error>>>,
-    /// `true` if no reported mistake prevents the expansion of the declaration.
+    /// `true` if no reported error prevents the expansion of the declaration.
     sound: Cell<bool>,
 }
 
@@ -20,18 +20,17 @@ impl Ctxt {
         Self { errors: RefCell::new(Some(Vec::new())), sound: Cell::new(true) }
     }
 
-    /// Reports a mistake at the given tokens, with its number in `docs/errors.md`, a description and a help text.
+    /// Reports an error at the given tokens, with its number in `docs/errors.md`, a description and a help text.
     pub(crate) fn error(&self, number: &str, tokens: impl ToTokens, wrong: impl Display, help: impl Display) {
         self.push(mistake(number, tokens, wrong, help));
     }
 
-    /// Reports a mistake at a span, with its number, a description and a help text.
+    /// Reports an error at a span, with its number, a description and a help text.
     pub(crate) fn error_at(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         self.push(syn::Error::new(span, numbered_message(number, &wrong, &help)));
     }
 
-    /// Reports a mistake that does not prevent the expansion. The declaration is expanded completely, and the compiler therefore
-    /// reports its type errors in the same run.
+    /// Reports an error that does not prevent the expansion. The declaration is expanded completely, so the compiler reports its type errors in the same run.
     pub(crate) fn error_and_expand(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         let sound = self.sound.get();
         self.error_at(number, span, wrong, help);
@@ -46,12 +45,12 @@ impl Ctxt {
         }
     }
 
-    /// Returns `true` if none of the reported mistakes prevents the expansion.
+    /// Returns `true` if none of the reported errors prevents the expansion.
     pub(crate) fn is_sound(&self) -> bool {
         self.sound.get()
     }
 
-    /// Returns all mistakes as one error, in the order in which they were reported.
+    /// Returns all reported errors combined into one, in the order reported.
     pub(crate) fn check(self) -> syn::Result<()> {
         let mut errors = self.errors.take().unwrap_or_default().into_iter();
         let Some(mut all) = errors.next() else { return Ok(()) };
@@ -62,7 +61,7 @@ impl Ctxt {
     }
 }
 
-/// Creates the error for a mistake, which the caller then reports.
+/// Creates an error without reporting it.
 pub(crate) fn mistake(
     number: &str,
     tokens: impl ToTokens,

@@ -30,8 +30,8 @@ impl Expansion {
     }
 }
 
-/// Expands `#[derive(Entity)]`. If the declaration has mistakes, the output consists of all errors and a stub with the
-/// same traits and functions, which prevents follow-up errors.
+/// Expands `#[derive(Entity)]`. If the declaration is invalid, the output consists of all errors and a stub with the same traits and functions, which prevents
+/// follow-up errors.
 pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     let read = |ctxt: &Ctxt, input: &DeriveInput| {
         if check::is_wide(ctxt, input) {
@@ -121,9 +121,8 @@ fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<E
     quote!(#names #mistakes #items)
 }
 
-/// Removes the spans of visibilities. If a generated function starts with the `pub` of the struct and contains the type of a
-/// field, rustc treats the function as user-written. It then reports a wrong field type twice: at the field, and for the
-/// entire function.
+/// Replaces the spans of visibilities with the macro's call site. If a generated function starts with the struct's `pub` and contains a field's type, rustc
+/// treats the function as user-written. It then reports a wrong field type twice: at the field, and for the entire function.
 fn without_visibility_spans(input: &mut DeriveInput) {
     let fields = match &mut input.data {
         Data::Struct(data) => Some(data.fields.iter_mut().map(|field| &mut field.vis)),

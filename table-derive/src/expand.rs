@@ -132,8 +132,7 @@ fn maintained(entity: &Entity<'_>) -> TokenStream {
     quote!(#feed #relations)
 }
 
-/// Returns the constant that lets reads of several partitions skip the partitions of indexes. Returns `None` if all index rows
-/// are in the partitions of entities or in other tables.
+/// Returns the constant that lets multi-partition reads skip index partitions, or `None` if all index rows are in entity partitions or in other tables.
 fn around(entity: &Entity<'_>) -> Option<TokenStream> {
     let mut indexes = entity.indexes.iter().filter(|index| index.partition_key.is_some());
     let is_here = |table: &LitStr| table.value().eq_ignore_ascii_case(&entity.table.0);
@@ -145,7 +144,8 @@ fn around(entity: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns the set of the entity's table, the schemas of the other types in that table, and the proof that the rows of all types can be told apart.
+/// Returns the constants for an entity in a set: the schemas of the set, the `IS_MIXED` flag, and the compile-time check that the rows of all types can be told
+/// apart.
 fn set_constants(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Option<TokenStream>) {
     let Some(set) = &entity.set else { return (None, None, None) };
     let ty = entity.ty();
@@ -162,7 +162,7 @@ fn set_constants(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStrea
     (Some(designs), Some(mixed), proof)
 }
 
-/// Expands a declaration with mistakes to empty traits, the columns, and functions without bodies. These stubs prevent follow-up errors.
+/// Expands an invalid declaration to empty traits, the columns, and functions without bodies. These stubs prevent follow-up errors.
 pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let aliases = aliases::Aliases::default();
@@ -198,7 +198,7 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (plain, ends) = (plain(entity), relations::ends(entity));
@@ -255,7 +255,7 @@ fn wrapped(runtime: &Path, items: &TokenStream) -> TokenStream {
     }
 }
 
-/// Marks entities that an ordinary write stores completely because no rows are derived from them.
+/// Marks an entity as plain: it has no derived rows, so an ordinary write stores it completely.
 fn plain(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let table = &entity.table.0;
@@ -286,7 +286,7 @@ fn allow() -> TokenStream {
     }
 }
 
-/// Suppresses a lint for a struct with the name of a generated selection, such as `Scan`.
+/// Suppresses a lint for a struct that shares its name with a generated selection, such as `Scan`.
 fn allow_names(entity: &Entity<'_>) -> Option<TokenStream> {
     let ident = entity.ty().ident;
     let is_selection = ["Key", "Partition", "Rows", "Scan", "Within"].iter().any(|name| ident == name);

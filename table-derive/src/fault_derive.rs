@@ -13,7 +13,7 @@ struct Arguments {
     rule: Option<Rule>,
 }
 
-/// The violated rule that an error reports.
+/// The violated rule reported by an error.
 #[derive(Clone)]
 enum Rule {
     Text(LitStr),

@@ -1,5 +1,5 @@
-//! Parsers for lists in attributes, such as `word, word = value, word(…)`. Each mistake is reported with the correct
-//! syntax, and parsing continues with the next item.
+//! Parsers for lists in attributes, such as `word, word = value, word(…)`. Each error is reported with the correct syntax, and parsing continues with the next
+//! item.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -11,7 +11,7 @@ use crate::ctxt::{self, Ctxt};
 use crate::samples::{key_fields, with_arguments, with_kind, with_names};
 use crate::symbol::{self, ENTITY, PARTITION_KEY, ROW_KEY, Symbol};
 
-/// The keywords that an attribute accepts.
+/// The keywords accepted by an attribute.
 pub(crate) struct Words {
     /// The name of the attribute.
     pub(crate) of: Symbol,
@@ -66,7 +66,7 @@ impl Words {
             .map(|help| with_arguments(&with_kind(&help, arguments), &spelt, arguments))
     }
 
-    /// Returns the help text for a key that is declared inside `#[entity(…)]`, such as `row_key = "id"`.
+    /// Returns the help text for a key declared inside `#[entity(…)]`, such as `row_key = "id"`.
     fn key_of(&self, word: &Ident, arguments: &TokenStream) -> Option<String> {
         let is_key = self.of == ENTITY && (word == PARTITION_KEY || word == ROW_KEY);
         let fields = is_key.then(|| key_fields(arguments)).filter(|fields| !fields.is_empty())?;
@@ -93,7 +93,7 @@ impl Words {
     }
 }
 
-/// Parses the content of an attribute's parentheses. Missing or empty parentheses are mistakes.
+/// Parses the content of an attribute's parentheses. Missing or empty parentheses are errors.
 pub(crate) fn in_parentheses<T>(
     ctxt: &Ctxt,
     attr: &Attribute,
@@ -130,7 +130,7 @@ impl<F: FnOnce() -> String> Form for F {
     }
 }
 
-/// Returns the tokens that follow the name of an attribute.
+/// Returns the tokens after the name of an attribute.
 pub(crate) fn arguments(attr: &Attribute) -> TokenStream {
     match &attr.meta {
         Meta::Path(_) => TokenStream::new(),
@@ -181,8 +181,8 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
     Err(input.error("expected a value"))
 }
 
-/// Returns an error with an example of a keyword. It points at the unparsed tokens after the keyword, or
-/// at the keyword if no tokens are left. An error that is more specific is kept.
+/// Converts a parse error into one with an example of the keyword. It points at the unparsed tokens after the keyword, or at the keyword if no tokens are left.
+/// Returns an error that already has a number unchanged.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
     // A comma means that the tokens after the value are superfluous.
     let is_more = input.peek(Token![,]);
@@ -220,7 +220,7 @@ pub(crate) fn may_end(input: ParseStream) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
-/// Returns `true` if the next tokens look like another item that is not preceded by a comma.
+/// Returns `true` if the next tokens look like another item without a preceding comma.
 fn begins_item(input: ParseStream) -> bool {
     input.peek(Ident::peek_any) || input.peek(Lit)
 }
@@ -250,8 +250,7 @@ pub(crate) fn is_name(text: &str) -> bool {
     syn::parse_str::<Ident>(text).is_ok()
 }
 
-/// Returns all names in the tokens, the last one first, because a field follows the arguments of its codec. Keywords are
-/// omitted: no field can have such a name.
+/// Returns all names in the tokens, last first, because a field follows its codec's arguments. Keywords are omitted, because they cannot be field names.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     for token in tokens {

@@ -24,8 +24,8 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Declares `#[derive(Entity)]` with the attributes of entities. The macro also accepts attributes of other libraries, but only
-/// to suggest the right attribute. The documentation (`--cfg docsrs`) lists only the attributes of entities.
+/// Declares `#[derive(Entity)]` and its attributes. The macro also accepts other libraries' attributes, but only to suggest the right one. The documentation
+/// (`--cfg docsrs`) lists only the attributes of entities.
 macro_rules! entity {
     (own: [$($own:ident),*], foreign: [$($foreign:ident),*]) => {
         /// Makes a struct an entity with keys, a schema, typed columns and typed selections. See `table_core::Entity`.
@@ -119,7 +119,7 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
         property,
         slots,
         part,
-        // This attribute is recognised only to report its use here.
+        // `index` and `index_entity` are recognised only to report their use here.
         index,
         index_entity,
         digits,
@@ -143,7 +143,7 @@ pub fn derive_wide(input: TokenStream) -> TokenStream {
     derive::wide(input.into(), runtime::find_patterns).into()
 }
 
-/// Reports the mistakes in a list that no rule of `access_patterns!` matches. Not public API.
+/// Reports the errors in an access-pattern list that no rule of `access_patterns!` matches. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_list(input: TokenStream) -> TokenStream {
@@ -157,7 +157,7 @@ pub fn access_ceiling(input: TokenStream) -> TokenStream {
     access::ceiling(input.into()).into()
 }
 
-/// Returns the tokens after the first one, all with the span of the first one. Not public API.
+/// Returns the tokens after the first one, all with the span of the first. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_at(input: TokenStream) -> TokenStream {

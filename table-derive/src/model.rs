@@ -1,4 +1,4 @@
-//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps the tokens that it was parsed from.
+//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps its source tokens.
 
 mod constant;
 pub(crate) mod generics;
@@ -41,7 +41,7 @@ use crate::symbol::{self, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY};
 
 /// The declaration of an entity.
 pub(crate) struct Entity<'a> {
-    /// The struct, as it was declared.
+    /// The struct as declared.
     pub(crate) original: &'a DeriveInput,
     /// The generic parameters of the struct.
     pub(crate) parameters: Parameters,
@@ -51,7 +51,7 @@ pub(crate) struct Entity<'a> {
     pub(crate) name: String,
     /// The name of the table, with its span.
     pub(crate) table: (String, Span),
-    /// The lints that the declaration waives.
+    /// The lints waived by the declaration.
     pub(crate) allows: Allows,
     /// The word `feed`, if present. The feed of each partition then records every change.
     pub(crate) feed: Option<Ident>,
@@ -73,13 +73,13 @@ pub(crate) struct Entity<'a> {
     pub(crate) row_key: Option<Key>,
     /// The indexes, in declaration order.
     pub(crate) indexes: Vec<Index>,
-    /// All names in attributes that refer to fields, whether these fields exist or not.
+    /// All field names in attributes, including names of unknown fields.
     pub(crate) named: Vec<Ident>,
 }
 
 /// A field of an entity.
 pub(crate) struct Field<'a> {
-    /// The field, as it was declared.
+    /// The field as declared.
     pub(crate) original: &'a syn::Field,
     /// The name of the field.
     pub(crate) ident: &'a Ident,
@@ -96,7 +96,7 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Entity<'a> {
-    /// Returns `true` if the type of a field is written as `DateTime<Utc>`. The compiler recognises aliases of it.
+    /// Returns `true` if a field's type is written as `DateTime<Utc>`. Type aliases are left to the compiler.
     pub(crate) fn is_instant(&self, at: usize) -> bool {
         let Some(Type::Path(path)) = self.fields.get(at).map(|field| field.ty) else { return false };
         let Some(last) = path.path.segments.last().filter(|last| last.ident == "DateTime") else {
@@ -145,7 +145,7 @@ impl<'a> Entity<'a> {
             Some(name) => (name.value(), name.span()),
             None => (input.ident.unraw().to_string(), input.ident.span()),
         };
-        // Only `table-patterns` contains the items of relations.
+        // Only `table-patterns` contains the relation items.
         let has_relations = !copied_by.is_empty() || !copies_from.is_empty();
         let find = || if has_relations { find_patterns() } else { runtime() };
         let runtime = declared_runtime.unwrap_or_else(find);
@@ -208,7 +208,7 @@ impl<'a> Entity<'a> {
         [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.unread)
     }
 
-    /// Returns the position in the schema of the property that stores a field.
+    /// Returns the schema position of the property that stores a field.
     pub(crate) fn place(&self, field: usize) -> usize {
         self.properties_before(field).count()
     }
@@ -226,7 +226,7 @@ impl<'a> Entity<'a> {
         self.fields.iter().take(field).filter_map(|field| field.property.as_ref())
     }
 
-    /// Returns the fields that are stored as properties, in declaration order.
+    /// Returns the fields stored as properties, in declaration order.
     pub(crate) fn properties(&self) -> impl Iterator<Item = (&Field<'a>, &Property)> {
         self.fields.iter().filter_map(|field| Some((field, field.property.as_ref()?)))
     }
@@ -244,7 +244,7 @@ fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexA
     of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
 }
 
-/// Returns the help text for an entity that is not a struct. For an enum, it contains the set of the structs to write in place of its variants.
+/// Returns the help text for an entity that is not a struct. For an enum, it suggests one struct for each variant, and an entity set of these structs.
 fn one_struct_each(input: &DeriveInput) -> String {
     let help = "write one struct for each kind of entity";
     let Data::Enum(data) = &input.data else { return help.to_owned() };
@@ -257,7 +257,7 @@ fn one_struct_each(input: &DeriveInput) -> String {
     )
 }
 
-/// Returns the fields of a struct with named fields. For any other declaration, reports that mistake and no others.
+/// Returns the fields of a struct with named fields. For any other declaration, reports only that error.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error("T010", &input.ident, "an entity must be a struct", one_struct_each(input));
@@ -285,7 +285,7 @@ fn fields<'a>(ctxt: &Ctxt, named: &'a FieldsNamed, keyed: &Keyed<'_>) -> Vec<Fie
     fields.collect()
 }
 
-/// Returns a type without the invisible group around a type that a macro passes on, and without parentheses.
+/// Removes parentheses and the invisible groups around types forwarded by a macro.
 pub(crate) fn ungrouped(mut ty: &Type) -> &Type {
     while let Type::Group(TypeGroup { elem, .. }) | Type::Paren(TypeParen { elem, .. }) = ty {
         ty = elem;

@@ -1,4 +1,4 @@
-//! Finds the path of the runtime in the user's crate: the package of this project on which the crate depends, under the name that the crate gives it.
+//! Finds the runtime's path in the user's crate: a package of this project among the crate's dependencies, under its local name.
 
 use std::path::Path as FilePath;
 use std::{env, fs};
@@ -31,7 +31,7 @@ pub(crate) fn find_patterns() -> Path {
     first_of(&[("table-patterns", "table_patterns")]).unwrap_or_else(|| parse_quote!(::table_patterns))
 }
 
-/// Returns the path of one of these packages on which the crate depends: the first one that the crate can use in all of its targets and features.
+/// Returns the path of one of these packages among the crate's dependencies, preferring a package usable in all targets and features.
 ///
 /// A library cannot use the dependencies of its tests, nor an optional dependency whose feature is off. These are returned only if nothing better is found.
 fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
@@ -46,10 +46,10 @@ fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
     Some(parse_quote!(::#name))
 }
 
-/// Returns the name of a package in the crate. `itself` is the package's own name, which is returned if the package is the crate.
+/// Returns the local name of a package in the crate. If the package is the crate itself, returns `itself`.
 fn name_of(package: &str, itself: &str) -> Option<String> {
     match crate_name(package) {
-        // These crates refer to themselves with `extern crate self as …`. Their tests and doctests can therefore use the derives.
+        // These crates refer to themselves with `extern crate self as …`, so their tests and doctests can use the derives.
         Ok(FoundCrate::Itself) => Some(itself.to_owned()),
         Ok(FoundCrate::Name(name)) => Some(name),
         Err(_) => None,
@@ -61,13 +61,13 @@ fn name_of(package: &str, itself: &str) -> Option<String> {
 enum Use {
     /// All targets.
     Always,
-    /// The library, if a feature is on or for some platforms.
+    /// The library, but only with a feature or on some platforms.
     Sometimes,
     /// Only tests, examples and benchmarks.
     Tests,
 }
 
-/// Returns the use of the dependency `name`, as a manifest declares it.
+/// Returns where the crate can use the dependency `name`, according to its manifest.
 fn use_of(manifest: &DocumentMut, name: &str) -> Use {
     let is_name = |text: &str| text.replace('-', "_") == name;
     if manifest.get("package").and_then(|package| package.get("name")?.as_str()).is_some_and(is_name) {

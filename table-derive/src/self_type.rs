@@ -1,4 +1,4 @@
-//! Replaces `Self` in the types of fields by the name of the struct, because generated code repeats these types outside the `impl`s of the struct.
+//! Replaces `Self` in field types with the struct's name, because generated code repeats these types outside the struct's `impl`s.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens;

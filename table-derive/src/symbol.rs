@@ -61,7 +61,7 @@ pub(crate) const BLOB: Symbol = Symbol("blob");
 pub(crate) const SLOTS: Symbol = Symbol("slots");
 pub(crate) const PART: Symbol = Symbol("part");
 
-/// Words with which other libraries declare fields of both keys.
+/// Attribute names other libraries use for partition-key and row-key fields.
 pub(crate) const FOREIGN_KEYS: [&str; 4] = ["key", "keys", "primary_key", "id"];
 
 impl PartialEq<Symbol> for Ident {
@@ -98,7 +98,7 @@ pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// Returns the known word that is most similar to the given word, or `None` if no known word is similar enough.
+/// Returns the known word most similar to the given word, or `None` if no known word is similar enough.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|known| (distance(word, known), known)).min()?;
     (near.0 * 2 <= near.1.len()).then_some(near.1)

@@ -1,4 +1,4 @@
-//! Tests of the derive macros: snapshots of expansions, lists of reported mistakes, and identical output in a second run.
+//! Tests of the derive macros: snapshots of expansions, lists of reported errors, and identical output in a second run.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -20,7 +20,7 @@ fn entity(input: TokenStream) -> String {
     prettyplease::unparse(&file)
 }
 
-/// Returns the first line of the message of each mistake.
+/// Returns each error message without its help text.
 fn mistakes(input: TokenStream) -> Vec<String> {
     let expansion = entity(input);
     let messages = expansion.split("compile_error!").skip(1).filter_map(|rest| {
@@ -379,7 +379,7 @@ fn ent_2_property_253_is_the_reported_one() {
     );
 }
 
-/// Returns the mistakes in an entity with `count` properties, one of which is in the key of an index with these settings.
+/// Returns the errors in an entity with `count` properties, one of which is in the key of an index with these settings.
 fn mistakes_of_size(count: usize, index: &TokenStream) -> Vec<String> {
     let fields = (1..count).map(|at| quote::format_ident!("value{at}"));
     mistakes(quote! {
@@ -397,7 +397,7 @@ fn mistakes_of_size(count: usize, index: &TokenStream) -> Vec<String> {
 
 #[test]
 fn ent_2_properties_of_copies_are_counted() {
-    // A copy in another table also stores both fields of the entity's key, and has `email` in its own key.
+    // A copy in a different table also stores both fields of the entity's key, and has `email` in its own key.
     let elsewhere = quote!(table = "Emails", partition_key(email), row_key("email"));
     assert_eq!(mistakes_of_size(250, &elsewhere), Vec::<String>::new());
     assert_eq!(mistakes_of_size(251, &elsewhere), Vec::<String>::new());

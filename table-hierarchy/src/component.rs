@@ -23,7 +23,7 @@ enum Value<'a> {
 }
 
 impl<'a> Component<'a> {
-    /// The value for a missing property.
+    /// The value of a missing property.
     pub const UNDEFINED: Self = Self(Value::Undefined);
     /// The value `null`.
     pub const NULL: Self = Self(Value::Null);
@@ -46,7 +46,7 @@ impl<'a> Component<'a> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))
     }
 
-    /// Appends the bytes from which the hash of this value is computed.
+    /// Appends the hash input of this value.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Value::Undefined => out.push(0x00),

@@ -70,7 +70,7 @@ impl Epk {
         }
     }
 
-    /// Returns the bytes or, for a bound after all keys, the exclusive end of the hashes (EPK-6).
+    /// Returns the bytes or, for a bound after all keys, the exclusive end of the hash space (EPK-6).
     pub(crate) fn inside(&self) -> &[u8] {
         self.as_bytes().min(&[0x40])
     }

@@ -25,7 +25,7 @@ const END: char = '!';
 /// ```
 #[must_use]
 pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
-    // Every level consists of one field whose values cannot contain the character that ends a level.
+    // Every level consists of one field whose values cannot contain the terminator.
     let level = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Field { field, form, .. }, KeyPiece::Literal("!")] if !form.alphabet.contains(END) => {
             Some(*field)
@@ -60,7 +60,7 @@ pub fn common_levels(range: &TextRange) -> Vec<String> {
     prefix.split_terminator(END).map(str::to_owned).collect()
 }
 
-/// Returns `true` if every key that is above a lower bound with the prefix and does not exceed `upper` also has the prefix.
+/// Returns `true` if every key between a lower bound with the prefix and `upper` also has the prefix.
 fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
     match upper {
         Bound::Unbounded => false,

@@ -1,8 +1,8 @@
-//! Hierarchical partition keys in Cosmos DB for NoSQL: the hash of a key and the physical partition that the hash selects.
+//! Hierarchical partition keys in Cosmos DB for NoSQL: key hashes and the physical partitions they select.
 //!
-//! A container has one to three levels. The [`Epk`] of a key is the concatenation of the hashes of its levels. Keys with a common prefix therefore form one
-//! range of hashes ([`EpkRange`]). Physical partitions are ranges that cover all hashes without gaps or overlaps ([`PartitionMap`]). A [`Route`] determines the
-//! partitions that a query touches. A [`Load`] computes the hot partitions and the next split from the load of each key. This package does not connect to a
+//! A container has one to three levels. The [`Epk`] of a key is the concatenation of its level hashes. Keys with a common prefix therefore form one range of
+//! hashes ([`EpkRange`]). Physical partitions are ranges that cover all hashes without gaps or overlaps ([`PartitionMap`]). A [`Route`] determines the
+//! partitions touched by a query. A [`Load`] computes the hot partitions and the next split from the load of each key. This package does not connect to a
 //! service. `table-cosmos` does, and it reads the ranges of a live container.
 //!
 //! ```

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::{Component, Epk, EpkRange, PartitionMap};
 use table_core::{Error, ErrorCode, Result};
 
-/// The number of bytes in a gigabyte, as the service counts them.
+/// The number of bytes in a gigabyte, as used by the service.
 const GB: f64 = 1_000_000_000.0;
 /// The maximum number of partitions that a throughput may need. They are added one by one.
 const MOST_PARTITIONS: f64 = 1_000.0;
@@ -52,7 +52,7 @@ impl Bounds {
 /// The load of one partition key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyLoad {
-    /// The values of the levels of the key.
+    /// The key's level values.
     pub levels: Vec<String>,
     /// The number of bytes stored.
     pub bytes: f64,
@@ -67,7 +67,7 @@ pub struct KeyLoad {
 pub struct Heat {
     /// The number of the partition.
     pub id: u32,
-    /// The range of effective partition keys that the partition contains.
+    /// The partition's range of effective partition keys.
     pub range: EpkRange,
     /// The number of partition keys in the partition.
     pub keys: usize,
@@ -77,7 +77,7 @@ pub struct Heat {
     pub growth: f64,
     /// The number of request units requested per second.
     pub ru: f64,
-    /// The number of request units available per second, an even share of the throughput of the container.
+    /// The number of request units available per second: an even share of the container's throughput.
     pub share: f64,
     /// The used fraction of the partition's storage or of its share of the throughput, whichever is greater. If it exceeds 1, the partition is throttled or
     /// split.
@@ -131,7 +131,7 @@ pub struct NextSplit {
 #[derive(Clone, Debug)]
 pub struct Load {
     map: PartitionMap,
-    /// The load of each key, in the order of the effective partition keys.
+    /// The load of each key, ordered by effective partition key.
     keys: BTreeMap<Epk, KeyLoad>,
     bounds: Bounds,
     /// The throughput of the container. If it is `None`, each partition is assumed to have the maximum throughput.
@@ -274,7 +274,7 @@ impl Load {
         self.throughput_split(&heat)
     }
 
-    /// Returns the next split that the stored bytes of a partition cause, or `None` if the partition neither exceeds the limit nor grows.
+    /// Returns the next split caused by a partition's stored bytes, or `None` if the partition neither exceeds the limit nor grows.
     fn split_of(&self, heat: &Heat) -> Option<NextSplit> {
         let seconds = if heat.bytes > self.bounds.physical_bytes {
             0.0
@@ -301,7 +301,7 @@ impl Load {
         Some(NextSplit { id, cause: Cause::Throughput, seconds: 0.0, at: Some(at) })
     }
 
-    /// Returns `true` if the throughput of the container exceeds the maximum of its current partitions.
+    /// Returns `true` if the container's throughput exceeds the combined maximum of its current partitions.
     fn needs_partitions(&self) -> bool {
         let partitions = f64::from(u32::try_from(self.map.partitions().len()).unwrap_or(u32::MAX));
         self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
@@ -327,15 +327,14 @@ impl Load {
         best.map(|(_, epk)| epk.clone())
     }
 
-    /// Performs all splits that are due and returns them. A partition that is too large because of a single key is not split; [`near`](Self::near) lists such
-    /// keys.
+    /// Performs all due splits and returns them. A partition that is too large because of a single key is not split; [`near`](Self::near) lists such keys.
     ///
     /// # Errors
     /// `InvalidInput` if the throughput is not a number, or if it or the stored bytes need more than 1,000 partitions.
     pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
         let mut made = Vec::new();
         let needed = self.throughput.map_or(0.0, |ru| (ru / self.bounds.physical_ru).ceil());
-        // `needed > MOST_PARTITIONS` would not find NaN.
+        // `needed > MOST_PARTITIONS` would not catch NaN.
         let is_possible = needed <= MOST_PARTITIONS;
         if !is_possible {
             let message = format!(

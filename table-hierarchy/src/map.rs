@@ -16,7 +16,7 @@ use table_core::{Error, ErrorCode, Result};
 pub struct Partition {
     /// The number of the partition. Numbers are never reused.
     pub id: u32,
-    /// The range of effective partition keys that the partition contains.
+    /// The partition's range of effective partition keys.
     pub range: EpkRange,
     /// All partitions, direct and indirect, from which this one was split or merged (MAP-4).
     pub parents: Vec<u32>,
@@ -104,7 +104,7 @@ impl PartitionMap {
         after.checked_sub(1).and_then(|at| self.partitions.get(at)).unwrap_or(&self.partitions[0])
     }
 
-    /// Returns the partitions that a range touches.
+    /// Returns the partitions touched by a range.
     ///
     /// # Errors
     /// `InvalidInput` if the range is empty. An empty range is a programming error, not an empty result (MAP-10).

@@ -1,4 +1,4 @@
-//! Routes, which determine the physical partitions that a query touches and the reasons for touching them.
+//! Routes, which determine the physical partitions touched by a query and the reasons for touching them.
 
 mod any;
 
@@ -10,7 +10,7 @@ use table_core::Result;
 /// The maximum number of ranges in one query. A level whose values would exceed this number does not narrow the ranges and only filters the results (RT-9).
 const MOST_RANGES: usize = 256;
 
-/// The condition that a query sets on one level.
+/// A query's condition on one level.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fixed<'a> {
     /// The level has no condition that narrows the ranges. A range of values or a prefix does not narrow them, because hashes do not preserve order (RT-11).
@@ -19,7 +19,7 @@ pub enum Fixed<'a> {
     To(Vec<Component<'a>>),
 }
 
-/// The class of a query. It depends on the levels that the query fixes and not on the current number of partitions (HPK-39).
+/// The class of a query. It depends on the levels fixed by the query and not on the current number of partitions (HPK-39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RouteClass {
     /// The query touches no partition, because its conditions exclude each other.
@@ -46,7 +46,7 @@ impl fmt::Display for RouteClass {
     }
 }
 
-/// A partition that a query touches.
+/// A partition touched by a query.
 ///
 /// ```
 /// use table_hierarchy::{Fixed, PartitionMap, Route, Touched};
@@ -65,7 +65,7 @@ pub struct Touched {
     pub whole: bool,
 }
 
-/// The physical partitions and the key ranges that a query reads.
+/// The physical partitions and key ranges read by a query.
 ///
 /// ```
 /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};
@@ -88,7 +88,7 @@ pub struct Route {
     pub depth: usize,
     /// The requested ranges, disjoint and in order.
     pub ranges: Vec<EpkRange>,
-    /// The touched partitions, in order. A partition that is touched by two ranges occurs twice.
+    /// The touched partitions, in order. A partition touched by two ranges occurs twice.
     pub touched: Vec<Touched>,
     /// The number of partitions in the container.
     pub total: usize,
@@ -141,7 +141,7 @@ impl Route {
         Ok(Self { class, depth, ranges, touched, total: map.partitions().len(), reasons })
     }
 
-    /// Returns the number of distinct partitions that the query touches.
+    /// Returns the number of distinct partitions touched by the query.
     #[must_use]
     pub fn partitions(&self) -> usize {
         let mut ids: Vec<u32> = self.touched.iter().map(|touched| touched.id).collect();
@@ -165,7 +165,7 @@ fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     Ok(touched)
 }
 
-/// Returns the distinct values of a level. Stops as soon as it has found more values than a query can have ranges.
+/// Returns the distinct values of a level. Stops after finding more values than a query can have ranges.
 fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     let mut found = Vec::new();
     for value in values {

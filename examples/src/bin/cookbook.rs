@@ -54,7 +54,7 @@ fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     block_on(cookbook::run(&options, &mut std::io::stdout().lock()))?
 }
 
-/// Runs a future inside a tokio runtime, which the blob client of an account requires.
+/// Runs a future inside a tokio runtime, as required by the account's blob client.
 #[cfg(feature = "azure")]
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
     Ok(tokio::runtime::Runtime::new()?.block_on(future))

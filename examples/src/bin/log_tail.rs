@@ -13,7 +13,7 @@ struct Expense {
     #[digits(6)]
     employee: u32,
     at: DateTime<Utc>,
-    /// A number that distinguishes claims that were made at the same time (PAT-LOG-4).
+    /// A number that distinguishes claims made at the same time (PAT-LOG-4).
     #[digits(3)]
     number: u16,
     cents: i64,

@@ -11,7 +11,7 @@ pub struct Airport {
     pub iata: String,
     /// The name of the airport, which may contain a slash.
     pub name: String,
-    /// The city that the airport serves, or several cities separated by a slash.
+    /// The city served by the airport, or several cities separated by a slash.
     pub city: String,
     /// The two-letter code of the state or territory.
     pub state: String,

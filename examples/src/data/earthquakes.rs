@@ -6,9 +6,9 @@ use serde::Deserialize;
 /// One seismic event.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Earthquake {
-    /// The unique identifier, in lower-case letters and digits. It consists of the code of the seismic network and the identifier of the event in that network.
+    /// The unique identifier, in lower-case letters and digits. It consists of the seismic network's code and the event's identifier in that network.
     pub id: String,
-    /// The time at which the event began, with a precision of one millisecond. No two events have the same time.
+    /// The time the event began, with a precision of one millisecond. No two events have the same time.
     pub time: DateTime<Utc>,
     /// The magnitude on a logarithmic scale. It can be negative.
     pub magnitude: f64,

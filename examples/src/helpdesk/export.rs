@@ -21,7 +21,7 @@ pub(super) struct Exported {
     pub(super) tickets: u32,
 }
 
-/// Writes all entities of a tenant to a file one by one. Index rows are omitted, because an import creates them again.
+/// Writes all entities of a tenant to a file one by one. Index rows are omitted, because an import recreates them.
 pub(super) async fn tenant(store: &Store, tenant: &str, file: &Path) -> Result<Exported, Failed> {
     let mut file = BufWriter::new(File::create(file)?);
     let mut exported = Exported::default();

@@ -22,7 +22,7 @@ pub(super) fn numbers(tickets: &Tickets) -> Result<GaplessSequence<Ticket, WithP
     GaplessSequence::new(tickets, "ticket")
 }
 
-/// Returns the time at which the ticket with the given number is opened.
+/// Returns the opening time of the ticket with the given number.
 pub(super) fn created(from: DateTime<Utc>, number: u32) -> DateTime<Utc> {
     from + Duration::minutes(i64::from(number) * 7)
 }

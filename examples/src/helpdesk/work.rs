@@ -1,4 +1,4 @@
-//! The work that is done after a ticket has been closed: notifying the customer and writing an entry to the audit log.
+//! The work done after a ticket has been closed: notifying the customer and writing an entry to the audit log.
 
 use table_core::{Error, ErrorCode, Result, TableStore, TableStoreExt, ticks};
 use table_patterns::periods::PeriodTables;
@@ -16,7 +16,7 @@ pub struct Notifier<S> {
     pub audit: PeriodTables<AuditEntry, S>,
 }
 
-/// Treats the error that an entity already exists as success, because only an earlier attempt can have inserted the entity.
+/// Treats an already-exists error as success, because only an earlier attempt can have inserted the entity.
 fn once<T>(outcome: Result<T>) -> Result<()> {
     match outcome {
         Err(error) if error.is_already_exists() => Ok(()),

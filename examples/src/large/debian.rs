@@ -9,7 +9,7 @@ use super::Package;
 
 const LISTS: &str = "/var/lib/apt/lists";
 const INSTALLED: &str = "/var/lib/dpkg/status";
-/// The helper program of apt that reads index files, including compressed ones.
+/// The apt helper program that reads index files, including compressed ones.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
 /// Returns the name of the index and all packages in it, or `None` if the machine is not a Debian system or has no readable index.
@@ -18,7 +18,7 @@ pub fn load() -> Option<(String, Vec<Package>)> {
     available().or_else(installed)
 }
 
-/// Returns the packages that can be installed.
+/// Returns the installable packages.
 fn available() -> Option<(String, Vec<Package>)> {
     let mut files: Vec<PathBuf> = fs::read_dir(LISTS)
         .ok()?
@@ -30,7 +30,7 @@ fn available() -> Option<(String, Vec<Package>)> {
     (!packages.is_empty()).then(|| (LISTS.to_owned(), packages))
 }
 
-/// Returns the packages that are installed on this machine.
+/// Returns the packages installed on this machine.
 fn installed() -> Option<(String, Vec<Package>)> {
     let packages = parse(BufReader::new(File::open(INSTALLED).ok()?)).ok()?;
     (!packages.is_empty()).then(|| (INSTALLED.to_owned(), packages))
@@ -62,7 +62,7 @@ fn read(path: &Path) -> io::Result<Vec<Package>> {
     packages
 }
 
-/// Parses paragraphs of `Field: value` lines that are separated by empty lines. Paragraphs without a name, version or section are skipped.
+/// Parses paragraphs of `Field: value` lines separated by empty lines. Paragraphs without a name, version or section are skipped.
 ///
 /// # Errors
 /// Any error from the reader.

@@ -11,7 +11,7 @@ use crate::large::PackageIndex;
 use crate::model::packages::{Build, FirstBuild, Import, Section};
 use crate::store::Store;
 
-/// Writes the builds, the log and the sections. If the tables contain a different number of builds, or builds of other packages, they are dropped first.
+/// Writes the builds, the log and the sections. If the tables contain a different number of builds, or builds of different packages, they are dropped first.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -31,7 +31,7 @@ pub async fn import_index(
         writeln!(out, "  {} builds are there already", thousands(index.len()))?;
         return Ok(());
     }
-    // IMPORTANT: the marker is deleted first. If this import is interrupted, the tables do not contain the rows that the marker describes.
+    // IMPORTANT: the marker is deleted first, because an interrupted import leaves tables that do not match it.
     if done.is_some() {
         imports.delete(Import::key("PackageBuilds"), IfMatch::Any).await?;
     }

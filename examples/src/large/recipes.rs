@@ -25,7 +25,7 @@ pub const ALL: &[Recipe<PackageIndex>] = &[
     heterogeneous::HETEROGENEOUS,
 ];
 
-/// Returns a build from the middle of the index, for recipes that concern a single build.
+/// Returns a build from the middle of the index, for recipes about a single build.
 fn middle(index: &PackageIndex) -> PackageBuild<'_> {
     index.build(index.len() / 2)
 }

@@ -21,7 +21,7 @@ use crate::model::ledger::{
 };
 use crate::store::Store;
 
-/// The name under which the blobs of documents are stored.
+/// The name under which document blobs are stored.
 const FILES: &str = "ledger";
 
 /// The store with a participant that writes a line to the audit log together with each change.
@@ -29,10 +29,10 @@ pub(super) type Audited = WithParticipants<Store>;
 /// A unit of work (one transaction over several entities) on the ledger.
 type Work = UnitOfWork<Audited, table_patterns::entities::NoOutbox>;
 
-/// The reason why a request is refused.
+/// The reason a request is refused.
 #[derive(Debug)]
 pub enum Refused {
-    /// The entry has fewer than 2 or more than 50 postings, its postings do not sum to zero, or their amounts exceed an `i64` in total.
+    /// The entry has fewer than 2 or more than 50 postings, its postings do not sum to zero, or the sum of their absolute amounts overflows an `i64`.
     Unbalanced,
     /// The tenant or an account does not exist, or the accounts of the entry have different currencies.
     Unknown,
@@ -40,7 +40,7 @@ pub enum Refused {
     Account(u32),
     /// The period is closed.
     Period,
-    /// The id of the request has already been used for a different entry.
+    /// The request id has already been used for a different entry.
     OtherRequest,
     /// The entry has already been reversed.
     Reversed,
@@ -71,11 +71,11 @@ type Result<T, E = Refused> = std::result::Result<T, E>;
 /// An entry that has not been posted yet.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The id of the request, which the client chooses. A repeated request returns the response to the first one.
+    /// The request id, chosen by the client. A repeated request returns the first response.
     pub request: String,
-    /// The day on which the entry takes effect.
+    /// The day the entry takes effect.
     pub effective: NaiveDate,
-    /// A reference to the document that the entry records.
+    /// A reference to the document recorded by the entry.
     pub reference: String,
     /// The postings.
     pub lines: Vec<Line>,
@@ -229,7 +229,7 @@ impl Bookkeeping {
             let lines = entry.lines.iter().map(|line| Line { cents: -line.cents, ..*line }).collect();
             let reversal = numbers.next_in(unit).await?;
             let reference = format!("reversal of {number}");
-            // A reversal stores no request, because `reversed_by` refuses a repetition.
+            // A reversal stores no request, because `reversed_by` already prevents a repetition.
             add(unit, &tenant, (effective, reference, lines), (reversal, Some(number))).await?;
             unit.update(&entry, |entry| entry.reversed_by = Some(reversal))?;
             Ok(reversal)
@@ -284,7 +284,7 @@ impl Bookkeeping {
     }
 }
 
-/// Checks that the accounts of an entry exist and that its postings sum to zero. No sum of some of its postings overflows.
+/// Checks that an entry has 2 to 50 postings that sum to zero, and that their accounts exist and share one currency. No partial sum of the postings overflows.
 fn check(chart: &Chart, lines: &[Line]) -> Result<()> {
     let total = lines.iter().try_fold(0_i64, |total, line| total.checked_add(line.cents.checked_abs()?));
     let is_balanced = total.is_some() && lines.iter().map(|line| line.cents).sum::<i64>() == 0;
@@ -299,7 +299,7 @@ fn empty(tenant: &str, page: u32) -> Balances {
     Balances { tenant: tenant.to_owned(), page, closed: BTreeSet::new() }
 }
 
-/// Adds an entry to a unit of work, together with its postings, and the balances and sums that it changes.
+/// Adds an entry to a unit of work, together with its postings, and the changed balances and sums.
 async fn add(
     unit: &mut Work,
     tenant: &str,

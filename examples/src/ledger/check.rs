@@ -1,4 +1,4 @@
-//! Checks the invariants of the ledger of a tenant.
+//! Checks the invariants of a tenant's ledger.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Calls the webhook of a tenant. The changes in the feed of the tenant are delivered in order and at least once, each with an idempotency key.
+//! Calls a tenant's webhook. The changes in the tenant's feed are delivered in order and at least once, each with an idempotency key.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::ledger::books::Bookkeeping;
 use crate::ledger::{CONTOSO, Failed};
 use crate::model::ledger::Entry;
 
-/// A receiver that stores each call under its idempotency key. A repeated call therefore has no effect.
+/// A receiver that stores each call under its idempotency key, so a repeated call has no effect.
 #[derive(Default)]
 struct Receiver {
     calls: u32,
@@ -34,7 +34,7 @@ pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
         for entry in &entries {
             let Some(key) = entry.source_as::<Entry>(&tenant) else { continue };
             let number = key.key()?.row_key.as_str().trim_start_matches("entry_").parse()?;
-            // The cursor identifies the feed as well as the change. If the table is created again, its feed is a new one, whose numbers start again.
+            // The cursor identifies the feed as well as the change. If the table is recreated, it gets a new feed, whose numbers start over.
             let cursor = serde_json::to_string(&entry.cursor)?;
             receiver.receive(format!("{CONTOSO}/{cursor}"), number, &entry.kind);
         }

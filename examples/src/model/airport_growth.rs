@@ -12,11 +12,11 @@ pub mod first {
     pub struct Airport {
         /// The two-letter code of the state.
         pub state: String,
-        /// The code of the airport: three or four letters and digits.
+        /// The airport code: three or four letters and digits.
         pub iata: String,
         /// The airport's name.
         pub name: String,
-        /// The city that the airport serves, or several cities separated by slashes.
+        /// The city served by the airport, or several cities separated by slashes.
         pub city: String,
     }
 }
@@ -36,11 +36,11 @@ pub mod second {
     pub struct Airport {
         /// The two-letter code of the state.
         pub state: String,
-        /// The code of the airport: three or four letters and digits.
+        /// The airport code: three or four letters and digits.
         pub iata: String,
         /// The airport's name.
         pub name: String,
-        /// The city that the airport serves, or several cities separated by slashes.
+        /// The city served by the airport, or several cities separated by slashes.
         pub city: String,
     }
 

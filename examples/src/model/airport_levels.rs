@@ -13,9 +13,9 @@ use crate::data::airports as source;
 pub struct LevelAirport {
     /// The two-letter code of the state.
     pub state: String,
-    /// The city that the airport serves, or several cities separated by slashes.
+    /// The city served by the airport, or several cities separated by slashes.
     pub city: String,
-    /// The code of the airport: three or four letters and digits.
+    /// The airport code: three or four letters and digits.
     pub iata: String,
     /// The airport's name.
     pub name: String,

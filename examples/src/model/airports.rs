@@ -15,11 +15,11 @@ pub struct Airport {
     pub country: String,
     /// The two-letter code of the state.
     pub state: String,
-    /// The code of the airport: three or four letters and digits.
+    /// The airport code: three or four letters and digits.
     pub iata: String,
     /// The airport's name.
     pub name: String,
-    /// The city that the airport serves, or several cities separated by slashes.
+    /// The city served by the airport, or several cities separated by slashes.
     pub city: String,
     /// The latitude in degrees north.
     pub latitude: f64,
@@ -27,13 +27,13 @@ pub struct Airport {
     pub longitude: f64,
 }
 
-/// The properties that a list of airports shows.
+/// The properties shown in a list of airports.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Airport)]
 pub struct AirportName {
     /// The airport's name.
     pub name: String,
-    /// The city that the airport serves.
+    /// The city served by the airport.
     pub city: String,
 }
 
@@ -44,9 +44,9 @@ pub struct AirportName {
 #[partition_key(escaped(city))]
 #[row_key(iata)]
 pub struct CityAirport {
-    /// The city that the airport serves, or several cities separated by slashes.
+    /// The city served by the airport, or several cities separated by slashes.
     pub city: String,
-    /// The code of the airport: three or four letters and digits.
+    /// The airport code: three or four letters and digits.
     pub iata: String,
     /// The airport's name.
     pub name: String,

@@ -11,7 +11,7 @@ use table_core::Entity;
 pub struct Employee {
     /// The name of the department.
     pub department: String,
-    /// The number of the employee, with at most six digits.
+    /// The employee number, with at most six digits.
     #[digits(6)]
     pub id: u32,
     /// The given name.
@@ -36,7 +36,7 @@ pub struct Review {
     /// The number of the reviewed employee.
     #[digits(6)]
     pub employee: u32,
-    /// The year that the review covers.
+    /// The year covered by the review.
     #[digits(4)]
     pub year: u16,
     /// The rating by the manager, from 1 to 5.
@@ -53,12 +53,12 @@ pub struct Review {
 #[partition_key("empid_", employee)]
 #[row_key(desc(at), "_", number)]
 pub struct Expense {
-    /// The number of the employee who claims the expense.
+    /// The employee number of the claimant.
     #[digits(6)]
     pub employee: u32,
     /// The time of the claim.
     pub at: DateTime<Utc>,
-    /// A number that distinguishes claims that were made at the same time.
+    /// A number that distinguishes claims made at the same time.
     #[digits(3)]
     pub number: u16,
     /// The amount in cents.
@@ -89,7 +89,7 @@ pub fn employees() -> Vec<Employee> {
     ]
 }
 
-/// Returns all reviews of the employees of the company.
+/// Returns all reviews of the company's employees.
 #[must_use]
 pub fn reviews() -> Vec<Review> {
     let review = |employee, year, manager_rating, peer_rating, comments: &str| Review {

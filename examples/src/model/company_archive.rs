@@ -1,10 +1,10 @@
-//! Current and former employees. They have one entity type, which is stored in two tables (PAT-EC).
+//! Current and former employees. One entity type is stored in two tables (PAT-EC).
 
 use table_core::Entity;
 
 use crate::model::company;
 
-/// An employee, who is stored first in the table `Current` and later in the table `Archive`. Example key: (`Sales`, `000456`).
+/// An employee, stored first in the table `Current` and later in the table `Archive`. Example key: (`Sales`, `000456`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Current")]
 #[partition_key(department)]
@@ -12,7 +12,7 @@ use crate::model::company;
 pub struct CurrentEmployee {
     /// The name of the department.
     pub department: String,
-    /// The number of the employee, with at most six digits.
+    /// The employee number, with at most six digits.
     #[digits(6)]
     pub id: u32,
     /// The given name.

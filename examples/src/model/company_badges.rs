@@ -1,4 +1,4 @@
-//! A badge that is stored in the partition of its employee. This is a one-to-one relationship (IMP-6).
+//! A badge stored in the partition of its employee. This is a one-to-one relationship (IMP-6).
 
 use table_core::Entity;
 
@@ -10,7 +10,7 @@ use table_core::Entity;
 pub struct Badge {
     /// The name of the employee's department.
     pub department: String,
-    /// The number of the employee.
+    /// The employee number.
     #[digits(6)]
     pub employee: u32,
     /// The floors whose doors the badge opens.

@@ -1,4 +1,4 @@
-//! Employees that can be looked up by e-mail address through an index, either in the employee's own partition or in another one (PAT-INTRA, PAT-INTER).
+//! Employees with an index by e-mail address, either in the employee's partition or in a different one (PAT-INTRA, PAT-INTER).
 
 /// An index in the same partition. Example keys: (`Sales`, `empid_000223`) for an employee and (`Sales`, `email_jonesj@contoso.com`) for its index row.
 pub mod intra {
@@ -13,7 +13,7 @@ pub mod intra {
     pub struct Employee {
         /// The name of the department.
         pub department: String,
-        /// The number of the employee, with at most six digits.
+        /// The employee number, with at most six digits.
         #[digits(6)]
         #[property("EmployeeId")]
         pub id: u32,
@@ -29,11 +29,11 @@ pub mod intra {
     }
 }
 
-/// An index in another partition. Example keys: (`empid_Sales`, `000223`) for an employee and (`email_Sales`, `jonesj@contoso.com`) for its index row.
+/// An index in a different partition. Example keys: (`empid_Sales`, `000223`) for an employee and (`email_Sales`, `jonesj@contoso.com`) for its index row.
 pub mod inter {
     use table_core::Entity;
 
-    /// An employee with an index in another partition.
+    /// An employee with an index in a different partition.
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "CompanySpread")]
     #[partition_key("empid_", department)]
@@ -42,7 +42,7 @@ pub mod inter {
     pub struct Employee {
         /// The name of the department.
         pub department: String,
-        /// The number of the employee, with at most six digits.
+        /// The employee number, with at most six digits.
         #[digits(6)]
         #[property("EmployeeId")]
         pub id: u32,

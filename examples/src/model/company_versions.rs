@@ -13,7 +13,7 @@ pub mod next {
     pub struct Employee {
         /// The name of the department.
         pub department: String,
-        /// The number of the employee, with at most six digits.
+        /// The employee number, with at most six digits.
         #[digits(6)]
         pub id: u32,
         /// The given name.
@@ -42,7 +42,7 @@ pub mod wider {
     pub struct Employee {
         /// The name of the department.
         pub department: String,
-        /// The number of the employee, with at most eight digits.
+        /// The employee number, with at most eight digits.
         #[digits(8)]
         pub id: u32,
         /// The given name.

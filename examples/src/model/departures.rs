@@ -17,7 +17,7 @@ use crate::model::routes::Route;
 pub struct Origin {
     /// The two-letter code of the state, or `unknown` for four airports.
     pub state: String,
-    /// The code of the airport: three or four letters and digits.
+    /// The airport code: three or four letters and digits.
     #[without('_')]
     pub iata: String,
     /// The airport's name.
@@ -41,7 +41,7 @@ pub struct Departure {
     pub flights: i32,
 }
 
-/// An airport with all of its departures, which are read by one range query.
+/// An airport with all of its departures, read by one range query.
 #[derive(EntityGroup, Clone, Debug)]
 #[entity_group(under = Origin)]
 pub struct OriginWithDepartures {
@@ -51,7 +51,7 @@ pub struct OriginWithDepartures {
     pub departures: Many<Departure>,
 }
 
-/// Returns one entity for each route, in the partition of the state of the departure airport.
+/// Returns one entity for each route, in the partition of its departure state.
 #[must_use]
 pub fn departures(routes: &[Route]) -> Vec<Departure> {
     let departure = |route: &Route| Departure {

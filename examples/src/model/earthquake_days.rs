@@ -19,7 +19,7 @@ use crate::store::Store;
 pub struct EarthquakeOfDay {
     /// The code of the network that reported the event.
     pub network: String,
-    /// The time at which the event began.
+    /// The time the event began.
     pub time: DateTime<Utc>,
     /// The identifier of the event.
     pub id: String,
@@ -44,7 +44,7 @@ impl From<&source::Earthquake> for EarthquakeOfDay {
     }
 }
 
-/// Returns a handle for the daily tables. The clock of the handle shows the time of the latest event.
+/// Returns a handle for the daily tables. The handle's clock is set to the time of the latest event.
 #[must_use]
 pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<EarthquakeOfDay, S> {
     let latest =

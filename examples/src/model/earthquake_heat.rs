@@ -1,4 +1,4 @@
-//! Earthquakes with two alternative keys, of which one starts with the hour and the other with the network and region (PAT-ANTI-1).
+//! Earthquakes with two alternative keys, one starting with the hour and the other with the network and region (PAT-ANTI-1).
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use table_core::Entity;
@@ -15,9 +15,9 @@ use crate::data::earthquakes as source;
 #[partition_key(hour(hour))]
 #[row_key(id)]
 pub struct HourlyEarthquake {
-    /// The hour in which the event was written.
+    /// The hour the event was written.
     pub hour: DateTime<Utc>,
-    /// The time at which the event was written.
+    /// The time the event was written.
     pub time: DateTime<Utc>,
     /// The identifier of the event.
     pub id: String,
@@ -39,7 +39,7 @@ pub struct RegionalEarthquake {
     pub network: String,
     /// The region, taken from the end of the description of the location.
     pub region: String,
-    /// The time at which the event was written.
+    /// The time the event was written.
     pub time: DateTime<Utc>,
     /// The identifier of the event.
     pub id: String,

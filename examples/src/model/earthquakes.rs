@@ -13,7 +13,7 @@ use crate::data::earthquakes as source;
 pub struct Earthquake {
     /// The code of the network that reported the event.
     pub network: String,
-    /// The time at which the event began.
+    /// The time the event began.
     pub time: DateTime<Utc>,
     /// The identifier of the event. It distinguishes events with the same time (PAT-LOG-4).
     pub id: String,

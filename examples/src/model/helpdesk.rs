@@ -40,19 +40,19 @@ pub enum Status {
 pub struct Ticket {
     /// The name of the tenant, a customer of the service.
     pub tenant: String,
-    /// The number of the ticket. The tickets of a tenant are numbered consecutively, without gaps.
+    /// The ticket number. A tenant's tickets are numbered consecutively, without gaps.
     #[digits(6)]
     pub number: u32,
     /// The status of the ticket.
     pub status: Status,
     /// The priority, where 1 is the most urgent.
     pub priority: i32,
-    /// The number of the agent who works on the ticket.
+    /// The number of the assigned agent.
     #[digits(4)]
     pub agent: Option<u32>,
-    /// The name of the agent, copied from the agent.
+    /// The agent's name, copied from the agent.
     pub agent_name: Option<String>,
-    /// The time at which the ticket was opened.
+    /// The time the ticket was opened.
     pub created: DateTime<Utc>,
     /// The text of the ticket, up to 200 KB.
     #[property(chunks)]
@@ -66,11 +66,11 @@ pub struct Ticket {
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct TicketLine {
-    /// The number of the ticket within the tenant.
+    /// The ticket number within the tenant.
     pub number: u32,
     /// The priority, where 1 is the most urgent.
     pub priority: i32,
-    /// The name of the agent who works on the ticket, copied from the agent.
+    /// The name of the assigned agent, copied from the agent.
     pub agent_name: Option<String>,
 }
 
@@ -82,10 +82,10 @@ pub struct TicketLine {
 pub struct Comment {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the ticket.
+    /// The ticket number.
     #[digits(6)]
     pub ticket: u32,
-    /// The number of the comment within its ticket, counted from 1.
+    /// The comment number within its ticket, counted from 1.
     #[digits(4)]
     pub number: u32,
     /// The text of the comment.
@@ -111,7 +111,7 @@ pub enum HelpDesk {
     Comment(Comment),
     /// An agent.
     Agent(Agent),
-    /// A row of an index, or a row of an unknown type.
+    /// An index row, or a row of an unknown type.
     #[other]
     Other(TableEntity),
 }
@@ -125,16 +125,16 @@ pub enum HelpDesk {
 pub struct Agent {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the agent within the tenant.
+    /// The agent number within the tenant.
     #[digits(4)]
     pub id: u32,
-    /// The name of the agent. It is copied to the tickets of the agent.
+    /// The name of the agent. It is copied to the agent's tickets.
     pub name: String,
     /// The e-mail address, which is unique within the tenant.
     pub email: String,
 }
 
-/// The numbers of open tickets and of all tickets of a tenant, which a view keeps up to date. Example key: (`contoso`, `sums`).
+/// The numbers of open tickets and of all tickets of a tenant, kept up to date by a view. Example key: (`contoso`, `sums`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskSums")]
 #[partition_key(tenant)]
@@ -163,7 +163,7 @@ impl View for SumsOfTenants {
     }
 }
 
-/// The number of tickets that a tenant opened in one hour. The keys are the tenant and the hour.
+/// The number of tickets opened by a tenant in one hour. The keys are the tenant and the hour.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskHours")]
 #[partition_key(tenant)]
@@ -201,7 +201,7 @@ pub struct AuditEntry {
     pub tenant: String,
     /// The time of the change.
     pub at: DateTime<Utc>,
-    /// The number of the ticket that was changed.
+    /// The number of the changed ticket.
     #[digits(6)]
     pub ticket: u32,
     /// A description of the change.
@@ -216,14 +216,14 @@ impl Periodic for AuditEntry {
     }
 }
 
-/// A message about a closed ticket. The handler of the message notifies the customer and writes an entry to the audit log.
+/// A message about a closed ticket. Its handler notifies the customer and writes an entry to the audit log.
 #[derive(Serialize, Deserialize, Debug)]
 pub struct Closed {
     /// The name of the tenant.
     pub tenant: String,
     /// The number of the closed ticket.
     pub ticket: u32,
-    /// The time at which the ticket was closed, in ticks.
+    /// The time the ticket was closed, in ticks.
     pub at: u64,
 }
 
@@ -232,7 +232,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A notification that has been sent to the customer. Each ticket has at most one.
+/// A notification sent to the customer. Each ticket has at most one.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskMail")]
 #[partition_key(tenant)]
@@ -240,7 +240,7 @@ impl Message for Closed {
 pub struct Mail {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the ticket.
+    /// The ticket number.
     #[digits(6)]
     pub ticket: u32,
 }

@@ -18,11 +18,11 @@ pub struct Airport {
     pub country: String,
     /// The two-letter code of the state.
     pub state: String,
-    /// The code of the airport: three or four letters and digits.
+    /// The airport code: three or four letters and digits.
     pub iata: String,
     /// The airport's name.
     pub name: String,
-    /// The city that the airport serves, or several cities separated by slashes.
+    /// The city served by the airport, or several cities separated by slashes.
     pub city: String,
     /// The latitude in degrees north.
     pub latitude: f64,
@@ -30,11 +30,11 @@ pub struct Airport {
     pub longitude: f64,
 }
 
-/// A line in the list of the airports of a city. The index rows contain the name, and their keys contain the city.
+/// A line in a city's list of airports. The index rows contain the name, and their keys contain the city.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Airport)]
 pub struct CityAirport {
-    /// The city that the airport serves, or several cities separated by slashes.
+    /// The city served by the airport, or several cities separated by slashes.
     pub city: String,
     /// The airport's name.
     pub name: String,

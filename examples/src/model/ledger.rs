@@ -51,7 +51,7 @@ pub enum Kind {
 pub struct Account {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the account. The accounts of a tenant are numbered consecutively. The number determines the row and the slot of the balance.
+    /// The account number. A tenant's accounts are numbered consecutively. The number determines the row and the slot of the balance.
     #[digits(6)]
     pub number: u32,
     /// The code of the account, which is unique within the tenant.
@@ -69,13 +69,13 @@ pub struct Account {
 /// A posting, as stored in its entry.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The number of the account.
+    /// The account number.
     pub account: u32,
     /// The amount in cents. Debits are positive, and credits are negative.
     pub cents: i64,
 }
 
-/// A journal entry. It never changes, except that its reversal adds a reference to the reversal. Example key: (`contoso`, `entry_00000042`).
+/// A journal entry. It never changes, except that a reversal adds a reference to itself. Example key: (`contoso`, `entry_00000042`).
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", feed, set = Ledger)]
@@ -86,24 +86,24 @@ pub struct Line {
 pub struct Entry {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the entry. The entries of a tenant are numbered consecutively, without gaps.
+    /// The entry number. A tenant's entries are numbered consecutively, without gaps.
     #[digits(8)]
     pub number: u32,
-    /// The day on which the entry takes effect.
+    /// The day the entry takes effect.
     pub effective: NaiveDate,
-    /// The time at which the entry was posted.
+    /// The time the entry was posted.
     pub posted: DateTime<Utc>,
-    /// A reference to the document that the entry records.
+    /// A reference to the document recorded by the entry.
     pub reference: String,
     /// A note about the entry.
     pub memo: String,
-    /// The sum of the debits of the entry, in cents.
+    /// The sum of the entry's debits, in cents.
     pub volume: i64,
-    /// The number of the entry that this entry reverses, if any.
+    /// The number of the entry reversed by this entry, if any.
     pub reverses: Option<u32>,
     /// The number of the entry that reverses this entry, if any.
     pub reversed_by: Option<u32>,
-    /// The 2 to 50 postings of the entry, which sum to zero.
+    /// The entry's 2 to 50 postings, which sum to zero.
     #[property(json)]
     pub lines: Vec<Line>,
     /// The address of an attached document of at most 10 MB.
@@ -115,9 +115,9 @@ pub struct Entry {
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Entry)]
 pub struct EntryLine {
-    /// The number of the entry.
+    /// The entry number.
     pub number: u32,
-    /// The sum of the debits of the entry, in cents.
+    /// The sum of the entry's debits, in cents.
     pub volume: i64,
 }
 
@@ -129,12 +129,12 @@ pub struct EntryLine {
 pub struct Posting {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the account.
+    /// The account number.
     #[digits(6)]
     pub account: u32,
-    /// The day on which the entry takes effect.
+    /// The day the entry takes effect.
     pub effective: NaiveDate,
-    /// The number of the entry.
+    /// The entry number.
     #[digits(8)]
     pub entry: u32,
     /// The position of the posting within the entry.
@@ -142,7 +142,7 @@ pub struct Posting {
     pub line: u32,
     /// The amount in cents.
     pub cents: i64,
-    /// A reference to the document that the entry records.
+    /// A reference to the document recorded by the entry.
     pub reference: String,
 }
 
@@ -196,9 +196,9 @@ impl Series for MonthSums {
 pub struct Request {
     /// The name of the tenant.
     pub tenant: String,
-    /// The id of the request, which the client chooses.
+    /// The request id, chosen by the client.
     pub id: String,
-    /// The number of the entry that the request posted.
+    /// The number of the posted entry.
     pub entry: u32,
 }
 
@@ -241,7 +241,7 @@ pub enum Ledger {
     Request(Request),
     /// A line in the audit log.
     Audit(Audit),
-    /// A row of an index, or a row of an unknown type.
+    /// An index row, or a row of an unknown type.
     #[other]
     Other(TableEntity),
 }
@@ -295,7 +295,7 @@ pub mod next {
         Posting, Projection, Request, TableEntity, Utc,
     };
 
-    /// A journal entry that has a cost center.
+    /// A journal entry with a cost center.
     #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Ledger", feed, set = Ledger)]
@@ -307,24 +307,24 @@ pub mod next {
     pub struct Entry {
         /// The name of the tenant.
         pub tenant: String,
-        /// The number of the entry. The entries of a tenant are numbered consecutively, without gaps.
+        /// The entry number. A tenant's entries are numbered consecutively, without gaps.
         #[digits(8)]
         pub number: u32,
-        /// The day on which the entry takes effect.
+        /// The day the entry takes effect.
         pub effective: NaiveDate,
-        /// The time at which the entry was posted.
+        /// The time the entry was posted.
         pub posted: DateTime<Utc>,
-        /// A reference to the document that the entry records.
+        /// A reference to the document recorded by the entry.
         pub reference: String,
         /// A note about the entry.
         pub memo: String,
-        /// The sum of the debits of the entry, in cents.
+        /// The sum of the entry's debits, in cents.
         pub volume: i64,
-        /// The number of the entry that this entry reverses, if any.
+        /// The number of the entry reversed by this entry, if any.
         pub reverses: Option<u32>,
         /// The number of the entry that reverses this entry, if any.
         pub reversed_by: Option<u32>,
-        /// The 2 to 50 postings of the entry, which sum to zero.
+        /// The entry's 2 to 50 postings, which sum to zero.
         #[property(json)]
         pub lines: Vec<Line>,
         /// The address of an attached document of at most 10 MB.
@@ -334,13 +334,13 @@ pub mod next {
         pub cost_center: Option<String>,
     }
 
-    /// A line in the list of the entries of a cost center.
+    /// A line in a cost center's list of entries.
     #[derive(Projection, Clone, Debug, PartialEq)]
     #[projection(of = Entry)]
     pub struct CenterLine {
-        /// The number of the entry.
+        /// The entry number.
         pub number: u32,
-        /// The sum of the debits of the entry, in cents.
+        /// The sum of the entry's debits, in cents.
         pub volume: i64,
     }
 
@@ -363,7 +363,7 @@ pub mod next {
         Request(Request),
         /// A line in the audit log.
         Audit(Audit),
-        /// A row of an index, or a row of an unknown type.
+        /// An index row, or a row of an unknown type.
         #[other]
         Other(TableEntity),
     }

@@ -17,13 +17,13 @@ use crate::data::airports as source;
 use crate::grid::thousands;
 use crate::store::Store;
 
-/// The maximum number of airports in a list that is stored as an entity. A longer list is stored in a blob.
+/// The maximum number of airports in a list stored as an entity. A longer list is stored in a blob.
 pub const BEYOND: usize = 8;
 /// The minimum number of airports with the same city name. Airports whose city name is shared by fewer airports are not imported.
 const SHARED_BY: usize = 7;
 
-/// An airport, in the partition of its state, with an index row by code. Example key: (`USA_TX`, `iata_HOU`). The airport is also in two lists, of which one is
-/// for its city in this state and the other is for all cities with the same name.
+/// An airport, in the partition of its state, with an index row by code. Example key: (`USA_TX`, `iata_HOU`). The airport is also in two lists, one for its
+/// city in this state and one for all cities with the same name.
 #[expect(
     clippy::duplicated_attributes,
     reason = "clippy mistakes attributes of different indexes for duplicates"
@@ -47,11 +47,11 @@ pub struct Airport {
     pub country: String,
     /// The two-letter code of the state.
     pub state: String,
-    /// The code of the airport: three or four letters and digits.
+    /// The airport code: three or four letters and digits.
     pub iata: String,
     /// The airport's name.
     pub name: String,
-    /// The city that the airport serves.
+    /// The city served by the airport.
     pub city: String,
 }
 

@@ -1,4 +1,4 @@
-//! The number of messages that each employee sends in each hour (PAT-SER).
+//! The number of messages sent by each employee per hour (PAT-SER).
 
 use chrono::NaiveDate;
 use table_core::Entity;
@@ -10,10 +10,10 @@ use table_patterns::series::{self, Series};
 #[partition_key(employee)]
 #[row_key(date)]
 pub struct MessageDay {
-    /// The number of the employee who sent the messages.
+    /// The employee number of the sender.
     #[digits(6)]
     pub employee: u32,
-    /// The day on which the messages were sent.
+    /// The day the messages were sent.
     pub date: NaiveDate,
 }
 

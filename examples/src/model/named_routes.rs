@@ -23,11 +23,11 @@ const STATE: &str = "WA";
 #[partition_key(iata)]
 #[row_key("Airport")]
 pub struct NamedAirport {
-    /// The code of the airport.
+    /// The airport code.
     pub iata: String,
     /// The name of the airport.
     pub name: String,
-    /// The city that the airport serves, or several cities separated by slashes.
+    /// The city served by the airport, or several cities separated by slashes.
     pub city: String,
 }
 

@@ -11,10 +11,10 @@ use table_core::{Entity, Projection};
 pub struct Build {
     /// The name of the section.
     pub section: String,
-    /// The name of the package. The rules of Debian do not allow a `_` in it.
+    /// The name of the package. Debian's rules do not allow a `_` in it.
     #[without('_')]
     pub package: String,
-    /// The number of the build within its package, counted from 1.
+    /// The build number within its package, counted from 1.
     #[digits(7)]
     pub number: u32,
     /// The version of the package.

@@ -1,4 +1,4 @@
-//! Two entity types in one table, which the prefix of the row key identifies (PAT-HET).
+//! Two entity types in one table, identified by a row-key prefix (PAT-HET).
 
 use table_core::Entity;
 
@@ -10,7 +10,7 @@ use table_core::Entity;
 pub struct Employee {
     /// The name of the department.
     pub department: String,
-    /// The number of the employee, with at most six digits.
+    /// The employee number, with at most six digits.
     #[digits(6)]
     pub id: u32,
     /// The given name.

@@ -30,13 +30,13 @@ pub struct WatchedRoute {
     pub flights: i32,
 }
 
-/// The numbers of departures and arrivals at an airport, which a view keeps up to date. Example key: (`SEA`, `Traffic`).
+/// The numbers of departures and arrivals at an airport, kept up to date by a view. Example key: (`SEA`, `Traffic`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "AirportTraffic")]
 #[partition_key(airport)]
 #[row_key("Traffic")]
 pub struct AirportTraffic {
-    /// The code of the airport.
+    /// The airport code.
     pub airport: String,
     /// The number of departing flights.
     pub departures: i64,
@@ -100,7 +100,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     table.bulk().insert_or_replace_all(watched(routes)).await?;
     let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
     view.rebuild().run().await?;
-    // Each state gets one change. The cursors of the feeds therefore exist in the first run, as they do in every later run.
+    // Each state gets one change, so the feed cursors exist in the first run as they do in every later run.
     let changes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
     let watched = watched(routes);
     for state in STATES {
@@ -113,7 +113,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes the feed entries that the view has applied. The feeds have no other readers.
+/// Deletes the feed entries already applied by the view. The feeds have no other readers.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,4 @@
-//! The weather of a year as a file. The file is stored in a blob, because it is too large for an entity that is read often.
+//! The weather of a year as a file. The file is stored in a blob, because it is too large for a frequently read entity.
 
 use std::fmt::Write as _;
 

@@ -95,7 +95,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(first.done >= 1 && entry.attempts == options.poison_after);
     answer.row(["a worker without payroll", "no", "yes", "1", says.as_str()]);
 
-    // An operator inspects the poison, starts a worker that has the handler, and requeues the work.
+    // An operator inspects the poison, starts a worker with the handler, and requeues the work.
     while outbox.requeue_poison().await?.is_some() {}
     let worker = Worker::with_options(outbox.clone(), options).handler(Payroll);
     worker.run(|| worker.metrics().done > 0).await;

@@ -62,7 +62,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(batches >= 2 * gone.div_ceil(100), "a request to find each hundred, and one to delete it");
     answer.row(["deleted in batches of 100", &gone.to_string(), &batches.to_string()]);
 
-    // The remaining tables can be queried as one. Writes of expired rows are rejected, so a late write does not create a dropped table again.
+    // The remaining tables can be queried as one. Writes of expired rows are rejected, so a late write does not recreate a dropped table.
     let query =
         quarter.query(RainOfMonth::partition("Seattle"), instant(date(10, 1)), instant(date(12, 31)))?;
     let left = query.collect().await?;

@@ -1,4 +1,4 @@
-//! Filters. They reduce the result but not the number of rows that are read (DQ-14, CLS-4).
+//! Filters. They reduce the result but not the number of rows read (DQ-14, CLS-4).
 
 use table_core::{Entity, Result, TableStoreExt};
 

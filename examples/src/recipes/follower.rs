@@ -1,4 +1,4 @@
-//! Follows a log. Each poll returns the events that were added since the previous poll, with the oldest event first and without repetition (PAT-LOG).
+//! Follows a log. Each poll returns the events added since the previous poll, oldest first and without repetition (PAT-LOG).
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::model::earthquake_log::{LoggedEarthquake, log};
 use crate::recipe::{Recipe, Report};
 use crate::store::Store;
 
-/// The maximum number of events that one poll returns.
+/// The maximum number of events returned by one poll.
 const MOST: usize = 100;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {

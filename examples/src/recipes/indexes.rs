@@ -1,4 +1,4 @@
-//! Indexes. Lookups that the primary key does not support read copies that are stored under other keys (PAT-INTRA, PAT-INTER).
+//! Indexes. Lookups not supported by the primary key read copies stored under different keys (PAT-INTRA, PAT-INTER).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -30,7 +30,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let blobs = store.blobs();
     clear(&*blobs).await?;
 
-    // The clock of the writer shows the times of the events. An ordinary program omits `with_clock`.
+    // The writer's clock shows the times of the events. An ordinary program omits `with_clock`.
     let now = Arc::new(AtomicU64::new(0));
     let hand = Arc::clone(&now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
@@ -56,7 +56,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found = lines.iter().map(|line| (line.at, line.fields[0].as_str(), line.fields[2].as_str()));
     assert!(found.eq(expected.map(|event| (event.time, event.id.as_str(), event.place.as_str()))));
 
-    // The same query on a table that is partitioned by network must read the entire table, because the reader knows only the time.
+    // The same query on a table partitioned by network must read the entire table, because the reader knows only the time.
     let before = store.cost();
     let scan = store.table::<LoggedEarthquake>().scan("comparison with the log in blobs").max_rows(10_000);
     let plan = scan.plan()?;

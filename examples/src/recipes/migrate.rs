@@ -40,7 +40,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let stored = copy.position().to_string();
     answer.row(["stopped", &thousands(copy.position().rows()), &stored]);
 
-    // The copy continues from nothing but the stored text, as it could in another process.
+    // The copy resumes from the stored text alone, as it could in another process.
     let mut copy = there().resume(stored.parse()?)?;
     while copy.step().await? {
         bar.set_position(copy.position().rows());

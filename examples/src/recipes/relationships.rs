@@ -76,7 +76,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(reviews, [review(2013, 4), review(2014, 5)]);
     answer.row(["read as a group", "1 request", "the employee, her badge, 2 reviews"]);
 
-    // When the employee leaves, either all of the rows are deleted or none of them, even if another writer adds a review concurrently.
+    // When the employee leaves, either all rows are deleted or none, even if another writer adds a review concurrently.
     let deleted = personnel.delete_with_parts(grace()).await?;
     assert_eq!(deleted, 4);
     let Err(gone) = personnel.table().read_group::<Personnel>(grace()).await else { panic!("all are gone") };

@@ -58,7 +58,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     show("caught up", &input).await?;
 
-    // A change that is delivered twice is counted once.
+    // A change delivered twice is counted once.
     view.apply(&EntityKey::new("OR", "PDX_SEA")?).await?;
     show("applied again", &input).await?;
 

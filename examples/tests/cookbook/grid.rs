@@ -1,4 +1,4 @@
-//! Tests of tables that are printed as text.
+//! Tests of tables printed as text.
 
 use examples::grid::*;
 

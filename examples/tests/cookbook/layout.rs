@@ -1,4 +1,4 @@
-//! Tests of layouts that are printed as text.
+//! Tests of layouts printed as text.
 
 use table_core::{Entity, TableStoreExt};
 

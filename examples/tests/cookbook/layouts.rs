@@ -1,4 +1,4 @@
-//! Tests that stored rows have exactly the layouts that the pattern catalogue shows.
+//! Tests that stored rows have exactly the layouts shown in the pattern catalogue.
 
 use examples::model::company_archive::CurrentEmployee;
 use examples::model::company_indexed::{inter, intra};

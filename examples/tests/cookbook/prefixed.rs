@@ -1,4 +1,4 @@
-//! Tests of stores that are limited to the tables with a name prefix, and of the deletion of all their tables.
+//! Tests of stores limited to tables with a name prefix, and of the deletion of all their tables.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use examples::cleanup::delete_tables;
 use examples::model::company::{Employee, employees};
 use examples::prefixed::*;
 
-/// A store that lists tables as the service does: in pages of two names at most, with tokens that are not names. One of its tables cannot be deleted.
+/// A store that lists tables as the service does: in pages of at most two names, with tokens that are not names. One of its tables cannot be deleted.
 #[derive(Debug)]
 struct Service {
     engine: Engine,
@@ -73,7 +73,7 @@ fn all_tables_of_a_service_are_deleted_whatever_its_tokens_are() {
     pollster::block_on(async {
         let engine = Engine::in_memory();
         let mut capabilities = engine.capabilities().clone();
-        // Cosmos DB for Table has no limit for the rows of a page.
+        // Cosmos DB for Table does not limit the number of rows in a page.
         capabilities.top = usize::try_from(i32::MAX).unwrap();
         let store = Prefixed::new(Service { engine: engine.clone(), capabilities }, "run");
         let tables = || async {

@@ -33,7 +33,7 @@ struct Shown {
     cost: String,
 }
 
-/// Returns the output of each recipe, taken from the text that a run printed.
+/// Returns the output of each recipe, taken from the printed text of a run.
 fn answers(text: &str) -> Vec<Shown> {
     let mut answers = Vec::new();
     for recipe in text.split("\n── ").skip(1) {
@@ -107,7 +107,7 @@ fn a_second_run_in_the_same_folder_prints_the_same_and_adds_nothing() {
     assert_eq!(airports.map(|(_, rows)| *rows), Some(inputs.airports.len() as u64));
     let (first, second) = (answers(&first), answers(&second));
     assert_eq!(first.len(), cookbook::list().count());
-    // The first run leaves behind marks of quiet feeds and claims on the tables of indexes. All later runs send the same requests as each other.
+    // The first run leaves behind markers of quiet feeds and reservations of index tables. All later runs send identical requests.
     let mut changed = Vec::new();
     for (first, second) in first.iter().zip(second) {
         assert_eq!((&first.recipe, &first.answer), (&second.recipe, &second.answer));
@@ -138,7 +138,7 @@ fn a_different_number_of_builds_replaces_the_previous_one() {
     }
 }
 
-/// Tests that the tables are imported again after an interrupted import of another index, and if they contain builds of other packages.
+/// Tests that the tables are imported again after an interrupted import of another index, and if they contain builds of different packages.
 #[test]
 fn an_import_trusts_only_a_complete_import_of_the_same_packages() {
     pollster::block_on(async {
@@ -156,7 +156,7 @@ fn an_import_trusts_only_a_complete_import_of_the_same_packages() {
         assert!(import_index(&small, &store, &mut broken).await.is_err());
         assert!(!import(&large).await);
         assert_eq!(builds().await, complete);
-        // The marker of an import of other packages with the same description and the same number of builds.
+        // The marker of an import of different packages with the same description and the same number of builds.
         let imports = store.table::<Import>().open().await.unwrap();
         let builds = i64::try_from(large.len()).unwrap();
         let other = Import { table: "PackageBuilds".to_owned(), source: large.source().to_owned(), builds };

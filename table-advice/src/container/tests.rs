@@ -105,8 +105,7 @@ fn a_query_that_fixes_an_unknown_level_is_refused() {
     assert!(error.to_string().contains("the query `by both` fixes `usr`"), "{error}");
 }
 
-/// Tests that the model matches a run on the emulator of the Azure SDK with throttling enabled. The run made 200 writes per second for one tenant on eight
-/// partitions.
+/// Tests the model against a run on the Azure SDK's emulator with throttling enabled. The run made 200 writes per second for one tenant on eight partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     let report = workload(1, 200, 200.0, 0.05).run().unwrap();
@@ -124,7 +123,7 @@ fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     assert!(warnings.iter().any(|warning| warning.contains("HPK-11")), "{warnings:?}");
 }
 
-/// Tests that a partition that is due for a split is throttled until the split.
+/// Tests that a partition due for a split is throttled until the split.
 #[test]
 fn hpk_12_a_partition_is_throttled_until_it_is_split() {
     let report = workload(1, 200, 3_000.0, 0.05).run().unwrap();
@@ -186,7 +185,7 @@ fn a_recorded_query_over_several_partitions_loads_its_partition_keys() {
     assert!(ru(&busy.before) - ru(&quiet.before) > 40.0, "{quiet} {busy}");
 }
 
-/// Returns the request units per second of all partition keys and of the requests that no partition key receives.
+/// Returns the request units per second of all partition keys, plus those not assigned to any key.
 fn counted(container: &Container) -> f64 {
     container.before.heat().iter().map(|heat| heat.ru).sum::<f64>() + container.unplaced
 }

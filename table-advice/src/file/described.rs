@@ -12,7 +12,7 @@ use crate::fault::WorkloadFault;
 #[serde(deny_unknown_fields)]
 pub(super) struct Described {
     pub(super) name: String,
-    /// The name of the table. A report names its partitions `table/PartitionKey`, and a container with the same table has their load.
+    /// The name of the table. A report names its partitions `table/PartitionKey`, and a container for the same table receives their load.
     pub(super) table: Option<String>,
     #[serde(default)]
     pub(super) seed: u64,
@@ -71,7 +71,7 @@ pub(super) enum Form {
 }
 
 impl Piece {
-    /// Returns the name of the field that this piece uses, or `None` for a literal.
+    /// Returns the name of the field used by this piece, or `None` for a literal.
     pub(super) fn field(&self) -> Option<&str> {
         match self {
             Self::Literal(_) => None,
@@ -100,7 +100,7 @@ pub(super) struct Pattern {
 pub(super) struct Write {
     /// The size of one entity in bytes.
     pub(super) bytes: u64,
-    /// The number of additional entities that are written in the same partition (PAT-INTRA-8).
+    /// The number of additional entities written in the same partition (PAT-INTRA-8).
     #[serde(default)]
     pub(super) copies: u64,
 }

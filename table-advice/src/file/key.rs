@@ -21,7 +21,7 @@ pub(super) enum Drawn {
     Time(DateTime<Utc>),
 }
 
-/// Returns the key that consists of these pieces, with the fields replaced by the given values.
+/// Returns the key formed by these pieces, with fields replaced by the given values.
 pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result<String> {
     let mut key = String::new();
     for piece in pieces {
@@ -84,7 +84,7 @@ pub(super) fn known<'a>(pieces: &'a [Piece], given: &[String]) -> &'a [Piece] {
     pieces.get(..count).unwrap_or_default()
 }
 
-/// Returns the class of a query in a layout if the values of the `given` fields are known (CLS-1).
+/// Returns the class of a query in a layout, given the fields with known values (CLS-1).
 pub(super) fn class(layout: &Layout, given: &[String]) -> QueryClass {
     // Returns the number of leading fields whose values are given, and the total number of fields.
     let leading = |pieces: &[Piece]| {

@@ -21,8 +21,8 @@ enum Source {
     Time,
 }
 
-/// The sources, sorted by field name. Each operation draws from all of them, even from those that its layout does not use, so an operation has the same values
-/// in all layouts.
+/// The sources, sorted by field name. Each operation draws from all of them, even those unused by its layout, so an operation has the same values in all
+/// layouts.
 type Sources = BTreeMap<String, Source>;
 
 pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workload> {
@@ -93,7 +93,7 @@ fn write_step(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) 
     Ok(Step { class: None, reads: 0, writes: 1, entities, bytes, touches, ranges: Vec::new() })
 }
 
-/// Returns a query of a table with `entities` entities. Without the name of the table, a query of several partitions has no load in a container.
+/// Returns a query of a table with `entities` entities. Without a table name, a query over several partitions adds no load to a container.
 fn read_step(
     layout: &Layout,
     read: &Read,

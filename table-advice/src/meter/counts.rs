@@ -33,7 +33,7 @@ pub struct Counts {
     pub table_scans: u64,
     /// The number of pages after the first page of a query. Each of them is also counted under the class of its query.
     pub further_pages: u64,
-    /// The number of queries that were sent to several partitions in key order. Each of their requests is also counted under its class.
+    /// The number of queries sent to several partitions in key order. Each of their requests is also counted under its class.
     pub fan_outs: u64,
     /// The number of writes. An operation outside a transaction is counted as a transaction with one operation.
     pub transactions: u64,
@@ -41,10 +41,10 @@ pub struct Counts {
     pub operations: u64,
     /// The number of requests that created, deleted or listed tables.
     pub table_requests: u64,
-    /// The number of entities that the store examined, including those that a filter rejected. If the store does not report this number, the number of returned
+    /// The number of entities examined by the store, including those rejected by a filter. If the store does not report this number, the number of returned
     /// entities is used.
     pub rows_read: u64,
-    /// The number of entities that the store returned.
+    /// The number of entities returned by the store.
     pub rows_returned: u64,
     /// The number of bytes in the written entities, calculated with the service's published formula (SIZE-2).
     pub bytes_written: u64,
@@ -154,12 +154,12 @@ impl Reading {
         self.names.get(&table.to_ascii_lowercase()).map(String::as_str)
     }
 
-    /// Returns the tables that received requests, in order of their names.
+    /// Returns the tables that received requests and their counts, in name order.
     pub fn tables(&self) -> impl Iterator<Item = (&str, &Counts)> {
         self.tables.iter().map(|(table, counts)| (table.as_str(), counts))
     }
 
-    /// Returns the table and the PartitionKey of each partition that received requests, in order of these names.
+    /// Returns the partitions that received requests and their counts, sorted by table and PartitionKey.
     pub fn partitions(&self) -> impl Iterator<Item = ((&str, &str), &Counts)> {
         self.partitions.iter().map(|((table, key), counts)| ((table.as_str(), key.as_str()), counts))
     }

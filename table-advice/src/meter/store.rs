@@ -26,12 +26,12 @@ pub struct Meter<S> {
 #[derive(Debug, Default)]
 struct State {
     reading: Reading,
-    /// The last query for a first page, which may be part of a fan-out.
+    /// The last first-page query, which may be part of a fan-out.
     last: Option<LastQuery>,
     record: Option<Vec<Recorded>>,
 }
 
-/// A query for a first page. It is compared with the next such query to determine whether both are part of the same fan-out.
+/// A first-page query. It is compared with the next one to determine whether both are part of the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,
@@ -41,8 +41,8 @@ struct LastQuery {
 }
 
 impl State {
-    /// Returns `true` if this query and the previous one are the start of a fan-out: both are the same query, this one is for a later partition, and the
-    /// previous one was not yet part of a fan-out.
+    /// Returns `true` if this query and the previous one start a fan-out: both are the same query, this one is for a later partition, and the previous one was
+    /// not yet part of a fan-out.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
             self.last = None;
@@ -75,7 +75,7 @@ impl<S> Meter<S> {
         meter
     }
 
-    /// Returns the wrapped store. The meter does not count requests that are sent to it directly.
+    /// Returns the wrapped store. The meter does not count requests sent to it directly.
     pub const fn unmetered(&self) -> &S {
         &self.store
     }

@@ -1,4 +1,4 @@
-//! Lints that a declaration waives: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
+//! Lints waived by a declaration: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
 
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -12,11 +12,11 @@ use crate::symbol::{
     REASON, Symbol,
 };
 
-/// The lints that a declaration can waive.
+/// All waivable lints.
 const WORDS: [Symbol; 5] =
     [LOW_CARDINALITY, HOT_PARTITION, MANY_BUCKETS, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY];
 
-/// The lints that a declaration waives.
+/// The lints waived by a declaration.
 #[derive(Default)]
 pub(crate) struct Allows {
     words: Vec<Ident>,
@@ -30,12 +30,12 @@ impl Allows {
         self.words.iter().find(|allowed| **allowed == word)
     }
 
-    /// Returns `true` if this lint is waived, or may turn out to be waived once the reported mistakes are fixed.
+    /// Returns `true` if this lint is waived, or may turn out to be waived once the reported errors are fixed.
     pub(crate) fn may_waive(&self, word: Symbol) -> bool {
         self.partial || self.get(word).is_some()
     }
 
-    /// Records that an attribute which may have waived lints could not be parsed.
+    /// Records that an attribute that may waive lints could not be parsed.
     pub(crate) fn set_partial(&mut self) {
         self.partial = true;
     }
@@ -84,7 +84,7 @@ impl Allows {
         Ok(())
     }
 
-    /// Adds a word, or reports it if it is a duplicate. Returns `false` if it is unknown.
+    /// Adds a word. Reports unknown and duplicate words. Returns `false` if the word is unknown.
     fn add(&mut self, ctxt: &Ctxt, word: Ident) -> bool {
         let known = WORDS.iter().any(|known| word == *known);
         if !known {

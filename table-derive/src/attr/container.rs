@@ -20,7 +20,7 @@ use crate::symbol::{
 
 /// A key attribute and its parsed pieces.
 pub(crate) struct KeyAttr {
-    /// The attribute as it was written.
+    /// The attribute as written.
     pub(crate) original: Attribute,
     /// The pieces of the key.
     pub(crate) list: PieceList,
@@ -46,18 +46,18 @@ pub(crate) struct ContainerAttrs {
     pub(crate) copies_from: Vec<Path>,
     /// The path in `set = …`.
     pub(crate) set: Option<Path>,
-    /// The `PartitionKey` that `#[partition_key(…)]` declares.
+    /// The `PartitionKey` declared by `#[partition_key(…)]`.
     pub(crate) partition_key: Option<KeyAttr>,
-    /// The `RowKey` that `#[row_key(…)]` declares.
+    /// The `RowKey` declared by `#[row_key(…)]`.
     pub(crate) row_key: Option<KeyAttr>,
     /// The attributes `#[index(…)]` and `#[index_entity(…)]`, in order.
     pub(crate) indexes: Vec<IndexAttr>,
 }
 
-/// The help text for a relation that does not say which side of it the entity is.
+/// The help text for a relation word that does not state whether the entity holds the copies or is copied.
 const COPIES: &str = "write `copies_from(Assignee)` if this entity holds the copies, or `copied_by(Assignee)` if they are copies of it";
 
-/// The words that `#[entity(…)]` accepts.
+/// The words accepted by `#[entity(…)]`.
 const WORDS: Words = Words {
     of: ENTITY,
     form: "#[entity(table = \"Company\")]",
@@ -163,7 +163,7 @@ impl EntityWords {
         }
     }
 
-    /// Parses one attribute. Returns `false` if a part of it could not be parsed, after reporting the mistake.
+    /// Parses one attribute and reports its errors. Returns `false` if any part could not be parsed.
     fn read(&mut self, ctxt: &Ctxt, attr: &Attribute) -> bool {
         let mut whole = true;
         let sound = WORDS.read(ctxt, attr, |word, input| {
@@ -204,7 +204,7 @@ impl EntityWords {
     }
 }
 
-/// Parses the struct's attributes that belong to this crate.
+/// Parses this crate's attributes on the struct.
 pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> ContainerAttrs {
     let mut words = EntityWords::empty();
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
@@ -228,7 +228,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
             foreign::refuse(ctxt, attr, None, keyed);
         }
     }
-    // A key that is declared in another attribute is reported there, instead of as missing.
+    // A key declared in another attribute is reported there instead of as missing.
     let elsewhere = |word: Symbol| {
         let name = misplaced.iter().find(|name| **name == word)?;
         let original = syn::parse_quote!(#[#name]);

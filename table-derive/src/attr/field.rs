@@ -15,7 +15,7 @@ use crate::symbol::{
 
 /// The parsed attributes of one field.
 pub(crate) struct FieldAttrs {
-    /// The codec that keys use for this field, with the attribute that declares it.
+    /// The field's codec in keys, with the attribute that declares it.
     pub(crate) codec: Option<(Attribute, Codec)>,
     /// The property name in `#[property("Name")]`.
     pub(crate) name: Option<LitStr>,
@@ -23,9 +23,9 @@ pub(crate) struct FieldAttrs {
     pub(crate) json: Option<Ident>,
     /// The `also` word, which additionally stores a key field as a property.
     pub(crate) also: Option<Ident>,
-    /// The `rest` word, which marks a map of all properties that have no field.
+    /// The `rest` word, which marks a map of all properties without a field.
     pub(crate) rest: Option<Ident>,
-    /// The `chunks` word, which splits the value over several properties.
+    /// The `chunks` word, which splits the value across several properties.
     pub(crate) chunks: Option<Ident>,
 }
 
@@ -35,7 +35,7 @@ struct Read {
     flags: [(Symbol, Slot<Ident>); 4],
 }
 
-/// The words that `#[property(…)]` accepts.
+/// The words accepted by `#[property(…)]`.
 const WORDS: Words = Words {
     of: PROPERTY,
     form: "#[property(\"Name\", json)]",
@@ -88,7 +88,7 @@ const WORDS: Words = Words {
     ],
 };
 
-/// Parses the field's attributes that belong to this crate.
+/// Parses this crate's attributes on a field.
 pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> FieldAttrs {
     let mut own = Slot::empty("codec");
     let mut read = Read {
@@ -142,7 +142,7 @@ fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: &syn::Field, read: &mut 
     });
 }
 
-/// Replaces the samples in a message with the name and the type of the field. A name that the attribute contains stays as it is.
+/// Replaces the sample name and type in a message with the field's name and type. A sample name in the attribute itself is kept.
 fn of_field(message: &str, attr: &Attribute, field: &syn::Field) -> String {
     const SAMPLE: &str = "\"Name\"";
     let mut message = foreign::for_field(message, field.ident.as_ref());
@@ -153,7 +153,7 @@ fn of_field(message: &str, attr: &Attribute, field: &syn::Field) -> String {
     message.replace("Option<_>", &grammar::type_text(&optional(&field.ty)))
 }
 
-/// Returns the type in an `Option`, unless it is one.
+/// Wraps the type in an `Option`, unless it already is one.
 fn optional(ty: &Type) -> Type {
     let is_option = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"));
     if is_option { ty.clone() } else { parse_quote!(Option<#ty>) }

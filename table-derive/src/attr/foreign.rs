@@ -15,15 +15,14 @@ use crate::grammar;
 use crate::samples;
 use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 
-/// Libraries whose attributes contain settings, such as `primary_key` in `#[sea_orm(primary_key)]`. A struct may derive the
-/// traits of these libraries as well. A setting is therefore rejected only if it could be mistaken for a declaration of
-/// the entity.
+/// Libraries whose attributes contain settings, such as `primary_key` in `#[sea_orm(primary_key)]`. A struct may also derive these libraries' traits. A setting
+/// is therefore rejected only if it could be mistaken for part of the entity declaration.
 pub(crate) const LIBRARIES: [&str; 4] = ["diesel", "sea_orm", "sqlx", "dynomite"];
 
 /// Field attributes of other libraries that declare a key without saying whether it is the `PartitionKey` or the `RowKey`.
 const BOTH: [&str; 7] = ["key", "Key", "primary_key", "PrimaryKey", "id", "Id", "primary"];
 
-/// Attributes of other libraries that declare an index in which several entities may have one value.
+/// Attributes of other libraries that declare a non-unique index.
 const REPEATED: [&str; 10] = [
     "Index",
     "indexed",
@@ -71,18 +70,18 @@ const KEYS: &[(Symbol, &[&str])] = &[
     ),
 ];
 
-/// The fields of a struct, and the keys that its attributes declare.
+/// The fields of a struct, and the keys declared by its attributes.
 #[derive(Default)]
 pub(crate) struct Keyed<'a> {
     /// All fields of the struct.
     all: Option<&'a FieldsNamed>,
-    /// The names of the fields with an attribute, such as `#[key]`, that declares a key without saying which one.
+    /// Names of fields with an attribute such as `#[key]`, which does not specify which key it declares.
     fields: Vec<String>,
     /// `true` if an attribute of the struct declares the `PartitionKey`.
     has_partition_key: bool,
     /// `true` if an attribute of the struct declares the `RowKey`.
     has_row_key: bool,
-    /// The names in the declaration of the `RowKey`.
+    /// The identifiers in the `RowKey` declaration.
     row_key: Vec<Ident>,
 }
 
@@ -131,7 +130,7 @@ impl<'a> Keyed<'a> {
         Some(format!("write `{keys}` above the struct"))
     }
 
-    /// Returns the help text for an index by `field` that may contain several entities with one value. Its key ends with the `RowKey` of the entity.
+    /// Returns the help text for a non-unique index by `field`. The index key ends with the entity's `RowKey`.
     fn index_by(&self, field: &Ident) -> Option<String> {
         let named = &self.all?.named;
         let is_of_key = |found: &&Field| {
@@ -183,7 +182,7 @@ fn key_of_library(attr: &Attribute) -> Option<Setting> {
     })
 }
 
-/// Reports an attribute of another library. The help text names the field below the attribute. Several `#[key]` fields count as one mistake.
+/// Reports an attribute of another library. The help text names the field below the attribute. Several `#[key]` fields count as one error.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed<'_>) {
     let Some(name) = name_of(attr) else { return };
     let (word, arguments, shown) = if LIBRARIES.contains(&name.as_str()) {
@@ -217,7 +216,7 @@ pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed
     ctxt.error("T009", attr, format!("`{shown}` is not an attribute of entities"), help);
 }
 
-/// Returns the names of all attributes that are recognised as those of other libraries.
+/// Returns the names of all recognised attributes of other libraries.
 #[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     FOREIGN.iter().flat_map(|(names, _)| *names).copied().chain(LIBRARIES)
@@ -228,14 +227,14 @@ fn name_of(attr: &Attribute) -> Option<String> {
     attr.path().get_ident().map(Ident::to_string)
 }
 
-/// Replaces the placeholders in a help text: `{email}` with the name of the field, and `{Email}` with the name in Pascal case.
+/// Replaces the placeholders in a help text: `{email}` with the field name, and `{Email}` with the field name in Pascal case.
 pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
     let field = field.map(|field| field.unraw().to_string());
     let pascal = field.as_deref().map_or_else(|| "Email".to_owned(), pascal_case);
     codec::filled(&help.replace("{Email}", &pascal), field.as_deref())
 }
 
-/// Returns `true` if an attribute, of this library or another one, declares the given key.
+/// Returns `true` if an attribute of this or another library declares the given key.
 pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
     let is_foreign = |word: &str| {
         BOTH.contains(&word) || KEYS.iter().any(|(declared, names)| *declared == key && names.contains(&word))
@@ -246,7 +245,7 @@ pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
         || *attr.path() == ENTITY && holds_key(attr, key)
 }
 
-/// Returns `true` if `#[entity(…)]` contains a word that declares a key. The mistake is then reported at that word.
+/// Returns `true` if `#[entity(…)]` contains a word that declares a key. The error is then reported at that word.
 fn holds_key(attr: &Attribute, key: Symbol) -> bool {
     grammar::arguments(attr).into_iter().any(|token| match token {
         TokenTree::Ident(word) => word == key || FOREIGN_KEYS.iter().any(|foreign| word == foreign),

@@ -18,7 +18,7 @@ use crate::symbol::{
 
 /// A parsed `#[index(…)]` or `#[index_entity(…)]`.
 pub(crate) struct IndexAttr {
-    /// The attribute as it was written.
+    /// The attribute as written.
     pub(crate) original: Attribute,
     /// The name of the index.
     pub(crate) name: Ident,
@@ -36,13 +36,13 @@ pub(crate) struct IndexAttr {
     pub(crate) partition_key: Option<PieceList>,
     /// The pieces of the `RowKey` of index rows.
     pub(crate) row_key: Option<PieceList>,
-    /// The fields in `include(…)`, which each copy contains.
+    /// The fields in `include(…)`, contained in each copy.
     pub(crate) include: Option<Vec<Ident>>,
     /// `true` if an invalid word has been reported and skipped. It may be a misspelled option, which must then not be reported as missing.
     pub(crate) broken: bool,
 }
 
-/// The words that `#[index(…)]` accepts after the name of the index.
+/// The words accepted by `#[index(…)]` after the index name.
 const COPIES: Words = Words {
     of: INDEX,
     form: "#[index(ByEmail, unique, row_key(\"email_\", email))]",
@@ -57,7 +57,7 @@ const COPIES: Words = Words {
     suggested: SUGGESTED,
 };
 
-/// The words that `#[index_entity(…)]` accepts after the name of the index.
+/// The words accepted by `#[index_entity(…)]` after the index name.
 const LISTS: Words = Words {
     of: INDEX_ENTITY,
     form: "#[index_entity(ByName, at_most = 100, row_key(\"name_\", name))]",
@@ -75,7 +75,7 @@ const LISTS: Words = Words {
 
 const WHEN_FORM: &str = "when = Employee::is_active` of `fn is_active(&self) -> bool";
 
-/// The words of other libraries for `when`.
+/// Words used by other libraries for `when`.
 const CONDITIONS: [&str; 3] = ["condition", "filter", "where"];
 
 const SUGGESTED: &[(&str, &str)] = &[
@@ -185,7 +185,7 @@ fn parse_words(
     })
 }
 
-/// Returns the help text that shows `when` with a function of the struct.
+/// Returns a help text that shows `when` with a method of the struct.
 fn when_help(of: &DeriveInput) -> String {
     format!("write `when = {}::is_active` of `fn is_active(&self) -> bool`", of.ident)
 }
@@ -201,13 +201,13 @@ fn no_condition(input: ParseStream, words: &Words, of: &DeriveInput) -> syn::Res
     }
 }
 
-/// Reports a bare name that is not similar to a known word and is therefore probably a field that belongs in a key.
+/// Reports a bare name that resembles no known word and is therefore probably a key field.
 fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>, of: &DeriveInput) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
     let text = name.to_string();
     let known = || words.known.iter().map(|(word, _)| word.0);
-    // Most names are known words, and a comparison with all similar words is slow in an unoptimised macro.
+    // Most names are known words, and the similarity search is slow in an unoptimised macro.
     let is_word = known().any(|word| text == word)
         || words.suggested.iter().any(|(word, _)| text == *word)
         || symbol::nearest(&text, known()).is_some();
@@ -217,7 +217,7 @@ fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>, of: &Deriv
     let first = index.filter(|index| index.to_string().starts_with(char::is_lowercase));
     let help = match first {
         Some(first) => {
-            // The rows of an index are in the partition of the entity, whose fields are not repeated.
+            // By default, index rows share the entity's partition, so the `RowKey` need not repeat the fields of the `PartitionKey`.
             let partition = of.attrs.iter().find(|attr| attr.path() == &PARTITION_KEY);
             let partition =
                 partition.map(|attr| grammar::names(grammar::arguments(attr))).unwrap_or_default();
@@ -230,7 +230,7 @@ fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>, of: &Deriv
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
-/// Returns the correct syntax for an index that is declared with another library's settings, such as `name = "ByEmail", columns = [email], unique = true`.
+/// Returns the correct syntax for an index declared with another library's settings, such as `name = "ByEmail", columns = [email], unique = true`.
 fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).ok().filter(|word| word == "name" || word == "index_name")?;
@@ -261,7 +261,7 @@ fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
     };
     if let Some(form) = settings_of(input, words) {
         let name = input.parse::<Ident>()?;
-        // The remaining settings are part of the same mistake.
+        // The remaining settings are part of the same error.
         input.parse::<TokenStream>()?;
         return Err(ctxt::mistake("T004", name, "an index starts with its name", format!("write `{form}`")));
     }

@@ -16,7 +16,7 @@ pub(crate) struct TypeAttrs {
     pub(crate) runtime: Option<Path>,
 }
 
-/// The words that `#[key_part(…)]` accepts on a type.
+/// The words accepted by `#[key_part(…)]` on a type.
 const WORDS: Words = Words {
     of: KEY_PART,
     form: "#[key_part(crate = path::to::table_core)]",

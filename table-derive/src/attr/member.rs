@@ -24,7 +24,7 @@ pub(crate) struct MemberAttrs {
     pub(crate) upgrades: Vec<(Attribute, Path)>,
 }
 
-/// The words that `#[entity_set(crate = …)]` accepts.
+/// The words accepted by `#[entity_set(…)]`.
 const SET: Words = Words {
     of: ENTITY_SET,
     form: "#[entity_set(crate = path::to::table_core)]",
@@ -36,7 +36,7 @@ const SET: Words = Words {
     ],
 };
 
-/// The words that `#[entity_group(under = Employee)]` accepts.
+/// The words accepted by `#[entity_group(…)]`.
 const GROUP: Words = Words {
     of: ENTITY_GROUP,
     form: "#[entity_group(under = Employee)]",
@@ -48,7 +48,7 @@ const GROUP: Words = Words {
     ],
 };
 
-/// The words that `#[upgrade(from = OldEmployee)]` accepts.
+/// The words accepted by `#[upgrade(…)]`.
 const UPGRADED: Words = Words {
     of: UPGRADE,
     form: "#[upgrade(from = OldEmployee)]",

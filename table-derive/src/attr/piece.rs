@@ -31,7 +31,7 @@ pub(crate) enum PieceAttr {
 /// The pieces inside the parentheses of a key attribute.
 #[derive(Default)]
 pub(crate) struct PieceList {
-    /// The pieces, in the order of the key.
+    /// The pieces, in key order.
     pub(crate) pieces: Vec<PieceAttr>,
     /// `true` if an error has been reported for at least one piece.
     pub(crate) broken: bool,

@@ -16,9 +16,9 @@ pub(crate) struct ProjectionAttrs {
     pub(crate) of: Option<Path>,
     /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
-    /// `true` if an error has been reported which may be the reason why a word seems to be missing.
+    /// `true` if a reported error may explain a missing word.
     pub(crate) broken: bool,
-    /// The entity type that a malformed attribute seems to name.
+    /// The entity type probably meant by a malformed attribute.
     pub(crate) suggested: Option<Path>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ProjectionAttrs {
     ProjectionAttrs { of: of.take(), runtime: runtime.take(), broken, suggested }
 }
 
-/// Returns `true` if the name starts with a capital letter, as the name of a type does.
+/// Returns `true` if the name starts with a capital letter, as type names do.
 fn is_type(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }

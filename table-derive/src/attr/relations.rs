@@ -1,5 +1,5 @@
-//! Parses the copy relations that a struct declares. They let an entity store copies of properties of other entities:
-//! `copied_by(Assignee)`, `copies_from(Owner, Reviewer)`.
+//! Parser for the copy relations of a struct, through which an entity stores copies of another entity's properties: `copied_by(Assignee)`, `copies_from(Owner,
+//! Reviewer)`.
 
 use quote::ToTokens;
 use syn::parse::ParseStream;

@@ -11,7 +11,7 @@ use crate::codec;
 use crate::ctxt;
 use crate::grammar::{self, is_name, names};
 
-/// Returns the error for tokens that are not a key piece. The error suggests the intended piece if it can be guessed. `before` is the field in front of them.
+/// Returns the error for tokens that are not a key piece. The error suggests the intended piece if it can be guessed. `before` is the preceding field.
 pub(super) fn no_piece(input: ParseStream, before: Option<&Ident>) -> syn::Error {
     let whole = grammar::rest(input);
     let suggested = suggested(whole.clone());
@@ -37,7 +37,7 @@ pub(super) fn no_piece(input: ParseStream, before: Option<&Ident>) -> syn::Error
 const OF_PIECES: [&str; 8] =
     ["composite", "template", "facets", "value", "format", "fields", "parts", "components"];
 
-/// Returns the pieces of a key that is declared with `=`: `department` for both `= "department"` and `(field = "pk", composite = ["department"])`.
+/// Returns the pieces of a key declared with `=`: `department` for both `= "department"` and `(field = "pk", composite = ["department"])`.
 pub(super) fn assigned_pieces(attr: &Attribute) -> Option<String> {
     let tokens = match &attr.meta {
         Meta::NameValue(pair) => pair.value.to_token_stream(),
@@ -63,7 +63,7 @@ pub(super) fn assigned_pieces(attr: &Attribute) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join(if are_names { ", \"_\", " } else { ", " }))
 }
 
-/// Returns the help text for another library's key setting, or for a field that is assigned a value.
+/// Returns the help text for another library's key setting, or for a field assigned a value.
 fn assigned(tokens: &TokenStream) -> Option<String> {
     let mut tokens = tokens.clone().into_iter();
     let (Some(TokenTree::Ident(word)), Some(TokenTree::Punct(sign)), Some(TokenTree::Literal(_))) =
@@ -84,7 +84,7 @@ fn assigned(tokens: &TokenStream) -> Option<String> {
     })
 }
 
-/// Returns the help text for a sort order that is a setting after a field: `order = "desc"`.
+/// Returns the help text for a sort order written as a setting after a field: `order = "desc"`.
 fn order_of(tokens: &TokenStream, field: &Ident) -> Option<String> {
     let text = tokens.to_string().to_ascii_lowercase();
     let (word, value) = text.split_once('=')?;
@@ -100,7 +100,7 @@ fn order_of(tokens: &TokenStream, field: &Ident) -> Option<String> {
     })
 }
 
-/// Returns the help text for a field of a value in place of a field of the entity: `address.city`.
+/// Returns the help text for a nested field in place of an entity field: `address.city`.
 fn of_value(tokens: &TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let [TokenTree::Ident(value), TokenTree::Punct(dot), TokenTree::Ident(field)] = tokens.as_slice() else {
@@ -231,7 +231,7 @@ fn suggested(tokens: TokenStream) -> Vec<String> {
             TokenTree::Group(_) | TokenTree::Punct(_) => {}
         }
     }
-    // With several placeholders, it is not known which argument belongs to which placeholder.
+    // With several placeholders, the mapping from arguments to placeholders is unknown.
     if holes > 1 { Vec::new() } else { with_argument(suggested) }
 }
 
@@ -262,7 +262,7 @@ fn is_unnamed(piece: &str) -> bool {
     piece == "field"
 }
 
-/// Returns the name of the field if a list quotes it: `id` for `"id"`. Returns any other piece unchanged.
+/// Removes the quotes around a field name: `id` for `"id"`. Returns any other piece unchanged.
 fn without_quotes(piece: String) -> String {
     let inside = piece.trim_matches('"');
     if is_name(inside) { inside.to_owned() } else { piece }

@@ -32,7 +32,7 @@ pub(crate) struct PartAttr {
     pub(crate) number: usize,
 }
 
-/// Parses both kinds of attributes of a field.
+/// Parses the `slots` and `part` attributes of a field.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> PlaceAttrs {
     let (mut slots, mut part) = (Slot::empty(SLOTS.0), Slot::empty(PART.0));
     for attr in attrs {

@@ -1,4 +1,5 @@
-//! Pieces of a key that further pieces can follow. A text needs an end that it cannot contain, because its value could contain any separator.
+//! Suggested key pieces that allow further pieces after them. A string needs a terminator that its encoding cannot contain, because its value could contain any
+//! separator.
 
 use syn::Ident;
 
@@ -10,7 +11,7 @@ use crate::model::index::Index;
 use crate::model::key::Piece;
 use crate::model::{Entity, Field};
 
-/// Returns the pieces of an index's `RowKey` with the separator that further pieces need: `"age_", age, "_"`.
+/// Returns the pieces of an index's `RowKey`, followed by the separator required before further pieces: `"age_", age, "_"`.
 pub(super) fn row_key(entity: &Entity<'_>, index: &Index) -> Vec<String> {
     let mut written = index.row_key_pieces();
     let pieces = index.row_key.as_ref().map_or(&[][..], |key| &key.pieces);
@@ -24,7 +25,7 @@ pub(super) fn row_key(entity: &Entity<'_>, index: &Index) -> Vec<String> {
     let Some(place) = written.get_mut(last) else { return written };
     let (text, end) = ended(entity, part.field, &part.codec, std::mem::take(place));
     *place = text;
-    // Another literal may already end the part.
+    // The next literal may already end the part.
     let is_ended = matches!(after.first(), Some(Piece::Literal(literal)) if end.is_none_or(|end| literal.value().starts_with(end)));
     if !is_ended {
         written.truncate(last + 1);
@@ -33,7 +34,7 @@ pub(super) fn row_key(entity: &Entity<'_>, index: &Index) -> Vec<String> {
     written
 }
 
-/// Returns fields as pieces of a key, with the separators between them: `escaped(name), "!", id`. The codec of a field is that of its attribute.
+/// Returns fields as key pieces, with separators between them: `escaped(name), "!", id`. Each field uses the codec in its attribute.
 pub(super) fn fields<'n>(entity: &Entity<'_>, names: impl IntoIterator<Item = &'n Ident>) -> Vec<String> {
     // A key may contain two parts of one field, such as its bucket and its value.
     let mut once: Vec<&Ident> = Vec::new();
@@ -47,7 +48,7 @@ pub(super) fn fields<'n>(entity: &Entity<'_>, names: impl IntoIterator<Item = &'
     before.chain([last.to_string()]).collect()
 }
 
-/// Returns a field as a piece of a key, and the separator that further pieces need.
+/// Returns a field as a key piece, and the separator required before further pieces.
 pub(super) fn field(entity: &Entity<'_>, name: &Ident) -> [String; 2] {
     let mut fields = entity.fields.iter().enumerate();
     let Some((at, field)) = fields.find(|(_, field)| field.ident == name) else {
@@ -58,17 +59,17 @@ pub(super) fn field(entity: &Entity<'_>, name: &Ident) -> [String; 2] {
     [text, literal(end)]
 }
 
-/// Returns `true` if a field may be part of the key of an index. Its type may be an `Option`.
+/// Returns `true` if a field may be part of an index key, where its type may also be an `Option`.
 pub(super) fn may_be_indexed(field: &Field<'_>) -> bool {
     may_be_part(field, argument(field.ty, "Option").unwrap_or(field.ty))
 }
 
-/// Returns the literal for the end of a part. Any separator may follow a part of few characters or of a fixed width.
+/// Returns the literal that ends a part, `_` by default. Any separator may follow a part with a restricted alphabet or a fixed width.
 fn literal(end: Option<char>) -> String {
     format!("{:?}", end.unwrap_or('_').to_string())
 }
 
-/// Returns a part in a form that has an end, and the character that ends it, or `None` for any character. `written` is the part as it was written.
+/// Returns a part in a form with a terminator, and that terminator, or `None` if any separator can end the part. `written` is the part as written.
 fn ended(entity: &Entity<'_>, field: usize, codec: &Codec, written: String) -> (String, Option<char>) {
     if codec.is_hash() || codec.is_bucket() {
         return (written, None);
@@ -90,7 +91,7 @@ fn ended(entity: &Entity<'_>, field: usize, codec: &Codec, written: String) -> (
     }
     let name = field.ident.to_string();
     let end_of_field = written.rfind(&name).map_or(written.len(), |at| at + name.len());
-    // A codec from the attribute of the field is not written in the key.
+    // A codec in the field's attribute does not appear in the key.
     let word = innermost.word().and_then(|word| written.rfind(&format!("{}(", word.name)));
     let inner = match word {
         Some(start) => start..(end_of_field + 1).min(written.len()),
@@ -104,7 +105,7 @@ fn ended(entity: &Entity<'_>, field: usize, codec: &Codec, written: String) -> (
     (escaped, Some('!'))
 }
 
-/// Returns `true` if the type of a field is `String`, also in an `Option`.
+/// Returns `true` if a field's type is `String` or `Option<String>`.
 fn is_text(field: &Field<'_>) -> bool {
     let ty = grammar::type_text(field.ty);
     ty == "String" || ty == "Option<String>"

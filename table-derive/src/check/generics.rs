@@ -6,7 +6,7 @@ use syn::{GenericArgument, Ident, PathArguments, Type};
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
-/// Reports each key field whose type depends on a generic parameter, and the first index of a generic entity.
+/// Reports key fields whose type depends on a generic parameter, JSON fields whose parameter lacks bounds, and the first index of a generic entity.
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     if entity.parameters.is_empty() {
         return;
@@ -21,7 +21,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
     for field in entity.fields.iter().filter(|field| field.attrs.json.is_some()) {
         let Some(parameter) = entity.parameters.named_in(field.ty.to_token_stream()) else { continue };
-        // Another type may not need the bounds, such as an identifier of a value of the parameter.
+        // Any other type, such as an `Id<T>`, may not need the bounds.
         if !consists_of(field.ty, parameter) {
             continue;
         }
@@ -46,11 +46,11 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// The types of the standard library that serde writes if it can write their type arguments.
+/// Standard-library types that serde can write if it can write their type arguments.
 const CONTAINERS: [&str; 10] =
     ["Option", "Vec", "Box", "Arc", "Rc", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet"];
 
-/// Returns `true` if a type is the parameter, or a container of the standard library with values of the parameter.
+/// Returns `true` if a type is the parameter, or a standard-library container of it, such as `Vec<T>`.
 fn consists_of(ty: &Type, parameter: &Ident) -> bool {
     let Type::Path(path) = ty else { return false };
     if path.path.is_ident(parameter) {

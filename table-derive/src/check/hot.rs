@@ -1,5 +1,5 @@
-//! Checks that a partition key distributes writes (PAT-ANTI-1). Reports a constant partition key, and a number of buckets too
-//! large to query one by one. The compiler checks whether key fields have a time type.
+//! Checks that a partition key distributes writes (PAT-ANTI-1). Reports a constant key, a key of instants alone, a leading `bool`, and more buckets than can be
+//! queried one by one. The compiler reports other time types, enums and newtypes.
 
 use syn::Type;
 use syn::ext::IdentExt;
@@ -54,8 +54,8 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns the name of a field by which the entities can be distributed: the first field of the `RowKey` that the `PartitionKey` does not contain, or else another
-/// field that may identify an entity.
+/// Returns the name of a field suited to distributing the entities: the first `RowKey` field missing from the `PartitionKey`, or else another field that may
+/// identify an entity. Times are excluded. Falls back to any key field.
 fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
     let is_new = |at: usize| key.parts().all(|part| part.field != at) && !may_be_time(entity, at);
     let of_row = entity.row_key.iter().flat_map(Key::parts).find(|part| is_new(part.field));
@@ -67,13 +67,13 @@ fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
     name.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string())
 }
 
-/// Returns `true` if the name of a field's type is that of an instant or a date. Entities that are written at the same time have the same value.
+/// Returns `true` if a field's type is named `DateTime` or `NaiveDate`. Entities written at the same time share its value.
 fn may_be_time(entity: &Entity<'_>, at: usize) -> bool {
     let Some(Type::Path(path)) = entity.fields.get(at).map(|field| field.ty) else { return false };
     path.path.segments.last().is_some_and(|last| last.ident == "DateTime" || last.ident == "NaiveDate")
 }
 
-/// Returns `true` if the type of a field is `bool`.
+/// Returns `true` if a field's type is `bool`.
 fn is_bool(entity: &Entity<'_>, at: usize) -> bool {
     entity
         .fields
@@ -81,7 +81,7 @@ fn is_bool(entity: &Entity<'_>, at: usize) -> bool {
         .is_some_and(|field| matches!(field.ty, Type::Path(path) if path.path.is_ident("bool")))
 }
 
-/// Reports a `PartitionKey` that consists of instants alone (PAT-ANTI-1). The compiler reports the other cases, such as a date or an alias of a type.
+/// Reports a `PartitionKey` that consists of instants alone (PAT-ANTI-1). The compiler reports all other cases, such as dates and type aliases.
 fn time_alone(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
     let follows = |part: &Part| entity.is_instant(part.field) && part.codec.follows_time();
     if key.parts().next().is_none() || !key.parts().all(follows) || entity.allows.may_waive(HOT_PARTITION) {
@@ -127,7 +127,7 @@ fn few_values(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
     ctxt.error("T044", name, wrong, help);
 }
 
-/// Reports an error if a key has more buckets than a program should query one by one.
+/// Reports a key with more buckets than a program should query one by one, and an unused waiver of this rule.
 fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_indexes = entity.indexes.iter().filter_map(|index| index.partition_key.as_ref());
     let parts = entity.partition_key.iter().chain(of_indexes).flat_map(Key::parts);

@@ -69,7 +69,7 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns the pieces of the missing `RowKey` of an index: a literal if its PartitionKey names the field, or the field after which the index is named.
+/// Suggests the missing `RowKey` of a unique index: a literal if the index has a `PartitionKey` with a field, or else the field the index is named after.
 fn row_key_of_name(entity: &Entity<'_>, index: &Index) -> Option<String> {
     let is_unique = index.attr.unique.is_some();
     if let Some(part) = index.partition_key.as_ref().and_then(|key| key.parts().next()) {
@@ -120,7 +120,7 @@ fn included_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports `unique` on an index of lists (PAT-IX). A list contains every entity with a value, and the value therefore cannot be unique.
+/// Reports `unique` on a list index (PAT-IX). A list contains the keys of all entities with a value, so the value cannot be unique.
 fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list) {
         if let Some(word) = &index.attr.unique {
@@ -138,7 +138,7 @@ fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports an index of lists without a limit. One row contains all keys for a value, and could grow without bound (PAT-ANTI-3, PAT-IX-4).
+/// Reports a list index without a limit. One row contains all keys for a value and could grow without bound (PAT-ANTI-3, PAT-IX-4).
 fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list && !index.is_broken(entity)) {
         let name = &index.attr.name;
@@ -202,7 +202,7 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports an index whose generated type would have the same name as the type of a field.
+/// Reports an index whose generated type would have the same name as a field's type.
 fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in &entity.indexes {
         if let Some((made, field)) = entity.type_made_twice(index) {
@@ -214,7 +214,7 @@ fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports an index whose generated function would have a name that is already taken.
+/// Reports an index whose generated function name is already taken.
 fn reserved_method(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, index) in entity.indexes.iter().enumerate() {
         if let Some(name) = entity.method_made_twice(at) {

@@ -40,7 +40,7 @@ fn empty_key(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a field that occurs twice in a key. A bucket of the field does not count.
+/// Reports a field that occurs twice in a key. Derived parts, such as buckets, do not count.
 fn field_twice(ctxt: &Ctxt, key: &Key) {
     let parts: Vec<_> = key.parts().filter(|part| part.codec.is_decodable()).collect();
     for (at, part) in parts.iter().enumerate() {
@@ -70,7 +70,8 @@ fn illegal_literal(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
     }
 }
 
-/// Reports a literal that begins with U+FFFC. A key that begins with it is reserved for patterns, and a text before the literal may be empty (PAT-EC-8).
+/// Reports a literal that starts with U+FFFC. Keys that start with this character are reserved for patterns, and a string before the literal may be empty
+/// (PAT-EC-8).
 fn reserved_literal(ctxt: &Ctxt, key: &Key) {
     for text in literals(key).filter(|text| is_reserved(&text.value())) {
         let wrong = "U+FFFC begins the keys of rows that are reserved for patterns (PAT-EC-8)";
@@ -78,7 +79,7 @@ fn reserved_literal(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Returns the field in front of a separator, if it is a text that could contain every separator and another text follows.
+/// Returns the field before a separator if it is a string that could contain any separator and another string follows.
 fn open_text_before<'k>(entity: &Entity<'_>, key: &'k Key, separator: &LitStr) -> Option<&'k Ident> {
     let is_open = |piece: Option<&'k Piece>| match piece {
         Some(Piece::Part(part)) if matches!(*part.codec, Codec::Natural) => {
@@ -122,8 +123,8 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports an instant that one key contains in full and the other key as a coarser unit, such as its day, if the coarser part is declared without `truncate`.
-/// Such a part refuses each instant that is not at the start of its unit. `truncate` gives all instants of a unit the same part.
+/// Reports an instant that the keys contain both in full and as a coarser unit, such as its day, if the coarser part lacks `truncate`. Such a part rejects
+/// every instant that is not at the start of its unit. `truncate` gives all instants of a unit the same part.
 fn coarse_instant(ctxt: &Ctxt, entity: &Entity<'_>) {
     let parts = || [&entity.partition_key, &entity.row_key].into_iter().flatten().flat_map(Key::parts);
     for part in parts().filter(|part| part.codec.is_coarse_time() && entity.is_instant(part.field)) {
@@ -145,7 +146,7 @@ fn coarse_instant(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a codec attribute on a field that no key contains.
+/// Reports a codec attribute on a field outside all keys.
 fn codec_without_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let broken =
         keys(entity).any(|key| key.broken) || entity.partition_key.is_none() || entity.row_key.is_none();
@@ -199,7 +200,7 @@ fn constant_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a field whose generated constant or method would hide an item that every entity has.
+/// Reports a field whose generated constant or method would hide an item of every entity.
 fn shadowing_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     let constants = ["SCHEMA", "INDEXES"];
     let methods = ["clone", "into", "ranges"];

@@ -1,4 +1,4 @@
-//! Reports missing keys, and suggests the fields for them.
+//! Reports missing keys and suggests fields for them.
 
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Type};
@@ -50,7 +50,7 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
             None => ctxt.error("T020", &entity.original.ident, wrong, help),
         }
     };
-    // A key on a field, or a key attribute of another library, is reported at its own position.
+    // A key attribute on a field or from another library is reported at its own position.
     let is_missing = |key: &Option<Key>, word: Symbol| {
         let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
         let mut attributes = entity.original.attrs.iter().chain(of_fields);
@@ -71,8 +71,8 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
     }
 }
 
-/// Reports an entity without any key as one mistake. The suggested `RowKey` is the field that looks like an identifier, and the suggested `PartitionKey` is another
-/// field; a single field is the `PartitionKey`, with one entity in each partition. A time is suggested only for the `RowKey`.
+/// Reports an entity without any key as one error. Suggests the field that looks like an identifier as the `RowKey` and another field as the `PartitionKey`. A
+/// single field becomes the `PartitionKey`, with one entity in each partition. A time is suggested only for the `RowKey`.
 fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
     let ident = &entity.original.ident;
     let names = |is_usable: fn(&Field<'_>) -> bool| -> Vec<String> {
@@ -82,7 +82,7 @@ fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
     let (shared, identifying) = (names(may_share), names(may_identify));
     let of_type = format!("{}_id", snake_case(&ident.unraw().to_string()));
     let own = identifying.iter().find(|name| **name == "id" || **name == of_type);
-    // A struct usually declares the field that entities share before their own identifier.
+    // Structs usually declare the shared field before the identifier.
     let owner = match (own, shared.first()) {
         (Some(own), Some(first)) if own == first => {
             shared.iter().find(|name| *name != own && name.ends_with("_id"))
@@ -118,7 +118,7 @@ fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
     );
 }
 
-/// Returns the keys for a field that identifies an entity in the whole table, and the reason for them.
+/// Returns the key attributes for a field that identifies an entity across the whole table, and the explanation for the help text.
 fn one_in_each_partition(field: &str) -> (String, String) {
     (
         format!("#[partition_key({field})] #[row_key(\"\")]"),
@@ -139,7 +139,7 @@ pub(super) fn may_identify(field: &Field<'_>) -> bool {
     may_be_part(field, field.ty) && name_of_type(field).is_some_and(|name| name != "bool")
 }
 
-/// Returns `true` if several entities may share a partition by a field: it may identify an entity, and its type is not a time.
+/// Returns `true` if a field is suited to grouping entities into partitions: it may identify an entity, and its type is not a time.
 fn may_share(field: &Field<'_>) -> bool {
     const TIMES: [&str; 5] = ["DateTime", "NaiveDate", "NaiveTime", "Duration", "TimeDelta"];
     may_identify(field) && name_of_type(field).is_some_and(|name| TIMES.iter().all(|time| name != time))

@@ -1,4 +1,4 @@
-//! Checks that the rows of an entity and of its indexes can be told apart by their keys.
+//! Checks that entity rows and index rows can be told apart by their keys.
 
 use syn::LitStr;
 use syn::ext::IdentExt;
@@ -37,7 +37,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// The rows of one kind that a declaration stores: entities, or the rows of an index.
+/// A kind of row stored for a declaration: entities, or the rows of one index.
 struct RowKind {
     /// The name in messages: "the entity itself" or the quoted name of the index.
     name: String,
@@ -68,26 +68,27 @@ impl Start {
         self.text.starts_with(&other.text) || other.text.starts_with(&self.text)
     }
 
-    /// Returns `true` if the texts do not prove that two keys differ. A whole key differs from each key that starts with a longer text.
+    /// Returns `true` if two keys with these starts may be equal. A whole key differs from every key that starts with a longer text.
     fn may_equal(&self, other: &Self) -> bool {
         let is_shorter = |one: &Self, other: &Self| one.is_whole && one.text.len() < other.text.len();
         self.overlaps(other) && !is_shorter(self, other) && !is_shorter(other, self)
     }
 }
 
-/// A reason why two kinds of rows cannot be told apart.
+/// A reason two kinds of rows cannot be told apart.
 #[derive(Clone, Copy)]
 enum Mixing<'k> {
-    /// The `RowKey`s of the rows start alike, in partitions that start with the same text.
+    /// The partitions start with the same text, and one `RowKey` start is a prefix of the other.
     Rows(&'k RowKind, &'k RowKind),
     /// The keys of the rows may be equal, although the `PartitionKey`s start with different texts.
     Keys(&'k RowKind, &'k RowKind),
 }
 
-/// Returns the first reason why a kind cannot be told apart from an earlier one.
+/// Returns the first reason a kind of row cannot be told apart from an earlier one.
 fn mixing<'k>(kinds: &'k [RowKind], kind: &'k RowKind) -> Option<Mixing<'k>> {
     let (own, _) = kinds.split_first()?;
-    // `Entities` inserts no entity into the partitions of an index whose rows could be mistaken for entities. These partitions start with the literal of the index.
+    // `Entities` does not insert entities into the partitions of an index whose rows could be mistaken for entities. These partitions start with the index's
+    // literal.
     let excludes_entities = |index: &RowKind| own.partition.text.is_empty() && index.row.overlaps(&own.row);
     let is_excluded = |one: &RowKind, other: &RowKind| {
         one.is_in_own_partition && !other.is_in_own_partition && excludes_entities(other)
@@ -151,7 +152,7 @@ mod tests {
 
     use crate::derive;
 
-    /// Returns `true` if a declaration with these keys and indexes is refused with T066.
+    /// Returns `true` if a declaration with these keys and indexes is rejected with T066.
     fn is_refused(keys: &str, indexes: &[&str]) -> bool {
         let indexes = indexes.iter().map(|index| format!("#[index({index})]")).collect::<Vec<_>>().join(" ");
         let fields = "struct Employee { department: String, id: u32, name: String, email: String }";
@@ -189,7 +190,7 @@ mod tests {
                 r#"#[partition_key("emp_", department)] #[row_key("e_", id)]"#,
                 r#"A, unique, partition_key("emp", name), row_key("a_", id)"#,
             ),
-            // The whole `PartitionKey` or `RowKey` is shorter than the literal of the other.
+            // The whole `PartitionKey` or `RowKey` is shorter than the other's literal.
             (PREFIXED, r#"A, unique, partition_key("emp"), row_key(name)"#),
             (
                 r#"#[partition_key("emp_", department)] #[row_key("e_", id)]"#,
@@ -216,7 +217,7 @@ mod tests {
         assert!(is_refused(PLAIN, &[own, &other(r#""email_", email"#)]));
         assert!(is_refused(PLAIN, &[&other(r#""email_", email"#), own]));
         assert!(!is_refused(PLAIN, &[own, &other(r#""mail_", email"#)]));
-        // Entities are not inserted into the partitions of `B`, and therefore no copy of `A` is.
+        // Entities are not inserted into the partitions of `B`, so copies of `A` are not either.
         assert!(!is_refused(PLAIN, &[own, &other("email")]));
     }
 }

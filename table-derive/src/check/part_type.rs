@@ -1,4 +1,4 @@
-//! Types that cannot be part of a key, recognised by their paths. The compiler reports the others, but for an index once per use.
+//! Recognises types that cannot be part of a key by their paths. The compiler reports all others, but repeats errors in an index for each use.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ use crate::model::Entity;
 use crate::model::key::Key;
 use crate::model::key_part::{KeyPart, Kind};
 
-/// A type that cannot be part of a key, with the error message and the declaration to write instead.
+/// A type that cannot be part of a key, with the error message and the suggested replacement.
 struct Wrong {
     fact: &'static str,
     help: String,

@@ -13,7 +13,7 @@ use crate::model::{Entity, Field};
 
 /// The maximum number of custom properties of an entity (ENT-2).
 const MOST: usize = 252;
-/// The property that marks a copy of an index.
+/// The reserved property that marks index copies a repair is about to delete.
 const UNCLAIMED: &str = "_unclaimed";
 /// The maximum length of a property name in UTF-16 code units (PROP-2).
 const LONGEST_NAME: usize = 255;
@@ -24,7 +24,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     too_many(ctxt, entity);
 }
 
-/// Checks the rules that concern a single property, such as its name.
+/// Checks the rules for single properties, such as those for names.
 pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_of_key_field(ctxt, entity);
     also_of_no_key(ctxt, entity);
@@ -64,7 +64,7 @@ fn name_of_key_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports `also` on a field that no key contains.
+/// Reports `also` on a field outside the key.
 fn also_of_no_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let broken =
         [&entity.partition_key, &entity.row_key].iter().any(|key| key.as_ref().is_none_or(|key| key.broken));
@@ -128,7 +128,7 @@ fn chunks(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns the fields that the entity, or a copy in one of its indexes, stores as properties.
+/// Returns the fields stored as properties by the entity or by copies in its indexes.
 fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)> {
     let fields = entity.fields.iter().enumerate();
     let stored = fields.filter_map(|(at, field)| {
@@ -142,7 +142,7 @@ fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)>
     stored.collect()
 }
 
-/// Reports the names `PartitionKey`, `RowKey` and `Timestamp` (PROP-4), and the name of the mark of copies.
+/// Reports the names `PartitionKey`, `RowKey` and `Timestamp` (PROP-4), and the reserved marker property of index copies.
 fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     // Fields with these names are probably the missing keys, which have been reported already.
     if entity.partition_key.is_none() || entity.row_key.is_none() {
@@ -163,8 +163,8 @@ fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns the help text for a reserved name. A struct with `timestamp` and `etag` is probably a port of another client's entity type, whose fields the
-/// service sets.
+/// Returns the help text for a reserved name. A struct with `timestamp` and `etag` was probably ported from another client, where the service sets these
+/// fields.
 fn reserved_help(entity: &Entity<'_>, field: &Field<'_>, name: &str) -> String {
     let ident = field.ident;
     if name != "Timestamp" {
@@ -225,7 +225,7 @@ fn utf16(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// Returns `true` if every store accepts the characters of a name (PROP-3). Unlike rustc, stores do not accept `r#`, spaces and comments around an identifier.
+/// Returns `true` if every store accepts a name's characters (PROP-3). Unlike Rust's identifier parser, stores reject `r#`, spaces and comments.
 pub(super) fn is_identifier(name: &str) -> bool {
     let mut characters = name.chars();
     characters.next().is_some_and(|first| first == '_' || unicode_ident::is_xid_start(first))
@@ -241,7 +241,7 @@ fn identifier(name: &str) -> Option<String> {
     is_identifier(&name).then_some(name)
 }
 
-/// Reports two fields that are stored under the same name (PROP-6).
+/// Reports two fields stored under the same name (PROP-6).
 fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     let properties = stored(entity);
     for (at, (field, property)) in properties.iter().enumerate() {
@@ -260,7 +260,7 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports more than 252 properties of the entity, where the property for the kind counts, or of a copy (ENT-2).
+/// Reports an entity or an index copy with more than 252 properties (ENT-2). An entity's kind counts as a property.
 fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
     let most = MOST - usize::from(entity.kind.is_some());
     let count = entity.properties().count();

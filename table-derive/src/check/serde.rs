@@ -1,4 +1,4 @@
-//! Checks the attributes of serde and other libraries. They do not change how an entity is stored.
+//! Reports attributes of serde and other libraries that suggest a different stored form. They do not change how an entity is stored.
 //!
 //! A struct may also be serialised with serde or stored with another library. These attributes are therefore allowed on a field with
 //! `#[property(…)]`, where the stored form is declared explicitly, and on a struct that names its table.
@@ -51,7 +51,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     table(ctxt, entity);
 }
 
-/// Returns the name of the library that an attribute belongs to.
+/// Returns the name of an attribute's library, or `None` if the library is unknown.
 fn library(attribute: &Attribute) -> Option<&'static str> {
     let name = attribute.path().get_ident()?.to_string();
     ["serde"].into_iter().chain(LIBRARIES).find(|library| name == *library)
@@ -107,13 +107,13 @@ fn is_map(field: &Field<'_>) -> bool {
     is_any_of(field, &["HashMap", "BTreeMap", "Map"])
 }
 
-/// Returns `true` if the type of a field has one of the names.
+/// Returns `true` if a field's type has one of these names.
 fn is_any_of(field: &Field<'_>, names: &[&str]) -> bool {
     let syn::Type::Path(path) = field.ty else { return false };
     path.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
-/// Reports another library's setting with a table name, if the declaration does not specify a table.
+/// Reports another library's table-name setting if the declaration does not specify a table.
 fn table(ctxt: &Ctxt, entity: &Entity<'_>) {
     let attributes = &entity.original.attrs;
     let is_named = || {

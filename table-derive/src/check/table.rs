@@ -1,4 +1,4 @@
-//! Checks the names of tables and of stored schemas.
+//! Checks table names and stored schema names.
 
 use proc_macro2::Span;
 
@@ -27,8 +27,8 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Checks a table name: 3 to 63 ASCII letters and digits, starting with a letter, and not `tables` (TBL-1, TBL-3). The metrics tables of the
-/// service, whose names start with `$Metrics`, are allowed.
+/// Checks a table name: 3 to 63 ASCII letters and digits, starting with a letter, and not `tables` (TBL-1, TBL-3). The service's metrics tables, whose names
+/// start with `$Metrics`, are allowed.
 fn table_name(ctxt: &Ctxt, name: &str, span: Span, help: impl FnOnce(&str) -> String) {
     let name = name.strip_prefix('$').filter(|rest| rest.starts_with("Metrics")).unwrap_or(name);
     let wrong = if !name.bytes().all(|byte| byte.is_ascii_alphanumeric())

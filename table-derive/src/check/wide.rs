@@ -10,7 +10,7 @@ use crate::grammar;
 use crate::model::wide::{MOST_PARTS, ROOM, Wide};
 use crate::symbol::SLOTS;
 
-/// Checks all rules of a wide entity.
+/// Checks the declaration of a wide entity against every rule.
 pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     let entity = &wide.entity;
     table::check(ctxt, entity);
@@ -21,7 +21,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     property::check_names(ctxt, entity);
     slot_range(ctxt, wide);
     name_twice(ctxt, wide);
-    // The parts of a wide entity contain all fields outside the key. The key must therefore be known.
+    // The parts contain all fields outside the key, so the key must be known.
     if [&entity.partition_key, &entity.row_key].into_iter().flatten().any(|key| key.broken) {
         return;
     }
@@ -30,8 +30,8 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     full_part(ctxt, wide);
 }
 
-/// Reports `#[slots("Day", 1..=366)]` in a struct that derives `Entity`, and returns `true` if there is one. Attributes of this name with other arguments belong
-/// to other libraries.
+/// Reports `#[slots("Day", 1..=366)]` in a struct that derives `Entity`, and returns `true` if the struct has such an attribute. `slots` attributes with
+/// different arguments belong to other libraries.
 pub(crate) fn is_wide(ctxt: &Ctxt, input: &DeriveInput) -> bool {
     let Data::Struct(data) = &input.data else { return false };
     let is_slots = |attr: &&Attribute| {
@@ -65,7 +65,7 @@ fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports duplicate property names. Slots and stored key fields count as well, and so does the pattern's own property, `WriteId` (PROP-6).
+/// Reports duplicate property names, including slots, stored key fields and the pattern's own `WriteId` property (PROP-6).
 fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
     let in_key = (0..).zip(&wide.entity.fields).filter(|(at, _)| wide.entity.key_needs(*at));
     let in_key = in_key.filter_map(|(_, field)| {
@@ -120,7 +120,7 @@ fn parts_in_order(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports too many parts: two digits must be able to number them, and one transaction must be able to write them (EGT-2).
+/// Reports too many parts: part numbers have two digits, and one transaction writes all parts (EGT-2).
 fn too_many_parts(ctxt: &Ctxt, wide: &Wide<'_>) {
     let Some(first) = wide.parts.get(MOST_PARTS).and_then(|part| part.runs.first()) else { return };
     let Some(field) = wide.stored.get(first.stored).and_then(|stored| wide.ident(stored)) else { return };

@@ -1,4 +1,4 @@
-//! Converts the date formats of other libraries to patterns.
+//! Converts other libraries' date formats to patterns.
 
 /// The `strftime` units, each with the equivalent unit of a pattern.
 const UNITS: [(&str, &str); 10] = [
@@ -21,7 +21,7 @@ pub(crate) fn pattern(format: &str) -> Option<String> {
     (has_unit && illegal(&pattern).is_none()).then_some(pattern)
 }
 
-/// Returns the first character that is not allowed in a pattern.
+/// Returns the first character not allowed in a pattern.
 pub(super) fn illegal(pattern: &str) -> Option<char> {
     const WORDS: [&str; 15] =
         ["yyyy", "MM", "dd", "HH", "mm", "ss", "f", "-", "_", ":", ".", ",", "T", "Z", " "];

@@ -66,7 +66,7 @@ fn field_in(arguments: TokenStream) -> Option<String> {
     None
 }
 
-/// Returns the probable field in the last argument of a codec that contains one.
+/// Returns the probable field in the last of a codec's arguments that contains one.
 pub(super) fn last_field_of(arguments: ParseStream) -> Option<String> {
     let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().ok()?.into_iter().collect();
     let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');

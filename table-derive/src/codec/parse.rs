@@ -25,7 +25,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     parenthesized!(content in input);
     let content = &content;
     let field = match words::find(&name) {
-        // The first argument of a bucket is its field. Other codecs may have other names before the field, such as a format without quotes.
+        // A bucket's first argument is its field. In other codecs, names such as an unquoted format may precede the field.
         Some(word) if word.output != Output::Bucket => last_field_of(&content.fork()),
         _ => field_of(&content.fork()),
     };
@@ -61,7 +61,7 @@ pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {
     words::attributes().find(|word| attr.path().is_ident(word.name))
 }
 
-/// Parses a codec attribute such as `#[digits(6)]`. Reports an error and returns `None` if the attribute contains a mistake.
+/// Parses a codec attribute such as `#[digits(6)]`. Reports an error and returns `None` if the attribute is invalid.
 pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word) -> Option<Codec> {
     let form = || {
         let tokens: Vec<TokenTree> = grammar::arguments(attr).into_iter().collect();
@@ -127,8 +127,8 @@ fn parse_word(ctxt: &Ctxt, word: &'static Word, input: ParseStream) -> syn::Resu
     Ok(Some((input.call(Ident::parse_any)?, written(None, arguments))))
 }
 
-/// Parses the arguments of a codec word. Returns all of them as generic arguments, and also the numeric argument on its own. If `more` is `true`, a comma
-/// follows each argument.
+/// Parses the arguments of a codec word. Returns all of them as generic arguments, and the numeric argument separately. If `more` is `true`, a comma follows
+/// each argument.
 fn parse_arguments(
     word: &Word,
     input: ParseStream,
@@ -165,7 +165,7 @@ fn parse_arguments(
 }
 
 fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn::Result<LitInt> {
-    // Any other literal is left unparsed, and the error therefore points at it.
+    // Any other literal is left unparsed, so the error points at it.
     if input.peek(Lit) && !input.peek(LitInt) {
         return Err(input.error("expected a number"));
     }

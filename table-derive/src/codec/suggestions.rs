@@ -1,10 +1,10 @@
-//! Words that users may write in keys, such as method names or the codecs of other libraries, each with the codec to suggest.
+//! Words users may write in keys, such as method names or other libraries' codecs, each with the codec to suggest.
 
 use syn::Ident;
 
 use crate::codec::words::{HASH_DIGITS, filled};
 
-/// Words that users may write instead of a codec. The braces contain a sample name, which is replaced with the name of the actual field.
+/// Words users may write instead of a codec. The sample name in braces is replaced with the actual field name.
 const CODECS: &[(&str, &str)] = &[
     ("padded", "write `digits(6, {id})`"),
     ("pad", "write `digits(6, {id})`"),
@@ -95,8 +95,8 @@ const END: &str =
     "a key can contain the start of a text: `first(3, {name})`; for its end, store it as a field";
 const MADE: &str = "a key is made of fields; create the value together with the entity";
 
-/// Words that users may write instead of a known argument. Each entry contains the codec, the words, the known argument and its meaning.
-/// If the known argument is `None`, the help text suggests the default codec of the type.
+/// Words users may write instead of a known argument. Each entry contains the codec, the words, the known argument and its meaning. If the known argument is
+/// `None`, the help text suggests the type's default codec.
 const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
     ("guid", &["n", "N"], Some("simple"), "32 digits without hyphens"),
     ("guid", &["d", "D", "lower", "hyphenated"], None, "digits with hyphens"),
@@ -105,7 +105,7 @@ const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
     ("unix", &["secs"], Some("seconds"), "seconds since 1970"),
 ];
 
-/// Returns the help text for a word that was written instead of a codec.
+/// Returns the help text for a word written instead of a codec.
 pub(crate) fn suggested(word: &Ident, field: Option<&str>) -> Option<String> {
     if let Some((hash, digits)) = HASH_DIGITS.iter().find(|(hash, _)| word == hash) {
         let form = format!("hash({hash}, {digits}, {})", field.unwrap_or("user"));
@@ -131,7 +131,7 @@ fn numeric_format(word: &str, field: &str) -> Option<String> {
     })
 }
 
-/// Returns the help text for a `word` that was written instead of an argument of `codec`. `field` is `None` for an attribute.
+/// Returns the help text for a `word` written instead of an argument of `codec`. `field` is `None` for an attribute.
 pub(super) fn suggested_form(codec: &str, word: &Ident, field: Option<&str>) -> Option<String> {
     let is_meant = |words: &[&str]| words.iter().any(|other| word == other);
     let (_, _, right, meaning) = ARGUMENTS.iter().find(|(of, words, ..)| *of == codec && is_meant(words))?;

@@ -2,7 +2,7 @@
 
 /// A word that selects a codec in an attribute, such as `digits`.
 pub(crate) struct Word {
-    /// The word, as it is written in attributes and keys.
+    /// The word as written in attributes and keys.
     pub(crate) name: &'static str,
     /// The name of the codec type in the runtime.
     pub(crate) codec: &'static str,
@@ -43,11 +43,11 @@ pub(crate) enum Output {
     Value,
     /// The complete value, as a string that supports prefix queries.
     Text,
-    /// A part of the value. The field is therefore also stored as a property.
+    /// A part of the value, so the field is also stored as a property.
     Derived,
-    /// An evenly distributed hash. The field is therefore also stored as a property.
+    /// An evenly distributed hash, so the field is also stored as a property.
     Hash,
-    /// The number of a bucket. The field is therefore also stored as a property.
+    /// The bucket number, so the field is also stored as a property.
     Bucket,
 }
 
@@ -98,7 +98,7 @@ const HASHES: &[(&str, &str)] = &[
     ("crc32", "__table::Crc32"),
     ("fnv1a", "__table::Fnv1a"),
 ];
-/// The number of hexadecimal digits that each hash algorithm produces.
+/// The number of hexadecimal digits produced by each hash algorithm.
 pub(super) const HASH_DIGITS: &[(&str, u8); 4] = &[("sha256", 64), ("md5", 32), ("crc32", 8), ("fnv1a", 16)];
 const HASH_FORMS: &[(&str, &str)] =
     &[("lower", "'x'"), ("upper", "'X'"), ("base64url", "'u'"), ("base32", "'b'")];
@@ -157,7 +157,7 @@ pub(super) const WORDS: &[Word] = &[
     },
 ];
 
-/// Returns `true` for a codec word, and for an argument of a codec such as `hour`, `upper` or `sha256`.
+/// Returns `true` for a codec word or a codec argument, such as `hour`, `upper` or `sha256`.
 pub(super) fn is_word(name: &syn::Ident) -> bool {
     let lists = WORDS.iter().flat_map(|word| word.arguments).filter_map(|argument| match argument {
         OneOf(words, _) => Some(*words),
@@ -177,7 +177,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Word> {
     WORDS.iter()
 }
 
-/// Returns the codec words that are allowed as field attributes, such as `#[digits(6)]`.
+/// Returns the codec words allowed as field attributes, such as `#[digits(6)]`.
 pub(crate) fn attributes() -> impl Iterator<Item = &'static Word> {
     WORDS.iter().filter(|word| !word.around)
 }

@@ -12,23 +12,22 @@ use crate::codec::Codec;
 use crate::model::Field;
 use crate::model::key::Part;
 
-/// The types that have an alias, in the order of first use.
+/// The aliased types, in order of first use.
 #[derive(Default)]
 pub(super) struct Aliases {
     types: RefCell<Vec<(String, TokenStream)>>,
-    /// The key parts that have been named so far. An expansion refers to each part many times, and printing or parsing a type is
-    /// slow in an unoptimised macro.
+    /// The key parts named so far. An expansion refers to each part many times, and printing or parsing a type is slow in an unoptimised macro.
     parts: RefCell<Vec<(PartId, Rc<PartNames>)>>,
 }
 
 /// Identifies a key part by its field and codec. The flag is `true` for a part of an index whose value may be absent.
 type PartId = (usize, Rc<Codec>, bool);
 
-/// The names that the generated code uses for a key part.
+/// The names of a key part in generated code.
 pub(super) struct PartNames {
     /// The field name without `r#`.
     pub(super) name: String,
-    /// The type that is encoded: the type of the field, or the type inside its `Option` if the index is sparse.
+    /// The encoded type: the type of the field, or the type inside its `Option` if the index is sparse.
     pub(super) ty: Type,
     /// The type of the field's codec.
     pub(super) codec: TokenStream,
@@ -36,7 +35,7 @@ pub(super) struct PartNames {
     pub(super) codec_alias: Ident,
     /// The alias of the encoded type, if it differs from the field's type.
     pub(super) ty_alias: Option<Ident>,
-    /// The items of the codec, such as `encode`, that have been named so far.
+    /// The codec's items named so far, such as `encode`.
     items: RefCell<Vec<(&'static str, TokenStream)>>,
 }
 

@@ -15,12 +15,12 @@ use crate::model::{Entity, Field};
 pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
         let property = field.property.as_ref().filter(|property| !property.chunks)?;
-        // Such a field is a mistake, which has been reported.
+        // The duplicate constant has already been reported.
         if entity.same_constant(at).is_some() {
             return None;
         }
         let name = &property.name;
-        // A patch of a `Table` does not update other rows, such as those of an index or a feed, and no patch changes a key.
+        // A `Table` patch does not update other rows, such as index or feed rows, and no patch changes a key.
         let is_indexed = entity.is_indexed(at) || entity.feed.is_some() || entity.has_copies();
         let marker = if entity.key_needs(at) {
             Some(quote!(, __table::OfKey))
@@ -42,7 +42,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// Generates `const ID: KeyColumn<Self, u32> = KeyColumn::of_row_key("id", …, Digits::<6>::decode);` for each field that is stored only in the key.
+/// Generates `const ID: KeyColumn<Self, u32> = KeyColumn::of_row_key("id", …, Digits::<6>::decode);` for each field stored only in the key.
 pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     let fields = design.entity.fields.iter().enumerate();
     let columns = fields.filter(|(_, field)| is_of_key_alone(field)).filter_map(|(at, field)| {
@@ -69,7 +69,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// Generates stubs of the key columns for a declaration with mistakes.
+/// Generates stubs of the key columns for an invalid declaration.
 pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
     let fields = entity.fields.iter().enumerate();
     let fields = fields.filter(|(at, field)| is_of_key_alone(field) && entity.same_constant(*at).is_none());

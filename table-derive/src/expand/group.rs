@@ -10,6 +10,8 @@ use crate::expand::wrapped;
 use crate::expand::writing::local;
 use crate::model::group::{EntityGroup, Member};
 
+/// Expands an entity group:
+///
 /// ```text
 /// impl EntityGroup for EmployeeWithReviews {
 ///     type Named = Point;
@@ -32,7 +34,7 @@ use crate::model::group::{EntityGroup, Member};
 pub(crate) fn group(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let (entity, rows) = (local("entity"), local("rows"));
-    // The lists get their types from `gather`, so that rustc reports a wrong type of a field only there.
+    // The lists get their types from `gather`, so rustc reports a wrong field type only there.
     let lists =
         group.members.iter().map(|Member { ident, .. }| quote!(let mut #ident = __table::Vec::new();));
     let tells = group.members.iter().map(|it| {
@@ -111,7 +113,7 @@ fn proofs(group: &EntityGroup<'_>) -> TokenStream {
             impl __table::GroupOf<#owner> for #ident {}
         }
     } else {
-        // The type is not a projection of the field's type, because rustc considers two implementations for such projections as conflicting.
+        // The type is not a projection of the field's type, because rustc treats two implementations for such projections as conflicting.
         let of = group.members.iter().map(|Member { entity, .. }| {
             quote! {
                 #[automatically_derived]
@@ -137,7 +139,7 @@ fn schema(member: &Member<'_>) -> TokenStream {
     quote_spanned!(ty.span()=> <<#ty as __table::GroupField>::Member as __table::Entity>::SCHEMA)
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 pub(crate) fn stub(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let named = named(group);

@@ -15,7 +15,7 @@ use crate::expand::{partitions, rows};
 use crate::model::index::Index;
 use crate::model::key::Key;
 
-/// The code that the indexes of an entity add to the expansion of its derive macro.
+/// The code added to an entity's expansion for its indexes.
 #[derive(Default)]
 pub(super) struct Indexes {
     /// The types generated next to the entity: `EmployeeByEmail`, `EmployeeByEmailRows`.
@@ -24,7 +24,7 @@ pub(super) struct Indexes {
     pub(super) list: Option<TokenStream>,
     /// The trait implementations, constants and methods of the generated types.
     pub(super) impls: TokenStream,
-    /// The functions that are added to the entity: `by_email`, `by_email_rows`.
+    /// The functions added to the entity: `by_email`, `by_email_rows`.
     pub(super) selections: TokenStream,
     /// The compile-time check that the keys are valid.
     pub(super) proof: TokenStream,
@@ -94,7 +94,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
     let allow = allow_type(&design.entity.parameters);
-    // The type has the span of the index's name. rustc therefore reports a second type of this name there.
+    // The type has the span of the index's name, where rustc reports a second type of this name.
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {
         #[doc = #doc]
@@ -103,7 +103,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
     let consistency = consistency(index);

@@ -12,21 +12,21 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
 
-/// The schema that code is generated for, of an entity or of one of its indexes, together with both keys.
+/// The schema for which code is generated: that of an entity or of one of its indexes, with both keys.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
-    /// The aliases that have been created for types so far.
+    /// The type aliases created so far.
     pub(super) aliases: &'e Aliases,
     pub(super) partition_key: &'e Key,
     pub(super) row_key: &'e Key,
     /// The index and its position in the declaration, or `None` for the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
-    /// `true` if the declaration has mistakes. The generated functions then keep their names and return types, but they
-    /// accept any arguments and have empty bodies. This prevents follow-up errors.
+    /// `true` if the declaration is invalid. The generated functions then keep their names and return types, but they accept any arguments and have empty
+    /// bodies. This prevents follow-up errors.
     pub(super) stub: bool,
 }
 
-/// A field that a key contains.
+/// A field in a key.
 pub(super) struct KeyField<'e> {
     pub(super) field: &'e Field<'e>,
     /// The names of the field, its type and its codec.
@@ -44,7 +44,7 @@ pub(super) struct KeyField<'e> {
 impl KeyField<'_> {
     /// Returns an item of the codec for the type of this field, such as `<Digits<6> as KeyCodec<u32>>::encode`.
     ///
-    /// All tokens have the span of the field's type. rustc therefore reports a wrong type only once, at the field.
+    /// All tokens have the span of the field's type, so rustc reports a wrong type only once, at the field.
     pub(super) fn item(&self, name: &'static str) -> TokenStream {
         self.names.item(name, || self.item_of(self.word, name))
     }
@@ -71,7 +71,7 @@ impl KeyField<'_> {
         if self.stub {
             any()
         } else if self.is_optional {
-            // The bound has the span of the field. A type that cannot be in a key is therefore reported once at the field instead of once per function.
+            // The bound has the field's span, so a type that cannot be in a key is reported once at the field instead of once per function.
             quote_spanned!(self.span=> #name: impl __table::KeyArg<#ty>)
         } else {
             quote!(#name: impl __table::KeyArg<#ty>)
@@ -100,7 +100,7 @@ impl<'e> Design<'e> {
         &self.entity.original.vis
     }
 
-    /// Returns the visibility with the given span. rustc reports an item at its first token, and the visibility therefore needs the span as well.
+    /// Returns the visibility with the given span. rustc reports an item at its first token, so the visibility needs the span as well.
     pub(super) fn vis_at(&self, span: Span) -> Visibility {
         let mut vis = self.vis().clone();
         match &mut vis {
@@ -153,7 +153,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the name of the constant that contains the pieces of the `PartitionKey`. An index without a `PartitionKey` uses the constant of the entity.
+    /// Returns the name of the constant that contains the pieces of the `PartitionKey`. An index without a `PartitionKey` uses the entity's constant.
     pub(super) fn partition_constant(&self) -> Ident {
         match self.index {
             Some((_, index)) if index.partition_key.is_none() => format_ident!("__PARTITION_KEY"),
@@ -233,7 +233,7 @@ impl<'e> Design<'e> {
         parts.filter_map(|part| self.field(part)).collect()
     }
 
-    /// Returns an expression for the `PartitionKey` that is built from the arguments of the function, for selections that do not enumerate buckets.
+    /// Returns an expression for the `PartitionKey` built from the function's arguments, for selections that do not enumerate buckets.
     pub(super) fn partition_of_arguments(&self) -> TokenStream {
         if self.index.is_some_and(|(_, index)| index.partition_key.is_some()) {
             return self.text(self.partition_key, false);
@@ -262,7 +262,7 @@ impl<'e> Design<'e> {
         quote!(#start #(#calls)*)
     }
 
-    /// Returns `true` if the key contains a value only as a bucket. The value is then needed to select a single partition.
+    /// Returns `true` if the key contains a value only as a bucket. Selecting a single partition then requires the value.
     pub(super) fn is_spread(&self) -> bool {
         let key = self.partition_key;
         key.parts().any(|part| part.codec.is_bucket() && !key.can_decode(part.field))
@@ -274,7 +274,7 @@ fn any() -> TokenStream {
     quote!(_: impl ::core::marker::Sized)
 }
 
-/// Returns the pieces of a key without field names, as they are stored in the key's constant: `&__ROW_KEY.forms`.
+/// Returns the pieces of a key without field names, as stored in the key's constant: `&__ROW_KEY.forms`.
 pub(super) fn forms(constant: &Ident) -> TokenStream {
     quote!(&#constant.forms)
 }

@@ -8,6 +8,8 @@ use syn::spanned::Spanned;
 use crate::expand::wrapped;
 use crate::model::key_part::{KeyPart, Kind};
 
+/// Expands a newtype or an enum:
+///
 /// ```text
 /// impl KeyNewtype for EmployeeId { type Inner = u32; … }
 /// impl KeyPart for EmployeeId { type Codec = Newtype<Digits<6>>; }
@@ -106,7 +108,7 @@ fn property(ident: &Ident) -> TokenStream {
     }
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 pub(crate) fn stub(part: &KeyPart<'_>) -> TokenStream {
     let ident = &part.original.ident;
     let property = property(ident);

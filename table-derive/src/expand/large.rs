@@ -9,6 +9,8 @@ use crate::expand::allow;
 use crate::expand::writing::local;
 use crate::model::large::{Blob, Large};
 
+/// Expands an entity with blobs:
+///
 /// ```text
 /// impl Large for Employee {
 ///     const BLOBS: &'static [Blob<Self>] = &[Self::PHOTO_BLOB];
@@ -47,7 +49,7 @@ fn constant(blob: &Blob<'_>) -> TokenStream {
     let Blob { ident, ty, vis, property, constant } = blob;
     let (entity, address) = (local("entity"), local("address"));
     let doc = format!("The blob whose address is in `{}`.", ident.unraw());
-    // The call has the span of the field's type. rustc therefore reports a type that cannot contain a blob address there.
+    // The call has the span of the field's type, where rustc reports a type that cannot contain a blob address.
     let get = quote_spanned!(ty.span()=> <#ty as __large::BlobField>::get);
     let set = quote_spanned!(ty.span()=> <#ty as __large::BlobField>::set);
     quote! {

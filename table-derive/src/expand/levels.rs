@@ -1,4 +1,4 @@
-//! Generates functions that select by a prefix of a hierarchical partition key, one level after another: `Event::within("contoso").user_is("ada")`.
+//! Generates functions that select by a prefix of a hierarchical partition key, level by level: `Event::within("contoso").user_is("ada")`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -102,7 +102,7 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     // The pieces alternate between levels and terminators.
     let at = given.len() * 2;
     let range_doc = format!("Selects the partitions whose `{field}` is in a range.");
-    // The call has the span of the field's type; see `KeyField::item`. The span of `range` is explained in the code for row selections.
+    // The call has the span of the field's type; see `KeyField::item`. For the span of `range`, see `rows::methods`.
     let bounds = Ident::new("range", Span::call_site());
     let range_call = quote_spanned!(next.span=> .range(#field, &#bounds, #encode, #facts.descending, #form));
     let level = append(next);

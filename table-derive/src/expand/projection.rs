@@ -8,6 +8,8 @@ use crate::expand::wrapped;
 use crate::expand::writing::local;
 use crate::model::projection::Projection;
 
+/// Expands a projection. The compiler checks that each field has a column or key field of the same type.
+///
 /// ```text
 /// impl FromEntity for NameOnly {
 ///     fn select() -> Select { select_of::<Employee, 1>([Projected::property(&Employee::FIRST_NAME)]) }
@@ -26,8 +28,6 @@ use crate::model::projection::Projection;
 ///     I: Includes<{ Employee::FIRST_NAME.number() }, { Employee::FIRST_NAME.is_of_key() }>,
 /// { … }
 /// ```
-///
-/// Expands a projection. The compiler checks that each field has a column or key field of the same type.
 pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let Some(of) = &projection.of else { return TokenStream::new() };
@@ -44,17 +44,16 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
         }
     });
     let idents = projection.fields.iter().map(|field| field.ident);
-    // `mixed_site` hides local variables, but not type parameters. No type of a program begins with `__`.
+    // `mixed_site` hides local variables, but not type parameters. User-defined types do not begin with `__`.
     let index = Ident::new("__Index", Span::mixed_site());
     let kept = projection.fields.iter().map(|field| {
         let column = &field.column;
-        // The tokens have the span of the field. rustc therefore reports a column that the index does not include at the field.
-        // Both column types have the method `number`.
+        // The tokens have the field's span, where rustc reports a column that the index does not include. Both column types have the method `number`.
         quote_spanned! {field.ident.span()=>
             #index: __table::Includes<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
         }
     });
-    // An associated constant of the entity has priority over that of a trait. rustc shows the message of `HasField` if the entity has none.
+    // An inherent constant takes precedence over a trait's. If the entity has none, rustc shows the message of `HasField`.
     let absent = projection.fields.iter().map(|field| &field.column);
     let absent = (!projection.fields.is_empty()).then(|| {
         quote! {
@@ -108,7 +107,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     )
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 pub(crate) fn stub(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let of = projection

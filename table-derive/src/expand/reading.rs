@@ -1,4 +1,4 @@
-//! Generates code that reads an entity. It splits the keys into pieces and then searches for the properties in the order in which they are written.
+//! Generates code that reads an entity. It splits the keys into pieces and then searches for the properties in the order they are written.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -11,6 +11,8 @@ use crate::model::key::{Key, Part};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
+/// Generates `from_entity`, which reads an entity:
+///
 /// ```text
 /// fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
 ///     let reader = &mut EntityReader::new(entity, &__PARTITION_KEY.forms);
@@ -82,9 +84,8 @@ pub(super) fn bind(span: Span, pattern: &impl ToTokens, value: &TokenStream) -> 
     quote_spanned!(span=> let __table::Some(#pattern) = #value else { break #fail; };)
 }
 
-/// Generates the condition that a stored entity has the kind of its type: `reader.is_kind("Employee")`. In a set, a
-/// type without a kind reads only entities without a kind, like the reads of the set. This does not apply if the type has
-/// the property `EntityType` itself, as a field or in a `rest` field.
+/// Generates the check that a stored entity has its type's kind: `reader.is_kind("Employee")`. In a set, a type without a kind accepts only entities without a
+/// kind, as the set does. A type with its own `EntityType` property, as a field or in a `rest` field, is exempt.
 pub(super) fn kind(entity: &Entity<'_>) -> Option<TokenStream> {
     let reader = local("reader");
     if let Some(kind) = &entity.kind {
@@ -121,7 +122,7 @@ pub(super) fn body(keys: &Keys, properties: &TokenStream, value: &TokenStream) -
     }
 }
 
-/// Returns the label of the block through which failures exit. The label is hygienic and therefore never conflicts with a label of the user.
+/// Returns the label of the block through which failures exit. The label is hygienic, so it never conflicts with a user's label.
 fn fail() -> Lifetime {
     Lifetime::new("'fail", Span::mixed_site())
 }
@@ -132,7 +133,7 @@ pub(super) struct Reading<'d> {
     /// The constant for the shape of the rows (the names and types of their properties).
     shape: TokenStream,
     given: Vec<usize>,
-    /// The comparisons that the generated code makes once all values are known.
+    /// The comparisons made by the generated code once all values are known.
     pub(super) compared: Vec<TokenStream>,
 }
 
@@ -148,7 +149,7 @@ impl<'d> Reading<'d> {
         let row_forms = key::forms(&self.design.constant("ROW_KEY"));
         let partition_key = self.key(self.design.partition_key, wanted);
         let row_key = self.key(self.design.row_key, wanted);
-        // A reference gives the methods of the reader precedence over those of a blanket trait.
+        // A reference gives the reader's methods precedence over those of a blanket trait.
         let shape = &self.shape;
         let end = require(&quote!(#reader.properties(#shape)));
         Keys {

@@ -11,6 +11,8 @@ use crate::model::Field;
 use crate::model::key::Key;
 use crate::model::property::Property;
 
+/// Generates `read_again`, which reads into an existing entity:
+///
 /// ```text
 /// fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
 ///     let reader = &mut EntityReader::again(entity, &__PARTITION_KEY.forms, is_same_partition);
@@ -70,7 +72,7 @@ fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
     quote!(<#ty as __table::Property>::read_again(&mut self.#ident, &mut #reader.search, #name))
 }
 
-/// Returns `true` if each field is read from a single place: a key part or a property.
+/// Returns `true` if each field is stored only once: in a key part or in a property.
 fn is_plain(design: &Design<'_>) -> bool {
     let entity = design.entity;
     let keys = [design.partition_key, design.row_key];
@@ -84,7 +86,7 @@ fn is_plain(design: &Design<'_>) -> bool {
     are_parts_plain && are_properties_plain && entity.rest().is_none() && !entity.has_unread_key()
 }
 
-/// Returns `true` if a type, judged by its tokens, owns a reusable buffer: `String`, `Vec<u8>`, or an `Option` of either.
+/// Returns `true` if a type, judging by its tokens, owns a reusable buffer: `String`, `Vec<u8>`, or an `Option` of either.
 fn has_memory(ty: &Type) -> bool {
     let path = match ty {
         Type::Group(group) => return has_memory(&group.elem),

@@ -1,4 +1,4 @@
-//! Code generated for the copy relations of an entity: the handler that keeps the copies up to date, and the entity's end of each relation.
+//! Code generated for an entity's copy relations: the handler that keeps the copies up to date, and the entity's end of each relation.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -7,13 +7,13 @@ use syn::spanned::Spanned;
 
 use crate::model::Entity;
 
-/// Generates the constant that `Entities` reads. The runtime of an entity with relations is `table-patterns`.
+/// Generates the `RELATIONS` constant, from which `Entities` reads the entity's copy relations. The runtime of such an entity is `table-patterns`.
 pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     if !entity.has_copies() {
         return None;
     }
     let copies = copies(entity);
-    // All tokens of a call have the span of the relation. rustc therefore reports errors there.
+    // All tokens of a call have the span of the relation, where rustc reports errors.
     let gives = entity
         .copied_by
         .iter()

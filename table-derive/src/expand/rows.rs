@@ -31,8 +31,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Generates the type that `rows` returns, and its methods, in one `impl` for each part of the `RowKey`. The const
-/// parameter of the type is the number of fixed parts.
+/// Generates the return type of `rows`, with one `impl` for each part of the `RowKey`. The type's const parameter is the number of fixed parts.
 ///
 /// ```text
 /// pub struct EmployeeRows<const __PINNED: usize = 0>(RowsOf);
@@ -136,7 +135,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let literal = literal(&next);
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
-    // The check is generated only if the width of the codec's output is known to the compiler alone, because each bound costs compile time.
+    // The check is generated only if the macro cannot tell that the codec's output delimits itself, because each bound costs compile time.
     let bound = (!design.stub && !end && part.codec.may_vary() && !part.codec.is_ended_by(&next))
         .then(|| quote_spanned!(field.span=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let bound_if_more = bound.as_ref().filter(|_| !last);
@@ -194,8 +193,8 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     quote!(#range #is #prefix)
 }
 
-/// Returns the bound of a range. The bound is omitted if every part with this codec is known to keep its order before this
-/// literal, because each bound costs compile time.
+/// Returns the trait bound of a range argument. The bound is omitted if every part with this codec is known to keep its order before the next literal, because
+/// each bound costs compile time.
 pub(super) fn ordered(
     part: &Part,
     next: &str,

@@ -17,7 +17,7 @@ use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
 pub(super) struct Keys {
     /// `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`, and a similar constant for the other key.
     pub(super) constants: TokenStream,
-    /// Statements for a constant that cannot be evaluated if a key is invalid.
+    /// Statements for a constant whose evaluation fails if a key is invalid.
     pub(super) proof: TokenStream,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn proven(proofs: &TokenStream) -> TokenStream {
 pub(super) fn keys(design: &Design<'_>) -> Keys {
     let entity = design.entity.name.clone();
     let mut keys = vec![("ROW_KEY", "RowKey", design.row_key)];
-    // An index without a `PartitionKey` uses that of the entity, which has already been checked.
+    // An index without a `PartitionKey` uses the entity's, which has already been checked.
     if design.index.is_none_or(|(_, index)| index.partition_key.is_some()) {
         keys.insert(0, ("PARTITION_KEY", "PartitionKey", design.partition_key));
     }
@@ -144,7 +144,7 @@ pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
 fn list(entity: &Entity<'_>) -> TokenStream {
     let properties =
         entity.properties().map(|(field, property)| self::property(field, property, &property.name, false));
-    // Chunks come last, and the positions of the other properties therefore match their fields.
+    // Chunks come last, so the positions of the other properties match their fields.
     let chunks = entity.properties().flat_map(|(field, property)| {
         property.more_chunks().map(move |name| self::property(field, property, &name, true))
     });
@@ -165,7 +165,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
     let stored = AsProperty(field);
     let ty = field.ty;
     if field.attrs.json.is_some() || is_json(ty) {
-        // The constant of `MayBeNull` itself takes precedence over that of the trait.
+        // An inherent constant of `MayBeNull` takes precedence over the trait's.
         return quote_spanned! {field.span=>
             {
                 #[allow(unused_imports, reason = "generated")]
@@ -185,8 +185,8 @@ fn is_json(ty: &Type) -> bool {
     matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == "Json"))
 }
 
-/// A field as a property, for paths such as `<i32 as Property>::EDM`. The type of a JSON field is named without its wrapper.
-/// A type without serde's traits is therefore reported once, under its own name.
+/// A field as a property, for paths such as `<i32 as Property>::EDM`. The type of a JSON field is named without its wrapper, so a type without serde's traits
+/// is reported once, under its own name.
 pub(super) struct AsProperty<'f>(pub(super) &'f Field<'f>);
 
 impl ToTokens for AsProperty<'_> {
@@ -200,7 +200,7 @@ impl ToTokens for AsProperty<'_> {
     }
 }
 
-/// The stored type of a field. It appends its tokens directly, as [`Declared`](crate::model::generics::Declared) does.
+/// The stored type of a field. It appends its tokens directly, like [`Declared`](crate::model::generics::Declared).
 pub(super) struct PropertyType<'f>(pub(super) &'f Field<'f>);
 
 impl ToTokens for PropertyType<'_> {
@@ -244,7 +244,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
     quote!(#(#pieces),*)
 }
 
-/// Returns `true` if the entity's key contains the same part. The mistakes in the part are then reported there.
+/// Returns `true` if the entity's key contains the same part. Mistakes in the part are then reported for the entity's key.
 fn is_reported(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);

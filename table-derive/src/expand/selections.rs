@@ -17,6 +17,8 @@ pub(super) fn selections(design: &Design<'_>) -> TokenStream {
     quote!(#key #partitions #ranges #within #rows #scan)
 }
 
+/// Generates the function that selects a single entity by its key:
+///
 /// ```text
 /// fn key(department: impl KeyArg<String>, id: impl KeyArg<u32>) -> Selection<Self, Point> {
 ///     point(

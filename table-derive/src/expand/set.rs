@@ -9,6 +9,8 @@ use crate::expand::wrapped;
 use crate::expand::writing::local;
 use crate::model::set::{EntitySet, Member};
 
+/// Expands an entity set:
+///
 /// ```text
 /// impl FromEntity for Staff {
 ///     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
@@ -77,7 +79,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
     )
 }
 
-/// Returns, for each type, the position of the current version of the type. Returns an empty list if no type has earlier versions.
+/// Returns, for each type, the position of its current version. Returns an empty list if no type has earlier versions.
 fn current(set: &EntitySet<'_>) -> Vec<usize> {
     if set.members.iter().all(|member| member.upgrades.is_empty()) {
         return Vec::new();
@@ -89,7 +91,7 @@ fn current(set: &EntitySet<'_>) -> Vec<usize> {
     current
 }
 
-/// Generates the code that writes values of the set. Each value is written as the type of its member writes it, and keeps its version if that type stores one.
+/// Generates the code that writes values of the set. Each call is forwarded to the member's own type, including the ETag update after a write.
 fn write(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     let schema_table = set.members.first().map(|member| {
@@ -173,13 +175,13 @@ fn member(member: &Member<'_>) -> TokenStream {
     }
 }
 
-/// Returns the schema of the type of a member.
+/// Returns the schema of a member's type.
 fn schema(ty: impl ToTokens) -> TokenStream {
     let ty = ty.to_token_stream();
     quote_spanned!(ty.span()=> <#ty as __table::Entity>::SCHEMA)
 }
 
-/// Generates empty trait implementations for a declaration with mistakes.
+/// Generates empty trait implementations for an invalid declaration.
 pub(crate) fn stub(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     wrapped(

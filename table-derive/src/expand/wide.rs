@@ -16,6 +16,8 @@ use crate::model::key::Key;
 use crate::model::wide::{Part, Run, Stored, Wide};
 use crate::model::{Entity, Field};
 
+/// Expands a wide entity:
+///
 /// ```text
 /// pub struct YearOfCountsKey { employee: u32, year: u16 }
 /// … what `derive(Entity)` makes of it, without columns and selections …
@@ -235,7 +237,7 @@ fn slots(runtime: &Path, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// Generates the column that is used to patch a field. It has the visibility and the doc comment of the field.
+/// Generates the column for patching a field, with the field's visibility and doc comment.
 fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let field = wide.entity.fields.get(stored.field)?;
     let (constant, ty, vis) = (columns::constant(field), field.ty, field.vis);

@@ -11,6 +11,8 @@ use crate::model::key::{Key, Piece};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
+/// Generates `encode_key`, which writes both keys of an entity:
+///
 /// ```text
 /// fn encode_key(&self, partition_key: &mut String, row_key: &mut String) -> Result<()> {
 ///     encoded([
@@ -63,6 +65,8 @@ pub(super) fn encode(
     writes
 }
 
+/// Generates `to_row`, which writes the properties of an entity:
+///
 /// ```text
 /// fn to_row(&self) -> Result<Row> {
 ///     let mut row = RowWriter::with_capacity(1);
@@ -105,12 +109,12 @@ pub(super) fn write_property(
     }
 }
 
-/// Returns a local variable for generated code. It is hygienic and therefore never conflicts with a field.
+/// Returns a local variable for generated code. It is hygienic, so it never conflicts with a field.
 pub(super) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// Returns a local variable, as [`local`] does, at which rustc reports mistakes in the code at `span`.
+/// Returns a local variable like [`local`], located at `span` in rustc's error messages.
 pub(super) fn local_at(name: &str, span: Span) -> Ident {
     Ident::new(name, Span::mixed_site().located_at(span))
 }

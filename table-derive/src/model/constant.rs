@@ -1,4 +1,4 @@
-//! Names of the constants that are generated for fields.
+//! Names of the constants generated for fields.
 
 use syn::ext::IdentExt;
 
@@ -6,7 +6,7 @@ use crate::casing::upper_case;
 use crate::model::{Entity, Field};
 
 impl<'a> Entity<'a> {
-    /// Returns the field whose generated constant has the same name as that of the field at a position: an earlier field with a column, or any field with a
+    /// Returns a field whose generated constant has the same name as the constant of the field at `at`: an earlier field with a column, or any field with a
     /// blob.
     pub(crate) fn same_constant(&self, at: usize) -> Option<&Field<'a>> {
         let constant = |field: &Field<'_>| {

@@ -24,7 +24,7 @@ impl ToTokens for Declared<'_> {
     }
 }
 
-/// The parameters, with the declared bounds and the bounds that an entity requires.
+/// The generic parameters, with their declared bounds and the bounds required by an entity.
 pub(crate) struct Parameters(Generics);
 
 impl Parameters {

@@ -1,4 +1,4 @@
-//! Entity groups: structs of related entities that a single range query reads.
+//! Entity groups: structs of related entities, read by a single range query.
 
 use syn::{DeriveInput, GenericArgument, Ident, Path, PathArguments, PathSegment, Type};
 
@@ -9,7 +9,7 @@ use crate::model::shape;
 
 /// A struct whose fields contain entities.
 pub(crate) struct EntityGroup<'a> {
-    /// The struct, as it was declared.
+    /// The struct as declared.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime crate.
     pub(crate) runtime: Path,
@@ -92,7 +92,7 @@ impl<'a> EntityGroup<'a> {
     }
 }
 
-/// Reports a member that is a list or an `Option` of the standard library. The compiler reports the other types.
+/// Reports an error if the member is a standard-library list or `Option`. The compiler rejects every other unsupported type.
 fn list(ctxt: &Ctxt, ty: &Type) {
     let Some(last) = last_segment(ty) else { return };
     let (inner, text) = (grammar::type_text(entity(ty)), grammar::type_text(ty));
@@ -108,7 +108,8 @@ fn list(ctxt: &Ctxt, ty: &Type) {
     ctxt.error("T107", ty, wrong, help);
 }
 
-/// Reports a type of the standard library or of a member as the type of the field for other rows. The compiler reports the other types.
+/// Reports a map, a set, an `Option`, `One`, `Many` or a bare `TableEntity` as the type of the field for other rows. The compiler rejects every other
+/// unsupported type.
 fn not_a_list(ctxt: &Ctxt, ty: &Type) {
     const WRONG: [&str; 8] =
         ["HashMap", "BTreeMap", "HashSet", "BTreeSet", "Option", "One", "Many", "TableEntity"];
@@ -128,7 +129,7 @@ fn is_member(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|last| last.ident == "One" || last.ident == "Many")
 }
 
-/// Returns the first type argument of a segment of a path.
+/// Returns the first type argument of a path segment.
 fn argument(segment: &PathSegment) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
     arguments.args.iter().find_map(|argument| match argument {
@@ -137,7 +138,7 @@ fn argument(segment: &PathSegment) -> Option<&Type> {
     })
 }
 
-/// Returns the last segment of a type that is a path. The type may be the argument of a macro or in parentheses.
+/// Returns the last path segment of a type, ignoring parentheses and macro groups around it.
 fn last_segment(ty: &Type) -> Option<&PathSegment> {
     match ty {
         Type::Path(path) => path.path.segments.last(),

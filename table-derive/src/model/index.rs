@@ -18,7 +18,7 @@ use crate::model::{Entity, Field};
 pub(crate) struct Index {
     /// The parsed attribute that declares the index.
     pub(crate) attr: IndexAttr,
-    /// The `PartitionKey` of the index rows, or `None` if they use that of the entity.
+    /// The `PartitionKey` of the index rows, or `None` if they use the entity's.
     pub(crate) partition_key: Option<Key>,
     /// The `RowKey` of the index rows, or `None` if it is not declared.
     pub(crate) row_key: Option<Key>,
@@ -33,7 +33,7 @@ impl Index {
         Self { attr, partition_key, row_key }
     }
 
-    /// Returns the pieces of the `RowKey` as they were written.
+    /// Returns the pieces of the `RowKey` as written.
     pub(crate) fn row_key_pieces(&self) -> Vec<String> {
         let tokens = grammar::arguments(&self.attr.original).into_iter();
         let mut tokens =
@@ -44,7 +44,7 @@ impl Index {
         }
     }
 
-    /// Returns the declared keys of the index rows. The `PartitionKey` may be that of the entity.
+    /// Returns the declared keys of the index rows. The `PartitionKey` may be the entity's.
     pub(crate) fn keys<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
         let partition_key = self.partition_key.as_ref().or(entity.partition_key.as_ref());
         [partition_key, self.row_key.as_ref()].into_iter().flatten()
@@ -65,9 +65,8 @@ impl Index {
         self.keys(entity).any(|key| key.can_decode(field))
     }
 
-    /// Returns the parts of the entity's key that the key of an index row does not determine: the index key contains
-    /// neither the same part nor a decodable form of the field. Two entities that differ only in these parts have the
-    /// same index key.
+    /// Returns the parts of the entity's key not determined by the key of an index row: the index key contains neither the same part nor a decodable form of
+    /// the field. Two entities that differ only in these parts have the same index key.
     pub(crate) fn undetermined<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Part> {
         let partition_key = self.partition_key.as_ref().and(entity.partition_key.as_ref());
         let parts = partition_key.into_iter().chain(&entity.row_key).flat_map(Key::parts);
@@ -136,7 +135,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// Returns the name of an index function that the entity or an earlier index with a different name already has, or `None` if no name is taken.
+    /// Returns the first name of an index function already taken by the entity or by an earlier index with a different name, if any.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;
@@ -164,7 +163,7 @@ impl Entity<'_> {
     }
 }
 
-/// Names that an index function cannot have. Every entity already has a function of this name, or the name is a keyword.
+/// Names unavailable to index functions: functions of every entity, and keywords.
 const MADE: [&str; 10] = [
     "key",
     "rows",
@@ -178,7 +177,7 @@ const MADE: [&str; 10] = [
     "crate",
 ];
 
-/// Returns the first identifier in the tokens that is one of the given names.
+/// Returns the first identifier in the tokens with one of the given names.
 fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(ident) => names.iter().find(|name| ident == name.as_str()).cloned(),
@@ -187,13 +186,13 @@ fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     })
 }
 
-/// The form in which a copy stores a field.
+/// The stored form of a field in a copy.
 pub(crate) enum Stored {
     /// The text from the entity's key, stored under this name.
     KeyText(String),
-    /// The property, as it is stored in the entity's row.
+    /// The property, as stored in the entity's row.
     Property,
-    /// All properties that have no field.
+    /// All properties without a field.
     Rest,
 }
 

@@ -15,7 +15,7 @@ use crate::model::{Field, nearest, resolve};
 pub(crate) struct Key {
     /// The attribute that declares the key.
     pub(crate) original: Attribute,
-    /// The pieces, in the order of the key.
+    /// The pieces, in key order.
     pub(crate) pieces: Vec<Piece>,
     /// `true` if an error has been reported for at least one piece.
     pub(crate) broken: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Key {
 pub(crate) enum Piece {
     /// A constant string in the key.
     Literal(LitStr),
-    /// A field that the key contains.
+    /// A field encoded in the key.
     Part(Part),
 }
 
@@ -111,7 +111,7 @@ impl Key {
         }
     }
 
-    /// Adds a placeholder for an invalid piece, which allows functions to be generated. If the intended field can be guessed, it is the placeholder.
+    /// Adds a placeholder for an invalid piece, so functions can still be generated. The placeholder is the intended field if it can be guessed.
     fn add_placeholder(&mut self, fields: &[Field<'_>], suggested: Option<usize>) {
         self.broken = true;
         let suggested = suggested.filter(|suggested| self.parts().all(|part| part.field != *suggested));
@@ -170,10 +170,10 @@ pub(crate) fn illegal(text: &str) -> Option<char> {
     text.chars().find(is_illegal)
 }
 
-/// The first character of rows that are reserved for patterns.
+/// The first character of keys reserved for patterns.
 const RESERVED: char = '\u{FFFC}';
 
-/// Returns `true` if a text begins with U+FFFC, the first character of rows that are reserved for patterns (PAT-EC-8).
+/// Returns `true` if a text starts with U+FFFC, the first character of keys reserved for patterns (PAT-EC-8).
 pub(crate) fn is_reserved(text: &str) -> bool {
     text.starts_with(RESERVED)
 }

@@ -15,7 +15,7 @@ use crate::symbol::KEY_PART;
 
 /// A user-defined key type.
 pub(crate) struct KeyPart<'a> {
-    /// The type, as it was declared.
+    /// The type as declared.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime crate.
     pub(crate) runtime: Path,
@@ -25,7 +25,7 @@ pub(crate) struct KeyPart<'a> {
 
 /// The two kinds of key types.
 pub(crate) enum Kind<'a> {
-    /// A struct with one field. It is encoded in the same way as the field.
+    /// A struct with one field, encoded like the field.
     Newtype {
         /// The field: `0` or its name.
         member: Member,
@@ -34,7 +34,7 @@ pub(crate) enum Kind<'a> {
         /// The codec of the field, and therefore of the newtype.
         codec: Codec,
     },
-    /// An enum. It is encoded as the name of its variant.
+    /// An enum, encoded as the name of its variant.
     Enum(Vec<(&'a Ident, String)>),
 }
 
@@ -144,7 +144,7 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
     Some(Kind::Enum(names))
 }
 
-/// Reports the first variant with which the names are longer than the name of the codec can be. The runtime defines the same limit.
+/// Reports the first variant at which the combined names exceed the length limit of a codec name. The runtime defines the same limit.
 fn too_long(ctxt: &Ctxt, names: &[(&Ident, String)]) {
     let mut length = 0;
     let first = names.iter().find(|(_, name)| {
@@ -160,7 +160,7 @@ fn too_long(ctxt: &Ctxt, names: &[(&Ident, String)]) {
     }
 }
 
-/// The maximum length of the names of all variants in bytes, with one byte between two names.
+/// The maximum combined length of all variant names in bytes, with one byte between two names.
 const MOST_NAMES: usize = 4_088;
 
 /// Reports variants that serde renames but that keep their own names in keys. `#[key_part("…")]` sets the name in keys explicitly.

@@ -1,4 +1,4 @@
-//! Entities with blobs: the fields that contain the addresses of blobs.
+//! Entities with blobs: the fields that contain blob addresses.
 
 use quote::format_ident;
 use syn::ext::IdentExt;
@@ -14,7 +14,7 @@ use crate::model::shape;
 
 /// The declaration of an entity with blobs.
 pub(crate) struct Large<'a> {
-    /// The struct, as it was declared.
+    /// The struct as declared.
     pub(crate) original: &'a DeriveInput,
     /// The generic parameters of the struct.
     pub(crate) parameters: Parameters,
@@ -60,7 +60,7 @@ impl<'a> Large<'a> {
     }
 }
 
-/// Returns the property name that `derive(Entity)` uses for a field. That derive reports the mistakes in the field's attributes.
+/// Returns the property name that `derive(Entity)` uses for a field. `derive(Entity)` also reports the errors in the field's attributes.
 fn property(field: &syn::Field, ident: &Ident) -> String {
     let elsewhere = Ctxt::new();
     let name = Property::of(ident, &field::parse(&elsewhere, field, &Keyed::default())).name;

@@ -12,9 +12,8 @@ use crate::grammar;
 use crate::model::Field;
 use crate::symbol::LITERAL;
 
-/// Reports literals that contain a placeholder, or that are spelled like a field which no key of the row contains. Such a
-/// literal would put the same text into the key of every entity. A reported literal is marked as wrong, and no other
-/// rule then reports it again.
+/// Reports literals that contain a placeholder, or that are spelled like a field missing from the row's keys. Such a literal would put the same text into every
+/// entity's key. A reported literal is marked as wrong, so no other rule reports it again.
 pub(super) fn check(
     ctxt: &Ctxt,
     fields: &[Field<'_>],

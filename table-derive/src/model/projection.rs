@@ -1,4 +1,4 @@
-//! Projections: structs with some of an entity's properties.
+//! Projections: structs with a subset of an entity's properties.
 
 use syn::ext::IdentExt;
 use syn::{DeriveInput, Ident, Path, Type};
@@ -10,7 +10,7 @@ use crate::model::shape;
 
 /// The declaration of a projection: a struct into which an entity can be read.
 pub(crate) struct Projection<'a> {
-    /// The struct, as it was declared.
+    /// The struct as declared.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime crate.
     pub(crate) runtime: Path,

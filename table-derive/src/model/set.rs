@@ -9,7 +9,7 @@ use crate::model::shape;
 
 /// The declaration of an entity set: an enum into which any row of a table can be read.
 pub(crate) struct EntitySet<'a> {
-    /// The enum, as it was declared.
+    /// The enum as declared.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime crate.
     pub(crate) runtime: Path,
@@ -25,7 +25,7 @@ pub(crate) struct Member<'a> {
     pub(crate) ident: &'a Ident,
     /// The type of the entity.
     pub(crate) ty: &'a Type,
-    /// Earlier versions of the entity type, which are converted when they are read.
+    /// Earlier versions of the entity type, converted on read.
     pub(crate) upgrades: Vec<Path>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> EntitySet<'a> {
                 _ => None,
             };
             let Some(ty) = ty else {
-                // The last variant, without fields, is probably for the rows of other types.
+                // A last variant without fields is probably meant for rows of other types.
                 let is_last = data.variants.last().is_some_and(|last| last.ident == *ident);
                 let is_meant = lacks_other && is_last && matches!(variant.fields, Fields::Unit);
                 lacks_other &= !is_meant;
@@ -97,7 +97,7 @@ impl<'a> EntitySet<'a> {
         Some(set)
     }
 
-    /// Returns the types of the members and of their earlier versions, in the order in which they are tried.
+    /// Returns the types of the members and of their earlier versions, in the order tried.
     pub(crate) fn types(&self) -> impl Iterator<Item = &dyn ToTokens> {
         self.members.iter().flat_map(|member| {
             let upgrades = member.upgrades.iter().map(|from| from as &dyn ToTokens);

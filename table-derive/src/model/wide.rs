@@ -60,7 +60,7 @@ impl Part {
 }
 
 impl Stored {
-    /// Returns the number of properties that the field is stored as.
+    /// Returns the number of properties that store the field.
     pub(crate) fn count(&self) -> usize {
         self.slots.as_ref().map_or(1, SlotsAttr::count)
     }
@@ -138,7 +138,7 @@ impl<'a> Wide<'a> {
         header
     }
 
-    /// Reads the header: the entity that contains only the key. All mistakes have already been reported.
+    /// Reads the header: the entity that contains only the key. All errors have already been reported.
     pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
         let ignored = Ctxt::new();
         let header = Entity::read(&ignored, input, || self.entity.runtime.clone());
@@ -171,7 +171,7 @@ impl Entity<'_> {
     }
 }
 
-/// Reports the words of `#[entity(…)]` that require an entity in a single row.
+/// Reports the words of `#[entity(…)]` supported only for entities in a single row.
 fn refuse_derived_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     let help = "declare it on a separate entity, and write both in one unit with `put_wide`";
     if let Some(word) = &entity.feed {
@@ -186,7 +186,7 @@ fn refuse_derived_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a `part` or `slots` attribute on a field of the key.
+/// Reports a `part` or `slots` attribute on a key field.
 fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs) {
     let attrs =
         place.slots.iter().map(|slots| &slots.original).chain(place.part.iter().map(|part| &part.original));
@@ -196,7 +196,7 @@ fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs)
     }
 }
 
-/// Returns the parts as they were declared. Parts that are too large are not split.
+/// Returns the parts as declared. Parts that are too large are not split.
 fn declared_parts(stored: &[Stored]) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     for (at, stored) in stored.iter().enumerate() {

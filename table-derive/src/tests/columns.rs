@@ -1,11 +1,11 @@
-//! Tests the markers of columns: which patches can set a property.
+//! Tests the markers of columns, which restrict the patches that can set a property.
 
 use quote::quote;
 
 use super::entity;
 use super::proposed::declared::{OTHER_PIECES, TEXT_PIECES, TYPES};
 
-/// Returns the marker of the column for a field, or `None` if the field has no column.
+/// Returns the marker of a field's column, or `None` if the field has no column.
 fn marker(expansion: &str, field: &str) -> Option<String> {
     let column = expansion.split_once(&format!("const {}: __table::Column<", field.to_uppercase()))?.1;
     let (parameters, _) = column.split_once("> = __table::Column::new(")?;
@@ -43,7 +43,7 @@ fn a_column_on_which_a_key_depends_is_marked_in_every_form() {
         ] {
             let column = marker(&expanded(&keys), field);
             stored += usize::from(column.is_some());
-            // A field that is read from the key has no such column.
+            // A key field has no column, or one marked `OfKey`.
             assert!(column.is_none_or(|marker| marker == "OfKey"), "{keys}");
         }
         let index = format!(

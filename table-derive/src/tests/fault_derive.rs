@@ -1,4 +1,4 @@
-//! Tests of `#[derive(Fault)]`: its expansion, and the mistakes that it reports.
+//! Tests of `#[derive(Fault)]`: its expansion, and the errors it reports.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -100,7 +100,7 @@ fn with(group: &Group, stream: TokenStream) -> TokenTree {
     replaced.into()
 }
 
-/// Returns the declaration with one attribute cut off, once for every position in every attribute.
+/// Returns copies of the declaration with one attribute cut off, one for every position in every attribute.
 fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
     let tokens: Vec<TokenTree> = declaration.clone().into_iter().collect();
     let mut truncations = Vec::new();

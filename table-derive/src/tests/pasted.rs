@@ -1,7 +1,7 @@
-//! Tests the code that messages propose. A message that says "write" shows code for the given declaration. Once this
-//! code is pasted into the declaration, the declaration must be accepted.
+//! Tests the code proposed in messages. A message that says "write" shows code for the given declaration. Once this code is pasted into the declaration, the
+//! declaration must be accepted.
 //!
-//! The code replaces the marked tokens, or a list item that contains them: for example, `id` in `digits(id)`, then `digits(id)`, and then the entire attribute.
+//! The code replaces the marked tokens, or an enclosing list item: for example, `id` in `digits(id)`, then `digits(id)`, and then the entire attribute.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use proc_macro2::TokenStream;
 
 use super::wrong::{Case, FILES, cases, expand, reported};
 
-/// Returns the code that a message proposes, or `None` if the message proposes no code, or code with a placeholder.
+/// Returns the code proposed in a message, or `None` if the message proposes no code, or code with a placeholder.
 fn proposed(message: &str) -> Option<&str> {
     let (_, help) = message.split_once("\n\nhelp: write `")?;
     let (code, _) = help.split_once('`')?;
@@ -18,7 +18,7 @@ fn proposed(message: &str) -> Option<&str> {
     is_whole.then_some(code)
 }
 
-/// Returns the marked range, and each item that encloses it, up to the attribute.
+/// Returns the marked range and each enclosing item, up to the attribute.
 fn places(text: &str, mark: Range<usize>) -> Vec<Range<usize>> {
     let mut places = vec![mark.clone()];
     let mut inner = mark;
@@ -55,8 +55,8 @@ fn boundary(
     (first, None)
 }
 
-/// Returns all ways to paste the code: at each of the places (without the code that is already there), above the struct
-/// (replacing an attribute of the same name), and above a field.
+/// Returns all ways to paste the code: at each enclosing item (without code that is already there), above the struct (replacing an attribute of the same name),
+/// and above a field.
 fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
     let text = &case.declaration;
     let replaced = |place: Range<usize>, code: &str| {
@@ -72,7 +72,7 @@ fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
         all.push(replaced(place, code));
     }
     if message.contains(" above ") {
-        // One attribute on several fields counts as one mistake.
+        // One attribute on several fields counts as one error.
         let mark = &text[case.mark.clone()];
         let removed = if mark.starts_with('#') { text.replace(mark, "") } else { text.clone() };
         let names: Vec<&str> = code.split("#[").skip(1).filter_map(|rest| rest.split('(').next()).collect();

@@ -1,9 +1,9 @@
-//! Tests the code that messages propose, over generated declarations: each combination of field types with missing keys, constant keys, keys of time or of
-//! a `bool`, and indexes that leave out the key of the entity, with each codec and with trailing commas.
+//! Tests the code proposed in messages, over generated declarations: each combination of field types with missing keys, constant keys, keys of times or a
+//! `bool`, and indexes that omit the entity's key, with each codec and with trailing commas.
 //!
-//! Unlike the code in `pasted`, each piece of code in a message is tested, and not only the code after "write". The proposed declarations must be accepted by
-//! the derive macro. The rules that the compiler evaluates are tested by `tests/ui`: its file `tests/pass/proposed.rs` contains a declaration for each kind of
-//! proposed key. `TABLES_UPDATE=1` writes this file.
+//! Unlike `pasted`, this module tests every code snippet in a message, not only the code after "write". The derive macro must accept the proposed declarations.
+//! The rules evaluated by the compiler are tested in `tests/ui`: its file `tests/pass/proposed.rs` contains a declaration for each kind of proposed key.
+//! `TABLES_UPDATE=1` writes this file.
 
 pub(super) mod declared;
 
@@ -17,7 +17,7 @@ use super::wrong::{expand, reported};
 use crate::grammar;
 use declared::{Declared, coarse, hot, indexes, missing};
 
-/// Returns the pieces of code in a help text, each without placeholders.
+/// Returns the code snippets in a help text that contain no placeholders.
 fn codes(message: &str) -> impl Iterator<Item = &str> {
     let help = message.split_once("\n\nhelp: ").map_or("", |(_, help)| help);
     let codes = help.split('`').skip(1).step_by(2);
@@ -27,7 +27,7 @@ fn codes(message: &str) -> impl Iterator<Item = &str> {
     codes.filter(is_whole).filter(|_| !help.contains("with a field `id`"))
 }
 
-/// Returns the declaration with the code in place of the code that it corrects, or `None` if the code is a name or an example.
+/// Returns the declaration with the proposed code in place of the wrong code, or `None` if the code is a name or an example.
 fn pasted(declared: &Declared, code: &str) -> Option<String> {
     if code.starts_with("#[") {
         let names: Vec<&str> = code.split("#[").skip(1).filter_map(|rest| rest.split('(').next()).collect();
@@ -50,13 +50,13 @@ fn pasted(declared: &Declared, code: &str) -> Option<String> {
     code.contains("at)").then(|| declared.text.replace(piece, code))
 }
 
-/// Returns the declarations that a message proposes.
+/// Returns the declarations proposed in a message.
 fn proposals(declared: &Declared, message: &str) -> Vec<String> {
     let codes = codes(message);
     if !message.starts_with("[T066]") {
         return codes.filter_map(|code| pasted(declared, code)).collect();
     }
-    // The message changes two keys.
+    // A T066 message changes two keys.
     let first = Declared { text: declared.text.clone(), piece: None };
     vec![
         codes
@@ -68,7 +68,7 @@ fn proposals(declared: &Declared, message: &str) -> Vec<String> {
     ]
 }
 
-/// Returns the pieces of each key of a declaration.
+/// Returns the pieces of each key in a declaration.
 fn keys(text: &str) -> Vec<(&str, Vec<String>)> {
     let starts = text.match_indices("_key(").map(|(at, word)| at + word.len());
     let keys = starts.map(|start| {
@@ -85,8 +85,8 @@ fn keys(text: &str) -> Vec<(&str, Vec<String>)> {
     keys.collect()
 }
 
-/// Returns the features of a declaration's keys on which the rules of the compiler depend: the whole PartitionKey, and each pair of neighbouring pieces. The
-/// types of fields replace their names, and a literal is represented by its last character.
+/// Returns the features of a declaration's keys that affect the compiler's rules: the whole PartitionKey, and each pair of neighbouring pieces. Field names are
+/// replaced with their types, and a literal with its last character.
 fn features(text: &str) -> Vec<String> {
     let fields = fields(text);
     let of_piece = |piece: &str| {
@@ -114,7 +114,7 @@ fn features(text: &str) -> Vec<String> {
     features
 }
 
-/// Returns the fields of a declaration, each with its type and its line.
+/// Returns the fields of a declaration, each with its type and its source line.
 fn fields(text: &str) -> Vec<(&str, &str, &str)> {
     let fields = text.lines().filter_map(|line| {
         let (name, ty) = line.trim_start().strip_suffix(',')?.split_once(": ")?;
@@ -127,7 +127,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_')
 }
 
-/// Returns a declaration without the fields that are in no key.
+/// Returns a declaration without the fields outside its keys.
 fn with_fields_of_keys(text: &str) -> String {
     let keys = keys(text);
     let is_used = |line: &&str| {
@@ -166,7 +166,7 @@ fn each_proposed_declaration_is_accepted() {
     for declared in [missing(), hot(), coarse(), indexes()].into_iter().flatten() {
         let tokens: TokenStream = declared.text.parse().expect("a declaration is made of tokens");
         let messages = reported(expand("Entity", tokens));
-        // Another mistake, such as a float in a key, would also be in the proposed declaration.
+        // Another error, such as a float in a key, would also be in the proposed declaration.
         let of_proposals = |text: &str| {
             ["T020", "T046", "T045", "T044", "T008", "T065", "T060", "T066"]
                 .iter()
@@ -183,7 +183,7 @@ fn each_proposed_declaration_is_accepted() {
                     Ok(expansion) => reported(expansion).into_iter().map(|it| it.text).collect(),
                     Err(error) => vec![error.to_string()],
                 };
-                // The other mistakes of the declaration remain.
+                // Other errors in the declaration remain.
                 let number = |text: &str| text.get(1..5).map(str::to_owned);
                 let is_other = |left: &String| {
                     messages.iter().any(|it| {

@@ -1,8 +1,7 @@
-//! Tests declarations with one mistake each. The mistake must be reported once, with its number and position, and the type must still be expanded.
+//! Tests declarations with one error each. The error must be reported once, with its number and position, and the type must still be expanded.
 //!
-//! The files in `wrong/` consist of sections. A section contains the derive, a declaration with the placeholder `@`,
-//! and, after `--`, one case per line: the number of the mistake and the replacement for `@`. `«` and `»` enclose the code at
-//! which the message points.
+//! The files in `wrong/` consist of sections. A section contains the derive, a declaration with the placeholder `@`, and, after `--`, one case per line: the
+//! error number and the replacement for `@`. `«` and `»` enclose the code marked by the message.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -12,7 +11,7 @@ use syn::parse_quote;
 
 use crate::derive;
 
-/// The files, each with the name of the snapshot that contains its messages.
+/// The test files, each with the name of the snapshot of its messages.
 pub(super) const FILES: [(&str, &str); 10] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
@@ -26,18 +25,18 @@ pub(super) const FILES: [(&str, &str); 10] = [
     ("first_day", include_str!("wrong/first_day.txt")),
 ];
 
-/// A declaration with one mistake.
+/// A declaration with one error.
 pub(super) struct Case<'t> {
     pub(super) derive: &'t str,
-    /// The number of the mistake.
+    /// The error number.
     pub(super) number: &'t str,
     /// The replacement for `@`, as written in the file.
     pub(super) text: &'t str,
     /// The declaration.
     pub(super) declaration: String,
-    /// The byte range that `«` and `»` enclose in the declaration.
+    /// The byte range between `«` and `»` in the declaration.
     pub(super) mark: Range<usize>,
-    /// The start and end of the code at which the message points.
+    /// The start and end of the code marked by the message.
     place: (LineColumn, LineColumn),
 }
 

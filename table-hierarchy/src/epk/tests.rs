@@ -1,4 +1,4 @@
-//! Tests of effective partition keys with published and measured hashes, and of the properties of their order.
+//! Tests effective partition keys against published and measured hashes, and the properties of their order.
 
 use std::collections::HashSet;
 

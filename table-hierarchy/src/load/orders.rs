@@ -1,10 +1,10 @@
-//! Compares all possible orders of the levels of a key.
+//! Compares all possible level orders of a key.
 
 use crate::load::{KeyLoad, Load};
 use crate::{Component, Fixed, PartitionMap, Route};
 use table_core::Result;
 
-/// One ordering of the levels, with the load that it causes.
+/// One level order, with the resulting load.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, Order, PartitionMap};
@@ -28,24 +28,24 @@ pub struct Order {
     pub levels: Vec<usize>,
     /// The number of distinct values in the first level.
     pub first_values: usize,
-    /// The used fraction of the partition that is fullest.
+    /// The used fraction of the fullest partition.
     pub fullest: f64,
-    /// The used fraction of the limits by the partition key that is fullest.
+    /// The fraction of its limits used by the fullest partition key.
     pub fullest_key: f64,
-    /// The number of partitions that each query touches, averaged over the current keys.
+    /// The number of partitions touched by each query, averaged over the current keys.
     pub touched: Vec<f64>,
 }
 
 impl Load {
-    /// Returns the consequences of every order of the levels. For each order, the keys are distributed over the same number of partitions of equal width, and
-    /// all due splits are performed. Each query in `questions` is a list with one entry per level, which is `true` if the query fixes the level.
+    /// Returns the effects of every level order. For each order, the keys are distributed over the same number of partitions of equal width, and all due splits
+    /// are performed. Each query in `questions` is a list with one entry per level, which is `true` if the query fixes the level.
     ///
     /// The best order is first. Two kinds of orders come last. An order whose first level has fewer values than the container has partitions leaves partitions
-    /// idle (HPK-9). An order with an overloaded partition is throttled. The other orders are sorted by the number of partitions that the queries touch.
+    /// idle (HPK-9). An order with an overloaded partition is throttled. All others are sorted by the number of partitions touched by the queries.
     ///
     /// # Errors
-    /// `InvalidInput`, as in [`settle`](Self::settle), if the throughput is not a number, or if any of the orders needs too many partitions, even if the current
-    /// order does not. An order whose first level has few values starts with all data in few of the partitions, so it needs the most splits.
+    /// `InvalidInput`, as in [`settle`](Self::settle), if the throughput is not a number, or if any order needs too many partitions, even if the current order
+    /// does not. An order whose first level has few values starts with all data in few partitions, so it needs the most splits.
     pub fn orders(&self, questions: &[Vec<bool>]) -> Result<Vec<Order>> {
         let depth = self.keys.values().map(|load| load.levels.len()).max().unwrap_or_default();
         let mut orders = Vec::new();

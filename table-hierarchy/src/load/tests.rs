@@ -1,4 +1,4 @@
-//! Tests of splits with the documented examples of the service, and of the properties of heat under random loads.
+//! Tests splits with the service's documented examples, and the properties of heat under random loads.
 
 use proptest::prelude::*;
 
@@ -151,8 +151,8 @@ fn hpk_15_the_order_of_levels_follows_the_queries() {
     assert_eq!(other[0].first_values, 40);
 }
 
-/// Tests that the orders also fail if only another order of the levels needs too many splits. One tenant has many users: their data is spread over the partitions
-/// if the user is the first level, and must be split for each of them if the tenant is.
+/// Tests that `orders` fails even if only a different level order needs too many splits. One tenant has many users. Their data is spread over the partitions if
+/// the user is the first level, and must be split for each user if the tenant is.
 #[test]
 fn hpk_9_orders_fail_if_one_of_them_needs_too_many_splits() {
     const USERS: usize = 1_050;

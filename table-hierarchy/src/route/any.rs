@@ -1,12 +1,12 @@
-//! Routes of queries with alternatives that are joined by `OR`.
+//! Routes of queries with alternatives joined by `OR`.
 
 use crate::route::{Fixed, Route, RouteClass, touched};
 use crate::{EpkRange, PartitionMap};
 use table_core::Result;
 
 impl Route {
-    /// Returns the route of a query with alternatives that are joined by `OR`, which is the union of the routes of the alternatives. Each alternative is a list
-    /// of conditions, one for each level. If an alternative does not fix the first level, the query touches every partition (RT-10).
+    /// Returns the route of a query with alternatives joined by `OR`, which is the union of the alternatives' routes. Each alternative is a list of conditions,
+    /// one for each level. If an alternative does not fix the first level, the query touches every partition (RT-10).
     ///
     /// ```
     /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};
@@ -46,7 +46,7 @@ impl Route {
     }
 }
 
-/// Sorts the ranges and removes those that lie inside others. The result is disjoint, because ranges of prefixes and keys never overlap partially.
+/// Sorts the ranges and removes nested ones. The result is disjoint, because prefix and key ranges never overlap partially.
 fn apart(mut ranges: Vec<EpkRange>) -> Vec<EpkRange> {
     ranges.sort_by(|left, right| left.start().cmp(right.start()).then_with(|| right.end().cmp(left.end())));
     let mut apart: Vec<EpkRange> = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests of routes with the routing table in the documentation and with 10,000 random designs, which are compared with a scan of all keys.
+//! Tests routes against the documented routing table, and 10,000 random designs against a scan of all keys.
 
 use proptest::prelude::*;
 
@@ -154,7 +154,7 @@ proptest! {
         for key in &design.keys {
             let epk = Epk::of(&levels(*key, design.depth));
             let times = route.touched.iter().filter(|touched| touched.range.contains(&epk)).count();
-            // A key that matches the conditions on the levels that narrow the ranges is read exactly once. No other key is read.
+            // Exactly the keys that match the conditions on the narrowing levels are read, each once.
             prop_assert_eq!(times, usize::from(accepted(key, route.depth)), "{:?}", key);
         }
         for touched in &route.touched {

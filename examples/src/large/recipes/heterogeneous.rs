@@ -1,4 +1,4 @@
-//! Two types in one partition. The row of a section is stored among the builds of the section and is recognised by its properties.
+//! Two types in one partition. A section's row is stored among its builds and is recognised by its properties.
 
 use table_core::{Entity, Result, TableEntity, TableStoreExt, Value};
 

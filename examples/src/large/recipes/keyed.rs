@@ -1,4 +1,4 @@
-//! Queries that keys support: a point query, a range of numbers, and all builds of a package.
+//! Queries supported by keys: a point query, a range of numbers, and all builds of a package.
 
 use table_core::{Entity, Result, TableStoreExt};
 

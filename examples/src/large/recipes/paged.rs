@@ -1,4 +1,4 @@
-//! Queries that are read page by page. One of them continues from a stored token, and the other one reads the newest rows.
+//! Queries read page by page. One continues from a stored token, and the other reads the newest rows.
 
 use table_core::{Continuation, Entity, Result, TableStoreExt, Versioned};
 

@@ -1,4 +1,4 @@
-//! Queries that no key supports: partition scans, a filter, a projection and a table scan. All of them return streams.
+//! Queries without a suitable key: partition scans, a filter, a projection and a table scan. All of them return streams.
 
 use std::pin::pin;
 
@@ -12,7 +12,7 @@ use crate::model::packages::{Build, BuildSize, FirstBuild};
 use crate::recipe::{Recipe, Report};
 use crate::store::Store;
 
-/// The minimum size, in KiB, of the builds that the filters match.
+/// The minimum size, in KiB, of builds matched by the filters.
 const HUGE: i64 = 20_000;
 
 pub(super) const PARTITION_SCAN: Recipe<PackageIndex> = Recipe {

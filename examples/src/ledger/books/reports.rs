@@ -18,8 +18,8 @@ impl Bookkeeping {
         Ok(self.balances.get_slot(Balances::key(tenant, page), at).await?.unwrap_or_default())
     }
 
-    /// Returns the balance of an account at the end of a day. It is the total of the sums of all earlier months and of the postings in the month of that day,
-    /// up to and including the day.
+    /// Returns the balance of an account at the end of a day. It adds the sums of all earlier months to the postings in that day's month, up to and including
+    /// the day.
     ///
     /// # Errors
     /// Any error from the store.
@@ -37,7 +37,7 @@ impl Bookkeeping {
         Ok(earlier + postings.iter().map(|posting| posting.cents).sum::<i64>())
     }
 
-    /// Returns the balances of all accounts at the end of a day, except for balances of zero.
+    /// Returns the balances of all accounts at the end of a day, except zero balances.
     ///
     /// # Errors
     /// Any error from the store.
@@ -77,7 +77,7 @@ impl Bookkeeping {
     /// Returns a page of the statement of an account, with the newest posting first, and the cursor for the next page. A web client can store the cursor.
     ///
     /// # Errors
-    /// `InvalidInput` if the cursor belongs to another tenant or account, or any error from the store.
+    /// `InvalidInput` if the cursor belongs to a different tenant or account, or any error from the store.
     pub async fn statement(
         &self,
         tenant: &str,
@@ -94,7 +94,7 @@ impl Bookkeeping {
         Ok((items, page.continuation.map(|cursor| cursor.to_string())))
     }
 
-    /// Returns one year of the audit log of a tenant.
+    /// Returns one year of a tenant's audit log.
     ///
     /// # Errors
     /// Any error from the store.

@@ -5,7 +5,7 @@ use super::{
     Status, TableEntity, Utc,
 };
 
-/// A ticket that has a product.
+/// A ticket with a product.
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", feed, copies_from(Assignee), set = HelpDesk)]
@@ -22,19 +22,19 @@ use super::{
 pub struct Ticket {
     /// The name of the tenant, a customer of the service.
     pub tenant: String,
-    /// The number of the ticket within the tenant.
+    /// The ticket number within the tenant.
     #[digits(6)]
     pub number: u32,
     /// The status of the ticket.
     pub status: Status,
     /// The priority, where 1 is the most urgent.
     pub priority: i32,
-    /// The number of the agent who works on the ticket.
+    /// The number of the assigned agent.
     #[digits(4)]
     pub agent: Option<u32>,
-    /// The name of the agent, copied from the agent.
+    /// The agent's name, copied from the agent.
     pub agent_name: Option<String>,
-    /// The time at which the ticket was opened.
+    /// The time the ticket was opened.
     pub created: DateTime<Utc>,
     /// The text of the ticket, up to 200 KB.
     #[property(chunks)]
@@ -45,7 +45,7 @@ pub struct Ticket {
     pub product: Option<String>,
 }
 
-/// An agent, declared in the same way as in the first version.
+/// An agent, declared as in the first version.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
@@ -54,10 +54,10 @@ pub struct Ticket {
 pub struct Agent {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the agent within the tenant.
+    /// The agent number within the tenant.
     #[digits(4)]
     pub id: u32,
-    /// The name of the agent. It is copied to the tickets of the agent.
+    /// The name of the agent. It is copied to the agent's tickets.
     pub name: String,
     /// The e-mail address, which is unique within the tenant.
     pub email: String,
@@ -100,7 +100,7 @@ pub enum HelpDesk {
     Comment(Comment),
     /// An agent.
     Agent(Agent),
-    /// A row of an index, or a row of an unknown type.
+    /// An index row, or a row of an unknown type.
     #[other]
     Other(TableEntity),
 }
@@ -109,8 +109,8 @@ pub enum HelpDesk {
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct UrgentLine {
-    /// The number of the ticket within the tenant.
+    /// The ticket number within the tenant.
     pub number: u32,
-    /// The time at which the ticket was opened.
+    /// The time the ticket was opened.
     pub created: DateTime<Utc>,
 }

@@ -7,7 +7,7 @@ const BOTH: &str = "write `#[partition_key({department})] #[row_key(\"\")]` abov
 const TABLE: &str = "name the table above the struct: `#[entity(table = \"Company\")]`";
 /// The help text for a property name.
 const NAME: &str = "name the property: `#[property(\"Name\")]`";
-/// The help text for a field that is not stored.
+/// The help text for a field excluded from storage.
 const STORED: &str = "move `{cache}` to another struct, because an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`";
 /// The help text for a reference to another entity.
 const REFERENCE: &str =
@@ -15,12 +15,12 @@ const REFERENCE: &str =
 /// The help text for a field that would contain other entities.
 const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
                         `#[derive(EntityGroup)]`";
-/// The help text for a value that a database would generate.
+/// The help text for a database-generated value.
 const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, a `Uuid` to `Uuid::now_v7()`, a number to the next one of a \
                       `table_patterns::sequence`";
-/// The help text for an attribute that validates a field's value.
+/// The help text for an attribute that limits a field's length.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
-/// The help text for a property that the store maintains.
+/// The help text for a property maintained by the store.
 const MAINTAINED: &str = "remove the field `{version}`: the store maintains the ETag and the Timestamp of each entity, and reads return both in `Versioned`";
 
 /// The help text for a struct attribute that renames all properties or all columns.
@@ -28,14 +28,14 @@ const NAMES: &str = "remove the attribute: properties are named in Pascal case, 
                      above its field";
 /// The help text for an attribute that sets the type of a column.
 const TYPED: &str = "remove the attribute: `{amount}` is stored as a property of the type of its field";
-/// The help text for a timestamp that a database would set.
+/// The help text for a timestamp set by the database.
 const SET: &str = "remove the attribute: the program sets `{created}`; the time of the last write is the Timestamp, which reads return in `Versioned`";
 /// The help text for a partition key.
 const PARTITION: &str = "write `#[partition_key({department})]` above the struct";
 /// The help text for a row key.
 const ROW: &str = "write `#[row_key({id})]` above the struct";
 
-/// The attributes, each with its help text. The braces contain a sample name, which is replaced with the name of the field below the attribute.
+/// Attributes of other libraries, each with its help text. A sample name in braces is replaced with the name of the annotated field.
 pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     (&["table", "table_name", "Table", "TableName", "collection", "container", "document", "model"], TABLE),
     (&["rename_all", "naming_strategy"], NAMES),

@@ -1,4 +1,4 @@
-//! Generates code that reads from the key of an index row: the key of the entity, and the properties that a copy stores only in its key.
+//! Generates code that reads an index row's key: the entity's key, and the properties stored only in the copy's key.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -13,6 +13,8 @@ use crate::model::index::{Index, Stored};
 use crate::model::key::{Key, Part, Piece};
 use crate::model::property::Property;
 
+/// Generates `owner`, which reads the entity's key from an index row:
+///
 /// ```text
 /// fn owner(entity: EntityRef<'_>) -> Result<EntityKey> {
 ///     OwnerKey::new(entity, Some(&__PARTITION_KEY.forms), Some(&__INDEX_0_ROW_KEY.forms))
@@ -30,7 +32,7 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
     let mut literal = String::new();
     for (at, key) in [primary.partition_key, primary.row_key].into_iter().enumerate() {
         if at == 1 {
-            // The last literal of the `PartitionKey` is passed to the call that starts the `RowKey`.
+            // The last literal of the `PartitionKey` is an argument of the call that starts the `RowKey`.
             let end = std::mem::take(&mut literal);
             calls.extend([quote!(.row_key(#end))]);
         }
@@ -148,7 +150,7 @@ fn given<'p>(
     Some((property, call))
 }
 
-/// Returns the pieces of both keys of an index row as arguments, with `None` for a key that is not read.
+/// Returns the pieces of both keys of an index row as arguments, with `None` for an unread key.
 fn keys(design: &Design<'_>) -> TokenStream {
     let pieces = |key: &Key, constant: &Ident| option((!key.unread).then(|| key::forms(constant)));
     let partition_key = pieces(design.partition_key, &design.partition_constant());
@@ -156,7 +158,7 @@ fn keys(design: &Design<'_>) -> TokenStream {
     quote!(#partition_key, #row_key)
 }
 
-/// Returns the key part from which a field can be read, and the position of this part among the parts of both keys of the index row.
+/// Returns the key part that contains a field, and its position among the parts of both keys of the index row.
 fn place<'e>(design: &Design<'e>, field: usize) -> Option<(usize, KeyField<'e>)> {
     let keys = [design.partition_key, design.row_key].into_iter().filter(|key| !key.unread);
     let (at, part) = keys

@@ -11,10 +11,9 @@ use crate::expand::rows;
 use crate::model::index::Index;
 use crate::model::key::{Key, Part};
 
-/// Returns the function that looks up a value. The function returns one row if the value is the complete key of the index, and
-/// otherwise all copies whose keys start with the value. The key parts after the value order the copies and tell them apart. A
-/// descending part only orders the copies and is therefore not an argument. The second value is a statement for the constant that
-/// checks the keys at compile time.
+/// Generates the function that looks up an indexed value. It returns one row if the value is the complete key of the index, and otherwise all copies whose keys
+/// start with the value. The remaining key parts order the copies and tell them apart. A descending part only orders the copies, so it is not an argument. The
+/// second value is a statement for the constant that checks the keys at compile time.
 pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Option<TokenStream>) {
     let parts: Vec<_> = rows::parts(design.row_key).collect();
     let tells_apart = |field: usize| {
@@ -40,6 +39,8 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Optio
     (function, Some(proof))
 }
 
+/// Generates the function that looks up a single index row:
+///
 /// ```text
 /// fn by_email(department: impl KeyArg<String>, email: impl KeyArg<String>) -> Selection<Employee, Point, Copies<EmployeeByEmail>> {
 ///     point(KeyText::new().part(…), KeyText::new().literal("email_").part(…))
@@ -94,7 +95,7 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, Tok
     );
     let (constant, pinned) = (design.constant("ROW_KEY"), looked_up.pieces.len());
     let (name, entity) = (index.attr.name.unraw().to_string(), &design.entity.name);
-    // The bound has the span of the attribute's name, as does the check of the key itself.
+    // The check has the span of the attribute's name, like the check of the key itself.
     let proof = quote_spanned! {design.row_key.original.path().span()=>
         __table::require_told_apart(#constant, #pinned, #name, #entity);
     };
@@ -110,7 +111,7 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, Tok
     (function, proof)
 }
 
-/// Returns the name of the function, as a raw identifier if it is a keyword.
+/// Returns the name of an index's selection function, as a raw identifier if it is a keyword.
 fn method(index: &Index) -> Ident {
     let (name, span) = (index.method(), index.attr.name.span());
     match syn::parse_str::<Ident>(&name) {

@@ -9,6 +9,8 @@ use crate::expand::writing::{encode, local, write_property};
 use crate::model::index::{Index, Stored};
 use crate::model::key::{Key, Part};
 
+/// Generates `encode_key`, which returns `false` if the index omits the entity:
+///
 /// ```text
 /// fn encode_key(entity: &Employee, partition_key: &mut String, row_key: &mut String) -> Result<bool> {
 ///     if !__INDEX_0_WHEN(entity) { return Ok(false); }
@@ -57,6 +59,8 @@ pub(super) fn encode_key(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
+/// Generates `to_row`, which writes the properties of an index row:
+///
 /// ```text
 /// fn to_row(entity: &Employee) -> Result<Row> {
 ///     let mut row = RowWriter::with_capacity(2);
@@ -104,7 +108,7 @@ pub(super) fn to_row(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     }
 }
 
-/// Returns the part of the entity's key from which a field can be read.
+/// Returns the part of the entity's key that contains a field in decodable form.
 pub(super) fn own_part<'e>(primary: &Design<'e>, field: usize) -> Option<&'e Part> {
     let mut parts = [primary.partition_key, primary.row_key].into_iter().flat_map(Key::parts);
     parts.find(|part| part.field == field && part.codec.is_decodable())

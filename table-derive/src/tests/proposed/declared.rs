@@ -1,10 +1,10 @@
-//! Declarations with a mistake, for which a message proposes code.
+//! Invalid declarations for which a message proposes code.
 
 use std::fmt::Write;
 
 use super::words;
 
-/// The types of fields, each with the name of a field.
+/// Field types, each with a field name.
 pub(in crate::tests) const TYPES: [(&str, &str); 22] = [
     ("text", "String"),
     ("number", "u32"),
@@ -30,7 +30,7 @@ pub(in crate::tests) const TYPES: [(&str, &str); 22] = [
     ("bytes", "Vec<u8>"),
 ];
 
-/// The codecs of a text, as pieces of the key of an index. `@` is the field.
+/// String codecs, as pieces of an index key. `@` is the field.
 pub(in crate::tests) const TEXT_PIECES: [&str; 14] = [
     "@",
     "escaped(@)",
@@ -48,7 +48,7 @@ pub(in crate::tests) const TEXT_PIECES: [&str; 14] = [
     "bucket(@, 16)",
 ];
 
-/// The codecs of other fields, as pieces of the key of an index.
+/// Codecs of other fields, as pieces of an index key.
 pub(in crate::tests) const OTHER_PIECES: [&str; 12] = [
     "number",
     "digits(5, number)",
@@ -64,14 +64,14 @@ pub(in crate::tests) const OTHER_PIECES: [&str; 12] = [
     "address",
 ];
 
-/// A declaration with a mistake. Each attribute of the struct is a line.
+/// An invalid declaration. Each struct attribute is on its own line.
 pub(super) struct Declared {
     pub(super) text: String,
     /// The piece of a key that a message may replace.
     pub(super) piece: Option<String>,
 }
 
-/// Returns a declaration with the attributes and those of the fields that they name.
+/// Returns a declaration with the attributes and the fields they name.
 fn declared_with(attributes: &[String], fields: &[(&str, &str)]) -> Declared {
     let is_named = |name: &str| {
         attributes.iter().flat_map(|it| words(it)).any(|word| name.rsplit(' ').next() == Some(word))
@@ -92,12 +92,12 @@ fn declared(attributes: &[String], fields: &[(&str, &str)]) -> Declared {
     Declared { text, piece: None }
 }
 
-/// Returns declarations without one key or both.
+/// Returns declarations that lack one or both keys.
 pub(super) fn missing() -> Vec<Declared> {
     let mut all = Vec::new();
     for (at, first) in TYPES.into_iter().enumerate() {
         all.push(declared(&[], &[first]));
-        // The other types are judged like a number.
+        // All other types are treated like a number.
         let is_told_apart = |name: &str| {
             [
                 "text", "number", "flag", "at", "day", "lasts", "host_id", "score", "maybe", "size", "local",
@@ -126,7 +126,7 @@ pub(super) fn missing() -> Vec<Declared> {
     all
 }
 
-/// Returns declarations whose PartitionKey is constant, or consists of time or a `bool`.
+/// Returns declarations whose PartitionKey is constant, or consists of times or a `bool`.
 pub(super) fn hot() -> Vec<Declared> {
     let keys = [
         "\"\"",
@@ -191,10 +191,10 @@ pub(super) fn coarse() -> Vec<Declared> {
     all
 }
 
-/// Returns declarations of indexes without a RowKey, or whose RowKey leaves out the key of the entity.
+/// Returns declarations of indexes without a RowKey, or whose RowKey omits the entity's key.
 pub(super) fn indexes() -> Vec<Declared> {
     let fields = |text: &'static str| {
-        // The fields of an index are properties, and no property has these types.
+        // Index fields are stored as properties, which cannot have these types.
         let is_property =
             |ty: &str| !["i128", "char", "Code", "usize", "isize", "DateTime<FixedOffset>"].contains(&ty);
         let fields = TYPES.into_iter().filter(|(_, ty)| is_property(ty));
@@ -259,7 +259,7 @@ pub(super) fn indexes() -> Vec<Declared> {
     }
     let named = fields("String");
     for (name, _) in &named {
-        // Other index rows would mix with the rows of the entity.
+        // Without the `row_` prefix, index rows would mix with entity rows.
         for own in [
             "\"row_\", id",
             "\"row_\", escaped(title), \"!\", id",
