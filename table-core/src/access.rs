@@ -1,4 +1,4 @@
-//! Access patterns: the queries that a program sends, each declared with its maximum cost (design promise 2).
+//! Access patterns: the queries a program sends, each declared with its maximum cost (design promise 2).
 
 mod ceiling;
 #[cfg(feature = "derive")]
@@ -10,8 +10,8 @@ pub use ceiling::{SameSource, WithinCeiling};
 
 use crate::query::QueryClass;
 
-/// The run-time description of an access pattern, used for documentation and for estimates of cost and load. The macro
-/// [`access_patterns!`](crate::access_patterns) creates it and documents the syntax.
+/// The run-time description of an access pattern, used for documentation and for cost and load estimates. Created by
+/// [`access_patterns!`](crate::access_patterns), which documents the syntax.
 ///
 /// ```
 /// use table_core::{Entity, access_patterns};
@@ -39,7 +39,7 @@ use crate::query::QueryClass;
 pub struct AccessPattern {
     /// The name of the function that returns the selection.
     pub name: &'static str,
-    /// The documentation comment of the pattern, with one line for each `///`.
+    /// The pattern's doc comment, with one line for each `///`.
     pub doc: &'static str,
     /// The names of the function's arguments.
     pub arguments: &'static [&'static str],

@@ -28,13 +28,13 @@ pub(crate) use removed::RemovedProperties;
 #[doc(hidden)]
 pub use shape::Shape;
 
-/// The property that marks a copy of an index. A repair adds it before it deletes the copy. No field can have this name, and reads of the copy ignore it.
+/// The property that marks a copy in an index for deletion by a repair. No field can have this name, and reads of the copy ignore it.
 pub const UNCLAIMED: &str = "_unclaimed";
 
 /// The property that contains the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
 pub const ENTITY_TYPE: &str = "EntityType";
 
-/// The word that [`keeps`](EntitySchema::keeps) contains if the entity has a field that collects undeclared properties.
+/// The entry in [`keeps`](EntitySchema::keeps) for a field that collects undeclared properties.
 pub(crate) const REST: &str = "rest";
 
 /// The schema of one entity type.
@@ -75,7 +75,7 @@ pub struct EntitySchema {
     /// The indexes, in declaration order.
     pub indexes: &'static [IndexSchema],
     /// The derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`. Contains `rest` if a
-    /// field collects the undeclared properties; the stored schema omits this word.
+    /// field collects the undeclared properties; the stored schema omits this entry.
     pub keeps: &'static [&'static str],
 }
 
@@ -125,7 +125,7 @@ pub enum KeyPiece {
 }
 
 impl KeyPiece {
-    /// Returns the piece without the names of the field and the codec.
+    /// Returns the piece without the field name and the codec name.
     #[must_use]
     pub const fn piece(&self) -> Piece {
         match *self {

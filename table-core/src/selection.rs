@@ -177,7 +177,7 @@ impl<E, C, F> Selection<E, C, F> {
 }
 
 impl<E, F> Selection<E, Point, F> {
-    /// Creates a selection of one entity from its two keys. Called by generated code.
+    /// Creates a selection of one entity from its two encoded keys. Called by generated code.
     #[doc(hidden)]
     pub fn of_texts(keys: Result<(String, String)>) -> Self {
         Self::of(keys.map(|(partition_key, row_key)| Keys::Point(partition_key, row_key)), None)
@@ -186,7 +186,7 @@ impl<E, F> Selection<E, Point, F> {
     /// Returns the key of the entity.
     ///
     /// # Errors
-    /// `KeyEncoding` if one of the given values cannot be encoded; `OutOfRangeInput` if the key is reserved for rows of patterns
+    /// `KeyEncoding` if one of the given values cannot be encoded; `OutOfRangeInput` if the key is reserved for pattern rows
     /// ([`RESERVED`](crate::key::text::RESERVED)).
     pub fn key(&self) -> Result<EntityKey> {
         self.clone().into_key()

@@ -74,7 +74,7 @@ impl Selection<TableEntity, Partition> {
 impl<S: TableStore + Clone> Table<TableEntity, S> {
     /// Starts a query from the text of a `$filter`, such as `PartitionKey eq 'Sales' and Age ge 30`.
     ///
-    /// Key conditions that are joined by `and` limit the rows that are read (CLS-3).
+    /// Key conditions joined by `and` limit the rows to read (CLS-3).
     ///
     /// # Errors
     /// `InvalidInput` if the string is not a filter (FIL-5), or if the filter would read the entire table. To read the entire table, use

@@ -31,8 +31,7 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions over which the buckets in a key distribute rows. Ignores a bucket if the key also contains the field from which the bucket
-/// is computed.
+/// Returns the number of partitions over which a key's buckets distribute rows. Ignores a bucket if the key also contains the field it is computed from.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {

@@ -15,8 +15,8 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// The state of a reader of one entity: the key text and properties that have not been read yet, and the first error. Generated code contains `let … else {
-/// return reader.fail() }`, because `?` compiles more slowly.
+/// A reader of one entity: the key text and properties not yet read, and the first error. Generated code contains `let … else { return reader.fail() }`,
+/// because `?` compiles more slowly.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,

@@ -98,7 +98,7 @@ const fn first_character(text: &str) -> &str {
     if text.is_empty() { "_" } else { text.split_at(end).0 }
 }
 
-/// Fails if a key that is declared as ambiguous could be decoded. An ambiguous key is never decoded, because different values may have the same text.
+/// Fails if a key declared as ambiguous could be decoded. An ambiguous key is never decoded, because different values may have the same text.
 ///
 /// # Panics
 /// Panics at compile time if the pieces do not form a valid key, or if the key is not ambiguous.
@@ -122,8 +122,8 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
     }
 }
 
-/// Fails if looking up a value in an index would also read copies with other values. Every part that is given in a lookup must be self-delimiting: its text
-/// must show where it ends.
+/// Fails if looking up a value in an index would also read copies with other values. Every part given in a lookup must be self-delimiting: its text must show
+/// where it ends.
 ///
 /// # Panics
 /// Panics at compile time if one of the first `pinned` pieces is not self-delimiting.

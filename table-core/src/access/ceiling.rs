@@ -63,7 +63,7 @@ pub trait SameSource<F> {}
 
 impl<F> SameSource<F> for F {}
 
-/// An access pattern of `E` that reads the source `F` and does not have a selection yet. `access_patterns!` calls the method named after the ceiling, so rustc
+/// An access pattern of `E` that reads the source `F`, before its selection is known. `access_patterns!` calls the method named after the ceiling, so rustc
 /// points at the ceiling in the declaration if the selection costs more.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]

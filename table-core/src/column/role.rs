@@ -1,4 +1,4 @@
-//! Roles of columns: whether a patch can set them, and whether a projection can read them.
+//! Column roles: settable by a patch, and readable by a projection.
 
 use table_store::Result;
 
@@ -6,7 +6,7 @@ use crate::column::{Column, KeyColumn};
 use crate::property::Property;
 use crate::query::EntityRef;
 
-/// Marks a [`Column`] that no index and no key depends on. A patch can set such a column.
+/// Marks a [`Column`] on which neither the key nor an index depends. A patch can set such a column.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -95,7 +95,7 @@ pub trait Patchable {}
 #[diagnostic::do_not_recommend]
 impl Patchable for Plain {}
 
-/// A marker for columns on which the key does not depend. A patch that maintains the indexes of the entity can set such a column.
+/// A marker for columns on which the key does not depend. A patch that maintains the entity's indexes can set such a column.
 ///
 /// ```
 /// use table_core::column::{Indexed, OutsideKey};

@@ -2,7 +2,7 @@
 
 use crate::entity::ToEntity;
 
-/// A table that is named in a schema. `NUMBER` is the [`table_number`] of the table's name.
+/// A table named in a schema. `NUMBER` is the [`table_number`] of the table's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedTable<const NUMBER: u64> {}
 
@@ -65,7 +65,8 @@ pub trait SharesTable<E> {}
 #[diagnostic::do_not_recommend]
 impl<M: ToEntity, E: ToEntity> SharesTable<E> for M where M::Table: SameTable<E::Table> {}
 
-/// Returns the number that represents a table as a const argument. Names that differ only in case have the same number, as in the service (TBL-2).
+/// Returns a hash of a table's name, which identifies the table in const generic arguments. Names that differ only in case have the same hash, as in the
+/// service (TBL-2).
 #[must_use]
 pub const fn table_number(name: &str) -> u64 {
     let (mut hash, mut rest) = (0xcbf2_9ce4_8422_2325, name.as_bytes());

@@ -27,7 +27,7 @@
 //! | strings | [`Text`] | unchanged, if legal |
 //! | | [`Without`] | unchanged, if the separator does not occur |
 //! | | [`Escaped`] | any string, in the same order |
-//! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes that other programs use |
+//! | | [`Caret`], [`Percent`], [`Bars`] | any string, with escapes used by other programs |
 //! | | [`Base64`] | any string, in Base64 |
 //! | IP addresses | [`IpAddress`] | with leading zeros: `192.168.000.001` |
 //! | `bool`, `char`, `Uuid` | [`Boolean`], [`CodePoint`], [`Guid`] | one digit, six digits, 36 characters |
@@ -184,7 +184,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The facts that hold for most codecs: ascending, with many possible values that do not follow time, and without a mistake in the arguments.
+    /// The facts of most codecs: ascending, with many possible values that do not follow time, and with valid arguments.
     pub const NONE: Self = Self {
         descending: false,
         cardinality: None,
@@ -194,7 +194,7 @@ impl Facts {
     };
 }
 
-/// A codec that writes values of `T` as a piece of a key and reads them back. Each codec is a type without values.
+/// A codec that writes values of `T` as a piece of a key and reads them back. A codec is a type that is never instantiated.
 ///
 /// Implement this trait for a custom codec. The codec must satisfy the laws of this module; test it with [`laws`].
 ///
@@ -245,8 +245,8 @@ pub trait KeyCodec<T> {
     /// then contain a part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string that is hashed for a value: by default, the encoding of the value. The string is not stored in the key, so
-    /// it may contain characters that keys cannot contain.
+    /// Appends the string to hash for a value: by default, the value's encoding. The string is not stored in the key, so it may contain characters that keys
+    /// cannot contain.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`encode`](Self::encode), except that illegal characters and excessive length are accepted.
@@ -268,8 +268,8 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a prefix is a prefix of the encodings of exactly those
-/// strings that have the prefix.
+/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a prefix is a prefix of exactly the encodings of strings with
+/// that prefix.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};

@@ -4,8 +4,8 @@ use table_store::{Error, Result, ValueRef};
 
 use crate::row::{RowReader, RowView};
 
-/// The state of generated code that reads a row. It stores the first error until the row has been read, because a `?` for each property would compile more
-/// slowly than a `let … else`.
+/// The state of generated code that reads a row. The first error is stored and returned after the row has been read, because a `?` for each property would
+/// compile more slowly than a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
     pub(super) row: RowReader<'a>,

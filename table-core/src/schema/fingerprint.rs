@@ -103,7 +103,7 @@ impl StoredSchema {
     }
 }
 
-/// Returns `true` if the original value cannot be decoded from the codec's output.
+/// Returns `true` if the codec's output cannot be decoded to the original value.
 pub(super) fn is_derived(codec: &str) -> bool {
     codec.starts_with("bucket(")
 }

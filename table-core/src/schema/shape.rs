@@ -7,8 +7,8 @@ use table_store::EdmType;
 use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 
-/// The shape of a declared entity's rows (their property names and types), computed on first use. Computing it in a constant would take more compile time
-/// than any function that is generated for the entity.
+/// The shape of a declared entity's rows (their property names and types), computed on first use. Computing it in a constant would take more compile time than
+/// any function generated for the entity.
 #[derive(Debug)]
 pub struct Shape {
     bytes: OnceLock<Vec<u8>>,

@@ -14,7 +14,7 @@ use crate::schema::token::{Tokens, token};
 
 /// The version of the text format that this program writes.
 pub(super) const VERSION: &str = "1";
-/// The word that represents all properties. It is not a valid property name.
+/// The word for all properties. It is not a valid property name.
 const ALL: &str = "*";
 
 impl fmt::Display for StoredSchema {

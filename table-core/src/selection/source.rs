@@ -138,8 +138,8 @@ impl<I: Index> Source for Lists<I> {
     type Consistency = I::Consistency;
 }
 
-/// A source whose rows can be read as `T`. Entities can be read as any type that implements `FromEntity`; copies can be read only as projections of the fields
-/// that they include, or as the entity if they include all fields.
+/// A source whose rows can be read as `T`. Entities can be read as any type that implements `FromEntity`; copies can be read only as projections of their
+/// included fields, or as the entity if they include all fields.
 ///
 /// ```
 /// # use table_core::Entity;

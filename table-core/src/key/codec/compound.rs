@@ -140,7 +140,7 @@ pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Returns `true` if a part is the remainder of the key: the text that is left when all pieces after it have been read from the right.
+/// Returns `true` if a part is the remainder of the key: the text left when all pieces after it have been read from the right.
 const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     let mut at = part + 1;
     while at < pieces.len() {

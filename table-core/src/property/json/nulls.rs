@@ -1,4 +1,4 @@
-//! A check that rejects values that are written as `null` in JSON but would be read as another value.
+//! A check for values that JSON writes as `null` and reads back as another value.
 
 use std::fmt::Display;
 

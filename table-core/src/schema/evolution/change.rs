@@ -72,7 +72,7 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if programs with the older schema can write at the same time as programs with the newer schema. `self` is the evolution from the newer
+    /// Returns `true` if programs with the older schema can write concurrently with programs with the newer schema. `self` is the evolution from the newer
     /// schema to the older one.
     ///
     /// The newer program must be able to read everything that the older one writes. This is the case if everything that the older schema lacks is either an

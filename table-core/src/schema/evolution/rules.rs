@@ -55,13 +55,13 @@ impl fmt::Display for Compatibility {
 pub struct Rule {
     /// The number of the rule, such as `EVO-1`.
     pub id: &'static str,
-    /// The change to the schema, in words.
+    /// A human-readable description of the schema change.
     pub change: &'static str,
     /// The compatibility of old rows with the new schema.
     pub compatibility: Compatibility,
     /// The effect of the change on old rows.
     pub then: &'static str,
-    /// The advice to a programmer who makes this change.
+    /// Advice to a programmer who makes this change.
     pub advice: &'static str,
 }
 

@@ -165,7 +165,7 @@ fn a_key_of_ambiguous_pieces_matches_in_linear_time() {
             && fits(&[TEXT, TEXT], &"a".repeat(1024))
             && !fits(&[TEXT, TEXT], &"a".repeat(1025))
     );
-    // A search that tried the splits one after another would not end.
+    // A search that tried one split after another would practically never finish.
     let many = [
         TEXT,
         literal("a"),

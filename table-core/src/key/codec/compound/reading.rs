@@ -1,4 +1,4 @@
-//! Functions that find the end of a part in a key, by using the pieces after the part.
+//! Functions that find the end of a part in a key from the pieces after the part.
 //!
 //! The functions accept any type of piece and a conversion to [`Piece`], because the pieces in a schema also have names.
 

@@ -1,4 +1,4 @@
-//! Strings that differ slightly from an encoding. A codec must either reject such a string or produce it as the encoding of some value.
+//! Strings that differ slightly from an encoding. A codec must either reject such a string, or decode it to a value with exactly this encoding.
 
 use crate::key::codec::Form;
 
