@@ -40,7 +40,7 @@ use crate::row::RowWriter;
 pub trait CopyIndex: Index {
     /// The properties that a copy does not store because its key contains them.
     const KEY_PROPERTIES: &'static [&'static str] = &[];
-    /// The properties of a copy from which [`Index::owner`](crate::index::Index::owner) computes the entity's key.
+    /// The properties of a copy from which `Index::owner` computes the entity's key.
     const OWNER: &'static [&'static str] = &[];
 
     /// Appends the properties that a copy stores only in its key.

@@ -25,7 +25,7 @@ pub use written::{BulkError, BulkProgress, WrittenPositions};
 use crate::table::bulk::input::{ReportedDeletions, ReportedEntities};
 use crate::table::bulk::window::{Link, Window};
 
-/// The number of partitions that are written concurrently by default (IMP-5).
+/// The default number of partitions written concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// A bulk write under construction, on a [`Table`](crate::Table) or an `Entities` handle of `table-patterns`. Each transaction is atomic, but the bulk write
@@ -69,7 +69,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         Self { target, concurrency: CONCURRENCY, done: WrittenPositions::default(), progress: None }
     }
 
-    /// Sets the number of partitions that are written concurrently: 8 by default, at least 1.
+    /// Sets the number of partitions written concurrently: 8 by default, at least 1.
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
     }
@@ -79,7 +79,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Skips the entities that an earlier run with the same input wrote.
+    /// Skips the entities written by an earlier run with the same input.
     pub fn resume(self, written: WrittenPositions) -> Self {
         Self { done: written, ..self }
     }

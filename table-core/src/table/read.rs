@@ -18,7 +18,7 @@ pub(crate) const CONCURRENCY: usize = 16;
 // The functions return a boxed future instead of being `async`: for an `async fn`, rustc checks the bounds of the arguments again at each `.await`, and
 // reports the same mistake three times.
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Returns the plan of a selection, which is computed without I/O (design promise 2).
+    /// Returns the plan of a selection, computed without I/O (design promise 2).
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded in the key.
@@ -31,8 +31,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns one entity with its version, or `None` if it does not exist. Sends one request (DQ-2).
     ///
-    /// A lookup in a unique index returns the copy of the entity and the copy's version. A conditional write to the entity fails with this version, because it
-    /// belongs to the copy.
+    /// A lookup in a unique index returns the entity's copy with the copy's version. A conditional write to the entity fails with that version.
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
@@ -122,7 +121,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(request::with_index::<F>(Plan::new(&table, QueryClass::Point, &queries)))
     }
 
-    /// Returns many entities, in the order of the keys, with up to 16 concurrent point queries.
+    /// Returns many entities, in the order of the given keys, with up to 16 concurrent point queries.
     ///
     /// Prefer this function to a filter such as `RowKey eq '121' or RowKey eq '322'`, because the service scans the whole partition for such a filter (DQ-7).
     /// The entities are not a snapshot (CON-9).
@@ -149,7 +148,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         &self,
         keys: K,
     ) -> BoxFuture<'_, Result<Vec<Option<Versioned<E>>>>> {
-        // Each read is boxed, so the code that drives many reads is compiled once and not once for each kind of key.
+        // Each read is boxed, so the code that drives many reads is compiled once instead of once per key type.
         let reads: Vec<BoxFuture<'_, _>> = keys.into_points().map(|key| self.read_row(key).boxed()).collect();
         async move {
             // The rows are decoded after the last read, so the future can move between threads even if an entity cannot.

@@ -143,7 +143,7 @@ impl<E, S> TableScan<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
-    /// Adds a condition. The scan returns only entities that satisfy every condition. A condition does not reduce the number of rows that are read.
+    /// Adds a condition. The scan returns only entities that satisfy every condition. A condition does not reduce the number of rows read.
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
         self.paging.and(condition.into_condition().into_filter());
         self
@@ -157,7 +157,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         BoundedScan { source, paging, reason, max_rows, of: PhantomData }
     }
 
-    /// Returns the plan of the scan with its reason. The plan is computed without I/O.
+    /// Returns the plan of the scan with its reason, computed without I/O.
     ///
     /// # Errors
     /// `InvalidResourceName`, `OutOfRangeInput` or `InvalidInput` if the table name is invalid.

@@ -1,4 +1,4 @@
-//! The entity types that a transaction writes.
+//! The entity types written by a transaction.
 
 use table_store::Result;
 
@@ -6,7 +6,7 @@ use crate::schema::EntitySchema;
 use crate::store::{TableStore, WriteLease};
 use crate::table::Table;
 
-/// The entity types that one or more operations of a transaction write.
+/// Entity types written by one or more operations of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenTypes {
     /// The schemas of the types; empty if the type is unknown. In this case, every type of the handle is checked.

@@ -8,7 +8,7 @@ use crate::table::fault::TableFault;
 use crate::table::layout::known::SchemaVersion;
 use crate::table::layout::record::SchemaRecord;
 
-/// The parts of a newer schema that an older program does not know, although it may still write.
+/// The parts of a newer schema that are unknown to an older program, although that program may still write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
     /// The names of the unknown properties. Each of them is optional.
@@ -24,7 +24,7 @@ pub(super) struct Stored {
     pub(super) own: Option<SchemaVersion>,
     /// The parts of the stored schema that the program does not know.
     pub(super) unknown: UnknownParts,
-    /// The names of the properties that an earlier schema declared and the stored one does not.
+    /// The names of properties declared by an earlier schema but not by the stored one.
     pub(super) removed: Vec<String>,
     /// `true` if programs with an older schema may not know all properties of the stored schema.
     pub(super) settling: bool,
@@ -41,7 +41,7 @@ impl Stored {
 /// Returns the parts of the stored schema that an older program's schema lacks.
 ///
 /// # Errors
-/// `SchemaMismatch` if the program cannot write at the same time as programs with the stored schema.
+/// `SchemaMismatch` if the program cannot write concurrently with programs that have the stored schema.
 pub(super) fn unknown_parts(
     stored: &SchemaRecord,
     own: &StoredSchema,

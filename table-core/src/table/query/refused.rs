@@ -1,4 +1,4 @@
-//! Names of methods that other libraries have and queries do not. A call to such a method does not compile, and the error message suggests the right method.
+//! Methods that queries lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
