@@ -45,10 +45,10 @@ pub struct AccessPattern {
     pub arguments: &'static [&'static str],
     /// The name of the entity type.
     pub entity: &'static str,
-    /// The table that the pattern reads: the entity's table or the index's table.
+    /// The table read by the pattern: the entity's table or the index's table.
     pub table: &'static str,
     /// The maximum cost class (CLS-1).
     pub ceiling: QueryClass,
-    /// The index that the pattern reads, or `None` if it reads the entities.
+    /// The index read by the pattern, or `None` if it reads the entities.
     pub index: Option<&'static str>,
 }

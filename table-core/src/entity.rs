@@ -1,4 +1,4 @@
-//! Typed entities: the traits that `#[derive(Entity)]` implements, and the results of reads.
+//! Typed entities: the traits implemented by `#[derive(Entity)]`, and the results of reads.
 
 pub(crate) mod index;
 mod own;
@@ -195,7 +195,7 @@ pub trait ToEntity {
     /// The table named in the schema, represented by a type; [`AnyTable`] for a type without a schema.
     type Table: SameTable<Self::Table> + SameTable<AnyTable>;
 
-    /// Returns the key under which the value is written.
+    /// Returns the key of the value.
     ///
     /// # Errors
     /// `KeyEncoding`, `PropertyValueTooLarge` or `OutOfRangeInput`, as in [`Entity::key_of`].
@@ -221,14 +221,14 @@ pub trait ToEntity {
         None
     }
 
-    /// Returns the schemas of all entity types that this type can represent, or an empty slice for a type without a schema.
+    /// Returns the schemas of all entity types represented by this type, or an empty slice for a type without a schema.
     #[doc(hidden)]
     #[must_use]
     fn schemas() -> &'static [&'static EntitySchema] {
         &[]
     }
 
-    /// Returns the schema of the entity type that this value represents, or an empty slice for a value without a schema.
+    /// Returns the schema of the entity type represented by this value, or an empty slice for a value without a schema.
     #[doc(hidden)]
     #[must_use]
     fn own_schema(&self) -> &'static [&'static EntitySchema] {
@@ -321,7 +321,7 @@ pub trait FromEntity: Sized {
     #[doc(hidden)]
     const NOT_READ: Option<NotRead> = None;
 
-    /// Returns the properties that a read of this type requires (DQ-13).
+    /// Returns the properties required to read this type (DQ-13).
     #[must_use]
     fn select() -> Select {
         Select::All

@@ -16,7 +16,7 @@ use crate::query::{EntityRef, KeyRange, TextRange};
 use crate::schema::EntitySchema;
 use crate::selection::{Class, Partition, Point};
 
-/// A struct of [`One`] and [`Many`] fields, filled from entities that are adjacent in one partition. Implemented by
+/// A struct of [`One`] and [`Many`] fields, filled from adjacent entities in one partition. Implemented by
 /// [`#[derive(EntityGroup)]`](derive@crate::EntityGroup). [`Table::read_group`](crate::Table::read_group) reads a group.
 ///
 /// ```

@@ -74,7 +74,7 @@ pub trait Index: Sized + 'static {
     /// Any error from [`Entity::to_row`].
     fn to_row(entity: &Self::Entity) -> Result<Row>;
 
-    /// Returns the key of the entity that a copy or list entry belongs to.
+    /// Returns the key of the entity that owns a copy or list entry.
     ///
     /// # Errors
     /// `EntityMismatch` if the stored row does not belong to this index.

@@ -29,7 +29,7 @@ pub use crate::chunk_name::MOST_CHUNKS;
 use crate::property::fault::PropertyFault;
 use crate::row::{RowReader, RowView, RowWriter};
 
-/// A type that is stored as a property.
+/// A type whose values can be stored as properties.
 ///
 /// | Rust | stored as |
 /// | --- | --- |
@@ -48,9 +48,9 @@ use crate::row::{RowReader, RowView, RowWriter};
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
 /// | `Option<T>` | like `T`, or absent |
 ///
-/// An `Edm.DateTime` has a resolution of 100 ns. A `DateTime<Utc>` with a finer resolution is truncated (TICK-6), so the entity that is read back
-/// differs from the written one. [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and
-/// [`entity::check_round_trip`](crate::entity::check_round_trip) detects untruncated values in a test.
+/// An `Edm.DateTime` has a resolution of 100 ns. A `DateTime<Utc>` with a finer resolution is truncated (TICK-6), so the entity read back differs from the
+/// written one. [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and [`entity::check_round_trip`](crate::entity::check_round_trip)
+/// detects untruncated values in a test.
 ///
 /// A custom type can delegate to one of these types:
 ///

@@ -148,7 +148,7 @@ impl KeyPiece {
 pub struct PropertySchema {
     /// The name of the property in the store.
     pub name: &'static str,
-    /// The name of the field that is stored as the property.
+    /// The name of the field stored as the property.
     pub field: &'static str,
     /// The type of the property in the store.
     pub edm: EdmType,
@@ -161,7 +161,7 @@ pub struct PropertySchema {
 pub struct IndexSchema {
     /// The name of the index.
     pub name: &'static str,
-    /// The kind of rows that the index stores: copies of entities, or lists of keys.
+    /// The kind of rows in the index: copies of entities, or lists of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected (PAT-INTRA-5).
     pub unique: bool,
@@ -177,10 +177,10 @@ pub struct IndexSchema {
     pub partition_key: Option<&'static [KeyPiece]>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
-    /// The properties that the declaration includes in copies, or `None` if copies include all properties (PAT-INTRA-6).
+    /// The properties that copies are declared to include, or `None` if copies include all properties (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,
-    /// The properties that a copy or list entry stores: first the entity's key fields that the row's key does not contain, as strings encoded as in the key,
-    /// then the included properties.
+    /// The properties stored in a copy or list entry: first the entity's key fields missing from the row's key, as strings encoded as in the key, then the
+    /// included properties.
     pub properties: &'static [PropertySchema],
 }
 
@@ -239,6 +239,6 @@ impl IndexSchema {
 pub enum IndexKind {
     /// The index stores one copy of each entity (PAT-INTRA, PAT-INTER).
     Copies,
-    /// The index stores one row for each value, with the keys of all entities that have the value (PAT-IX).
+    /// The index stores one row for each value, with the keys of all entities with that value (PAT-IX).
     List,
 }

@@ -151,7 +151,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(encoded).is_some()
     }
 
-    /// Returns `true` if the value in a key equals the property in which the same field is stored. Otherwise records an error.
+    /// Returns `true` if the value in a key equals the property that stores the same field. Otherwise records an error.
     pub fn is_also<T>(
         &mut self,
         field: &'static str,

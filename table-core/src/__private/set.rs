@@ -137,7 +137,7 @@ const fn has_open_end(owner: &EntitySchema) -> bool {
     !schema::begins(owner.row_key, owner.row_key)
 }
 
-/// Fails if an entity with parts (see `table_patterns::relation`) can have a row key that is a prefix of another entity's row key (PAT-CK-1).
+/// Fails if an entity with parts (see `table_patterns::relation`) can have a row key that is a prefix of another entity's (PAT-CK-1).
 ///
 /// # Panics
 /// Panics at compile time if the entity can have such a row key.
@@ -155,8 +155,7 @@ pub const fn require_owner(owner: &EntitySchema) {
     }
 }
 
-/// Returns the schemas of the set to which an entity belongs, for the constant `SET_SCHEMAS`. Fails if a member's index row could also be read as a member of
-/// the set.
+/// Returns the schemas of an entity's set, for the constant `SET_SCHEMAS`. Fails if a member's index row could also be read as a member of the set.
 ///
 /// # Panics
 /// Panics at compile time if such an index row is possible.

@@ -1,4 +1,4 @@
-//! Ceilings (the declared maximum costs of access patterns): the order of cost classes, and checks that a selection is within its ceiling.
+//! Ceilings (the declared maximum costs of access patterns): the order of cost classes, and the check of a selection against its ceiling.
 
 use std::marker::PhantomData;
 

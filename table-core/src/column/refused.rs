@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
 
-/// A column that is a property. [`KeyColumn`] does not implement this trait, so a method that requires it does not compile for a key column, and the error
+/// A column of a stored property. [`KeyColumn`] does not implement this trait, so a method that requires it does not compile for a key column, and the error
 /// message explains why.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",

@@ -1,4 +1,4 @@
-//! Types that represent tables. They are used to check at compile time that a transaction writes to one table only (EGT-1).
+//! Types that represent tables, used to check at compile time that a transaction writes to one table only (EGT-1).
 
 use crate::entity::ToEntity;
 
@@ -37,7 +37,7 @@ impl<const NUMBER: u64> SameTable<Self> for NamedTable<NUMBER> {}
 impl<const NUMBER: u64> SameTable<AnyTable> for NamedTable<NUMBER> {}
 impl<T> SameTable<T> for AnyTable {}
 
-/// An entity that a transaction on the table of `E` can write: both are stored in the same table, or one of them has no schema.
+/// An entity writable in a transaction on the table of `E`: both types are stored in the same table, or one of them has no schema.
 ///
 /// ```
 /// use table_core::entity::SharesTable;

@@ -107,7 +107,7 @@ impl<T> Versioned<T> {
         }
     }
 
-    /// Wraps a value that was read from a stored entity, and adds the entity's version.
+    /// Wraps a value read from a stored entity, and adds the entity's version.
     #[inline]
     pub(crate) fn of(value: T, entity: EntityRef<'_>) -> Self {
         Self::new(value, entity.etag(), entity.row.timestamp())

@@ -38,12 +38,12 @@ use crate::row::RowWriter;
     label = "this index is a list of keys; read the list, then the entities it names (PAT-IX-3)"
 )]
 pub trait CopyIndex: Index {
-    /// The properties that a copy does not store because its key contains them.
+    /// The properties omitted from copies because the copy's key contains them.
     const KEY_PROPERTIES: &'static [&'static str] = &[];
     /// The properties of a copy from which `Index::owner` computes the entity's key.
     const OWNER: &'static [&'static str] = &[];
 
-    /// Appends the properties that a copy stores only in its key.
+    /// Appends the properties stored only in a copy's key.
     ///
     /// # Errors
     /// `EntityMismatch` if the stored key does not have the form of this index's keys.
@@ -90,7 +90,7 @@ pub trait CopyIndex: Index {
     note = "an `index_entity` stores keys only; no entity can be read from it"
 )]
 pub trait FromCopy<I: Index>: Sized {
-    /// Returns the properties that a read of this type requires (DQ-13).
+    /// Returns the properties required to read this type (DQ-13).
     #[must_use]
     fn select_copy() -> Select {
         Select::All

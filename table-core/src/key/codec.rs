@@ -1,7 +1,7 @@
 //! Codecs encode typed values as pieces of a key. Every codec satisfies the laws below.
 //!
 //! # Laws
-//! The laws hold for a codec `C` for `T` and all values `a` and `b` that it accepts. `enc` is [`KeyCodec::encode`], and `decode` is [`KeyCodec::decode`].
+//! The laws hold for a codec `C` for `T` and all values `a` and `b` it accepts. `enc` is [`KeyCodec::encode`], and `decode` is [`KeyCodec::decode`].
 //!
 //! - **K1** `decode(enc(a)) = a`.
 //! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
@@ -9,8 +9,8 @@
 //!   reverse. Strings are ordered by UTF-16 code units, as in the service.
 //! - **K4** `enc(a)` consists of characters in [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
-//! A codec rejects a value that it cannot encode within these laws. It never truncates a value, changes its case or replaces characters.
-//! [`laws`] checks the laws for given values.
+//! A codec rejects a value it cannot encode within these laws. It never truncates a value, changes its case or replaces characters. [`laws`] checks the laws
+//! for given values.
 //!
 //! | values | codec | encoding |
 //! |---|---|---|
@@ -37,7 +37,7 @@
 //! | values with a fixed-width codec | [`Desc`] | like the codec, but in descending order |
 //! | numbers, instants | [`Inverted`] | a constant minus the value |
 //!
-//! A [`DerivedPart`] does not determine its field, so the field is also stored as a property:
+//! The field of a [`DerivedPart`] cannot be recovered from the key, so it is also stored as a property:
 //!
 //! | part | encoding |
 //! |---|---|
@@ -178,8 +178,8 @@ pub struct Facts {
     /// The description of a mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid.
     /// `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
     pub fault: Option<&'static str>,
-    /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
-    /// such a codec for a field that is also a property, because the key would differ from the stored property.
+    /// `true` if the codec writes digits that are missing from a property of this type, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
+    /// such a codec for a field also stored as a property, because the key would differ from the stored property.
     pub finer_than_property: bool,
 }
 
@@ -306,7 +306,7 @@ pub trait TextCodec: KeyCodec<String> {
     note = "`inverted` is descending without `desc`; for a week, store its Monday as a field of its own and write `desc(monday)`"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
-    /// Appends an encoding that has the same form as the output of [`encode`](KeyCodec::encode), but sorts in reverse order.
+    /// Appends an encoding with the same form as the output of [`encode`](KeyCodec::encode), but in reverse sort order.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].

@@ -48,7 +48,7 @@ use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema, UNCLAIMED};
     note = "write `BTreeMap<String, Value>`, with `std::collections::BTreeMap` and `table_core::Value`"
 )]
 pub trait Rest: Sized {
-    /// Collects from a row the properties that the schema does not declare. The row stores the entity or, if `index` is `Some`, its copy in this index.
+    /// Collects a row's undeclared properties. The row stores the entity or, if `index` is `Some`, its copy in this index.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.

@@ -23,7 +23,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Reads each row into the value that was read from the previous row, and checks the result. Compares the `Debug` output, in which all NaNs are equal.
+/// Reads each row into the value read from the previous row, and checks the result. Compares the `Debug` output, in which all NaNs are equal.
 fn compare<T: Property + Debug>(rows: &[Vec<(&str, Value)>]) -> Result<(), TestCaseError> {
     let mut place: Option<T> = None;
     for properties in rows {

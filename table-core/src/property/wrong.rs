@@ -49,8 +49,7 @@ where
     }
 }
 
-/// Declares kinds of types and, for each kind, a trait that the kind does not implement. The trait's error message suggests a declaration to write instead of
-/// the type `T`.
+/// Declares kinds of types and, for each kind, a trait that the kind does not implement. The trait's error message suggests a replacement for the type `T`.
 macro_rules! kinds {
     ($($(#[$docs:meta])* $kind:ident, $property:ident: $fact:literal, $form:literal, $note:literal;)*) => {$(
         $(#[$docs])*

@@ -54,8 +54,8 @@ pub fn compare_schemas(old: &StoredSchema, new: &StoredSchema) -> Evolution {
     compare_with_removed(old, &RemovedProperties::default(), new)
 }
 
-/// Compares two schemas like [`compare_schemas`]. A property that `new` adds is also compared with the property of the same name in `removed`, which contains
-/// the properties that were removed before `old`.
+/// Compares two schemas like [`compare_schemas`]. A property added by `new` is also compared with the property of the same name in `removed`, which contains
+/// the properties removed before `old`.
 pub(crate) fn compare_with_removed(
     old: &StoredSchema,
     removed: &RemovedProperties,

@@ -22,8 +22,8 @@ impl Shape {
         Self { bytes: OnceLock::new() }
     }
 
-    /// Returns the shape's bytes. They equal the bytes that a row writer produces for rows with all of these properties in this order, preceded by
-    /// `EntityType` if the entity has a kind. A row that lacks one of the properties has a different shape. Every call must pass the same arguments.
+    /// Returns the shape's bytes. They equal the bytes produced by a row writer for rows with all of these properties in this order, preceded by `EntityType`
+    /// if the entity has a kind. A row that lacks one of the properties has a different shape. Every call must pass the same arguments.
     #[inline]
     #[must_use]
     pub fn bytes(&self, kind: Option<&'static str>, properties: &[PropertySchema]) -> &[u8] {

@@ -1,4 +1,4 @@
-//! Values that a query accepts as its selection: complete selections, and selections under construction.
+//! Values accepted as a query's selection: complete selections, and selections under construction.
 
 use table_store::Result;
 

@@ -91,7 +91,7 @@ fn partition_literal(index: &IndexSchema) -> &'static str {
     index.partition_key.map(first_literal).unwrap_or_default()
 }
 
-/// Returns `true` if it is certain that no key with these pieces starts with `literal`.
+/// Returns `true` if provably no key with these pieces starts with `literal`.
 fn never_starts_with(pieces: &[KeyPiece], literal: &'static str) -> bool {
     const ANY: Form = Form { min: 0, max: usize::MAX, ordered: false, alphabet: Alphabet::LEGAL };
     schema::disjoint(

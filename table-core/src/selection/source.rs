@@ -1,4 +1,4 @@
-//! The rows that a selection reads (its source): the entities themselves, or an index.
+//! The source of a selection: the rows it reads, either the entities themselves or an index.
 
 use std::marker::PhantomData;
 
@@ -179,7 +179,7 @@ impl<I: Index> Source for Lists<I> {
     note = "an `index_entity` stores keys only: `get_by_index(…)` of `table_patterns::Entities` reads the entities with these keys"
 )]
 pub trait ReadableAs<T>: Source {
-    /// Returns the properties that a read requests (DQ-13).
+    /// Returns the properties requested by a read (DQ-13).
     #[must_use]
     fn select() -> Select {
         Select::All

@@ -48,10 +48,10 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity, or if the schema of `E` lacks an index, a feed or copies
     ///   of the stored schema, which running programs treat as complete. Nothing is changed: if the schema of one member of a set is refused, none is stored.
-    /// - A schema that was stored earlier and has been superseded belongs to an older version of the program. That version may run if its schema lacks only
-    ///   optional properties, and indexes, a feed or copies whose backfill has not begun. Its schema may declare or require additional properties. If that
-    ///   version may run, the stored schema is not changed. In all other cases, opening the table is an error, unless the table has no rows and the schema of
-    ///   `E` has every index, feed and copy of the stored schema.
+    /// - A superseded schema belongs to an older version of the program. That version may run if its schema lacks only optional properties, and indexes, a feed
+    ///   or copies whose backfill has not begun. Its schema may declare or require additional properties. If that version may run, the stored schema is not
+    ///   changed. In all other cases, opening the table is an error, unless the table has no rows and the schema of `E` has every index, feed and copy of the
+    ///   stored schema.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
     /// schema lacks an index, a feed or copies whose backfill has not begun, this check records that an older program was seen (a sighting), and the backfill
@@ -338,7 +338,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// check uses its result.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a newer schema has properties that this program does not know (EVO-3).
+    /// `SchemaMismatch` if a newer schema has properties unknown to this program (EVO-3).
     #[doc(hidden)]
     pub fn admit_whole(&self) -> Result<()> {
         match &self.standing {

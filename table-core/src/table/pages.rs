@@ -18,7 +18,7 @@ use crate::table::layout::{self, SchemaRecord};
 use crate::table::look_ahead::LookAhead;
 use crate::table::request;
 
-/// The number of ranges that a fan-out (a query over several ranges) reads concurrently (IMP-5).
+/// The number of ranges read concurrently in a fan-out, a query over several ranges (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// The parameters of a query over key ranges, as set with a query builder.
@@ -26,7 +26,7 @@ const CONCURRENCY: usize = 8;
 pub(crate) struct Paging {
     /// The ranges in key order, or an error returned by the first request.
     pub(crate) ranges: Result<Vec<KeyRange>>,
-    /// The condition that the entities in the ranges must satisfy.
+    /// The condition on the entities in the ranges.
     pub(crate) filter: Option<Filter>,
     /// The requested properties.
     pub(crate) select: Select,
@@ -53,7 +53,7 @@ impl Paging {
         }
     }
 
-    /// Adds a condition that entities must also satisfy.
+    /// Adds a condition, combined with the existing one by `and`.
     pub(crate) fn and(&mut self, filter: Filter) {
         self.filter = Some(match self.filter.take() {
             Some(earlier) => earlier.and(filter),
@@ -194,7 +194,7 @@ impl<S: TableStore + Clone> PageSource<S> {
     }
 }
 
-/// The state of a range that is being read: its current page, and the parameters of its next request.
+/// The state of a range being read: its current page, and the parameters of its next request.
 struct UnderWay<S> {
     store: S,
     table: TableName,

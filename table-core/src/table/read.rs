@@ -12,7 +12,7 @@ use crate::selection::{Class, IntoPoints, IntoSelection, Point, PointKey, Readab
 use crate::store::{StoredRow, TableStore};
 use crate::table::{Table, request};
 
-/// The number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
+/// The number of point queries sent concurrently by [`Table::get_many`] (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
 
 // The functions return a boxed future instead of being `async`: for an `async fn`, rustc checks the bounds of the arguments again at each `.await`, and

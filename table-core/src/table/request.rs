@@ -62,7 +62,7 @@ pub(crate) fn read_from<F: ReadableAs<T>, T>(
     }
 }
 
-/// Returns the table that a source reads: the index's table if the index has a separate one, otherwise the entities' table.
+/// Returns the table read by a source: the index's table if the index has a separate one, otherwise the entities' table.
 pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, TableName>> {
     match F::INDEX.and_then(|index| index.table) {
         Some(table) => TableName::new(table).map(Cow::Owned),

@@ -126,7 +126,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// (CON-3). If `change` removes a property, the row is replaced.
     ///
     /// - `change` may run several times, each time on the current entity. It must not change the key (UPD-6).
-    /// - Properties that `E` does not declare are kept; a field set to `None` is removed.
+    /// - Properties not declared by `E` are kept; a field set to `None` is removed.
     /// - The written entity is returned. On a backend whose `ETag`s are not Timestamps, its [`timestamp`](Versioned::timestamp) is that of the
     ///   previous version.
     ///
@@ -241,7 +241,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         }
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if row::removes(before.view(), after.view())? {
-            // Only a replace removes properties (MRG-3), so the new row must include the properties that `E` does not declare.
+            // Only a replace removes properties (MRG-3), so the new row must include the properties not declared by `E`.
             let stored = match version {
                 Some(found) => found.stored.row,
                 None => self.stored_at(table, key, &etag).await?,

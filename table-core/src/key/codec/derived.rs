@@ -1,11 +1,11 @@
-//! `DerivedPart`: a key part that is computed from a field but does not determine it, and the sources of such parts.
+//! `DerivedPart`: a key part computed from a field but not sufficient to recover it, and the sources of such parts.
 
 use table_store::{Error, Result};
 
 use crate::key::codec::fault::CodecFault;
 use crate::key::codec::{Facts, Form, KeyCodec};
 
-/// A key part that is computed from a value but does not determine it. The value itself is stored as a property of the entity.
+/// A key part computed from a value but not sufficient to recover it. The value itself is stored as a property of the entity.
 ///
 /// A value's encoding must not depend on the program version or the machine. An entity whose key part does not match its property cannot be read. Such a
 /// mismatch arises, for example, if a program unaware of the key part changes the property. A part computed from an instant must not depend on fractions below

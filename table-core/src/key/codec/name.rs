@@ -26,7 +26,7 @@ macro_rules! named {
 }
 pub(super) use named;
 
-/// A string of up to `CAPACITY` bytes that is built at compile time.
+/// A string of up to `CAPACITY` bytes, built at compile time.
 pub(super) struct Name<const CAPACITY: usize> {
     bytes: [u8; CAPACITY],
     length: usize,

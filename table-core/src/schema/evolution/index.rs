@@ -79,7 +79,7 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     }
 }
 
-/// Adds to `changes` the differences between the properties that copies store. Omits differences that follow from changes to the entity's properties or to the
+/// Adds to `changes` the differences between the properties stored in copies. Omits differences that follow from changes to the entity's properties or to the
 /// included properties.
 fn stored_otherwise(
     (old, before): (&StoredSchema, &StoredIndex),

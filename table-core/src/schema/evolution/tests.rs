@@ -203,7 +203,7 @@ fn an_older_program_writes_next_to_an_optional_property_and_not_next_to_a_requir
     }
 }
 
-/// The newer program can read everything that the older one writes, because it requires fewer properties.
+/// The newer program can read everything the older one writes, because it requires fewer properties.
 #[test]
 fn an_older_program_writes_next_to_a_program_that_requires_fewer_properties() {
     let older: StoredSchema = BASE.parse().unwrap();
@@ -232,7 +232,7 @@ fn a_program_without_chunks_does_not_write_next_to_a_program_with_chunks() {
 /// The rules for changes that make stored values of a property unreadable, or cause them to be misread.
 const MISREAD: [&str; 4] = ["EVO-6", "EVO-7", "EVO-8", "EVO-33"];
 
-/// Compares `between` with `new`. The comparison includes the properties that were removed between `old` and `between`.
+/// Compares `between` with `new`. The comparison includes the properties removed between `old` and `between`.
 fn judged_after(old: &StoredSchema, between: &StoredSchema, new: &StoredSchema) -> Evolution {
     let removed = RemovedProperties::default().after(old, between);
     compare_with_removed(between, &removed, new)
@@ -445,7 +445,7 @@ prop_compose! {
         let labels: BTreeSet<_> = partition_key.iter().chain(&row_key).filter_map(label).map(str::to_owned).collect();
         let mut indexes = indexes;
         for index in indexes.values_mut() {
-            // A field that is not part of the entity's key must be a property.
+            // A field outside the entity's key must be a property.
             for piece in index.row_key.iter_mut().chain(index.partition_key.iter_mut().flatten()) {
                 if let StoredPiece::Part { source, .. } = piece
                     && let Source::Key(name) = source
@@ -502,7 +502,7 @@ fn label(piece: &StoredPiece) -> Option<&str> {
     }
 }
 
-/// Returns the Rust names of the fields that are stored only in the keys, in key order.
+/// Returns the Rust names of fields stored only in the keys, in key order.
 fn labels(schema: &StoredSchema) -> Vec<&str> {
     let pieces = schema.partition_key.iter().chain(&schema.row_key);
     pieces.filter_map(label).collect()

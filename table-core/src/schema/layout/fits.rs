@@ -82,7 +82,7 @@ fn is_of(form: Form, part: &str) -> bool {
 
 /// Returns `true` if a string can be split into these pieces in at least one way.
 ///
-/// The search keeps all positions at which the next piece can begin, so its time is proportional to the length of the string times the number of pieces.
+/// The search tracks all possible start positions of the next piece, so its time is proportional to the length of the string times the number of pieces.
 fn can_be_split(pieces: &[KeyPiece], text: &str) -> bool {
     let mut starts = vec![0];
     for piece in pieces {

@@ -196,7 +196,7 @@ proptest! {
         for text in [text(&a, &choices), text(&b, &choices)] {
             prop_assert!(!(is_disjoint && fits(&a, &text) && fits(&b, &text)), "'{}'", text);
         }
-        // Complete strings that are generated from disjoint layouts differ.
+        // Complete strings generated from disjoint layouts differ.
         prop_assert!(!is_disjoint || text(&a, &choices) != text(&b, &choices));
     }
 

@@ -81,7 +81,7 @@ pub(super) async fn store<S: TableStore>(
     }
 }
 
-/// Returns the operation that writes a record. The operation fails if another program has written the record in the meantime.
+/// Returns the operation that writes a record. It fails if another program has written the record in the meantime.
 fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) -> Result<Operation> {
     let row_key = record::key(table, &proposal.design.entity)?.row_key;
     let row = layout.to_row(table)?;

@@ -27,7 +27,7 @@ pub(super) struct Known {
     pub(super) announced: Option<SchemaVersion>,
     /// The wait before the first write; `None` if the stored schema requires none.
     settling: Option<Settling>,
-    /// The properties of the stored schema that the handle's schema lacks.
+    /// The properties of the stored schema missing from the handle's schema.
     pub(super) lacks: Arc<[String]>,
     /// The properties in `lacks`, and those declared only by earlier schemas.
     pub(super) others: Arc<[String]>,

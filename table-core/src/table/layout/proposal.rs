@@ -1,4 +1,4 @@
-//! A schema that a program proposes for a table.
+//! A schema proposed by a program for a table.
 
 use table_store::Result;
 

@@ -39,7 +39,7 @@ pub struct SchemaRecord {
     /// The parts whose backfill has not finished, such as `index ByEmail`, `keeps feed` or `property Age`; see
     /// [`Change::pending`](crate::schema::Change::pending). Reads of a pending part may miss rows.
     pub pending: Vec<String>,
-    /// The complete parts that are disabled, such as `index ByEmail`.
+    /// The disabled parts, such as `index ByEmail`.
     pub disabled: Vec<String>,
     /// The progress of each running backfill, by the name of the pending part.
     pub progress: BTreeMap<String, String>,

@@ -36,8 +36,7 @@ const READS: usize = 8;
 struct Compared {
     /// The number of the read. Later reads have greater numbers.
     read: u64,
-    /// The count of the process's `SchemaNotes` before the read, including this handle's note if the read found the handle's schema stored for the first
-    /// time.
+    /// The count of the process's `SchemaNotes` before the read, including this handle's note if the read newly found the handle's schema.
     noted: u64,
     /// `true` if the stored schema equals the handle's schema.
     is_own: bool,
@@ -49,7 +48,7 @@ struct Compared {
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
-    /// The shared state of a store that no other process can use, or `None`.
+    /// The shared state of a store that only this process can use, or `None` for any other store.
     exclusive: Option<Exclusive>,
     /// The process's note counter for the schema: each note makes the handles reread the stored schema. `None` if other processes can use the store.
     notes: Option<SchemaNotes>,
@@ -142,7 +141,7 @@ impl Standing {
         Arc::clone(known.or_insert_with(unasked))
     }
 
-    /// Returns the properties of the stored schema that the handle's schema lacks, according to the last read.
+    /// Returns the properties of the stored schema missing from the handle's schema, as of the last read.
     pub(super) fn known_properties(&self) -> Arc<[String]> {
         Arc::clone(&self.known().lacks)
     }
@@ -157,7 +156,7 @@ impl Standing {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the properties of the stored schema that the handle's schema lacks. Reads the stored schema if the last read is too old. Unlike
+    /// Returns the properties of the stored schema missing from the handle's schema. Reads the stored schema if the last read is too old. Unlike
     /// [`admit`](Self::admit), this method neither waits nor records a sighting.
     pub(super) async fn newer_properties<S: TableStore>(
         &self,
@@ -278,7 +277,7 @@ impl Standing {
         Ok(compared)
     }
 
-    /// Reads the stored schema, and remembers the names of the properties that this schema lacks. If the stored schema equals this schema but did not at the
+    /// Reads the stored schema, and remembers the names of the properties missing from this schema. If the stored schema equals this schema but did not at the
     /// last read, notifies the other handles in the process, which then reread it before their next write: the program that stored it may not have received the
     /// response.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {

@@ -1,4 +1,4 @@
-//! The parts of a stored schema (properties, indexes, a feed, copies) that the running program does not know.
+//! The parts of a stored schema (properties, indexes, a feed, copies) unknown to the running program.
 
 use table_store::{Error, Result};
 
@@ -22,7 +22,7 @@ pub(super) struct UnknownParts {
 pub(super) struct Stored {
     /// The version of the program's schema, or `None` if a newer stored schema was kept.
     pub(super) own: Option<SchemaVersion>,
-    /// The parts of the stored schema that the program does not know.
+    /// The parts of the stored schema unknown to the program.
     pub(super) unknown: UnknownParts,
     /// The names of properties declared by an earlier schema but not by the stored one.
     pub(super) removed: Vec<String>,
@@ -38,7 +38,7 @@ impl Stored {
     }
 }
 
-/// Returns the parts of the stored schema that an older program's schema lacks.
+/// Returns the parts of the stored schema missing from an older program's schema.
 ///
 /// # Errors
 /// `SchemaMismatch` if the program cannot write concurrently with programs that have the stored schema.

@@ -23,7 +23,7 @@ pub struct EntityPage<T> {
     pub items: Vec<Versioned<T>>,
     /// The continuation for the next page, or `None` for the last page. It does not depend on the store's state and may be saved (PAGE-7).
     pub continuation: Option<Continuation>,
-    /// The number of rows that the store read for this page, or `None` if unknown.
+    /// The number of rows read by the store for this page, or `None` if unknown.
     pub rows_read: Option<u64>,
 }
 

@@ -49,7 +49,7 @@ pub trait SelectsByName<E>: Refused {}
 )]
 pub trait ReadsBy<E>: Refused {}
 
-/// A query to which conditions can be added with a method known from another library. No query implements this trait.
+/// A query that accepts conditions with a method known from another library. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T205] a query has no method of this name: a selection names keys, and `filter` takes conditions on properties",
     label = "write `filter({E}::….eq(…))`",

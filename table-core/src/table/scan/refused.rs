@@ -27,8 +27,7 @@ where
     }
 }
 
-/// A scan with a limit. Methods that a scan has only after `max_rows` require this trait. No scan implements it. Its error message is the same as that of
-/// `Bounded`.
+/// A scan with a limit. Methods available only after `max_rows` require this trait. No scan implements it. Its error message is the same as that of `Bounded`.
 #[diagnostic::on_unimplemented(
     message = "[T093] this table scan has no limit",
     label = "call `max_rows` first",
