@@ -48,7 +48,7 @@ impl TableEntity {
         Ok(EntityKey::new(partition_key, row_key)?.into())
     }
 
-    /// Returns the entity with this property added. A property with the same name is replaced.
+    /// Returns the entity with a property added. A property with the same name is replaced.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.insert(name, value);

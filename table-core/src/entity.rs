@@ -41,7 +41,7 @@ pub type AnyRelations = dyn Any + Send + Sync;
 pub trait Entity: FromEntity + 'static {
     /// The schema of the entity.
     const SCHEMA: &'static EntitySchema;
-    /// The indexes of the entity, in declaration order. Writing an entity also writes its rows in these indexes.
+    /// The entity's indexes, in declaration order. Writing an entity also writes its index rows.
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// `true` if each change is recorded in the partition's feed: `#[entity(feed)]`.
     const FEED: bool = false;

@@ -80,7 +80,7 @@ pub struct EntitySchema {
 }
 
 impl EntitySchema {
-    /// An empty schema. The derive uses it for declarations that contain errors.
+    /// An empty schema, used by the derive for invalid declarations.
     #[doc(hidden)]
     pub const NONE: Self = Self {
         entity: "",
@@ -185,7 +185,7 @@ pub struct IndexSchema {
 }
 
 impl IndexSchema {
-    /// An empty schema. The derive uses it for index declarations that contain errors.
+    /// An empty schema, used by the derive for invalid index declarations.
     #[doc(hidden)]
     pub const NONE: Self = Self {
         name: "",

@@ -134,7 +134,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
     /// Returns the key ranges, in key order. Only a fan-out has more than one.
     ///
     /// # Errors
-    /// `KeyEncoding` if one of the given values cannot be encoded.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn ranges(&self) -> Result<Cow<'_, [KeyRange]>> {
         Ok(match self.keys.as_ref().map_err(Clone::clone)? {
             Keys::Point(partition_key, row_key) => Cow::Owned(vec![KeyRange::point(partition_key, row_key)]),
@@ -186,7 +186,7 @@ impl<E, F> Selection<E, Point, F> {
     /// Returns the key of the entity.
     ///
     /// # Errors
-    /// `KeyEncoding` if one of the given values cannot be encoded; `OutOfRangeInput` if the key is reserved for pattern rows
+    /// `KeyEncoding` if a value cannot be encoded in the key; `OutOfRangeInput` if the key is reserved for pattern rows
     /// ([`RESERVED`](crate::key::text::RESERVED)).
     pub fn key(&self) -> Result<EntityKey> {
         self.clone().into_key()

@@ -143,7 +143,7 @@ impl<E: EntitySet, S> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Deletes the table with all its entities, its stored schemas, and the claims that indexes hold on its keys. Returns `false` if the table did not exist.
+    /// Deletes the table with all its entities, its stored schemas, and its index ownership records. Returns `false` if the table did not exist.
     ///
     /// # Errors
     /// Any error from the store.

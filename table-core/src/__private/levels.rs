@@ -58,7 +58,7 @@ impl LevelsOf {
     /// Returns the range of partitions with this prefix. Its exclusive end is the prefix with the last `!` replaced by the next character, `"`.
     ///
     /// # Errors
-    /// `KeyEncoding` if one of the given values cannot be encoded.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn ranges(self) -> Result<Vec<KeyRange>> {
         ranges(self.0, |begin| Ok(TextRange::prefix(&begin)))
     }

@@ -80,7 +80,7 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
 /// Computes a range of partitions from each prefix with `partitions`, and returns the key ranges of all rows in these partitions.
 ///
 /// # Errors
-/// `KeyEncoding` if a given value cannot be encoded.
+/// `KeyEncoding` if a value cannot be encoded in the key.
 pub(super) fn ranges(
     begin: impl Into<KeyTexts>,
     partitions: impl Fn(String) -> Result<TextRange>,

@@ -64,7 +64,7 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// Returns the plan for [reading a group](Self::read_group), computed without I/O (design promise 2).
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded in the key.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn plan_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<Plan> {
         let queries: Vec<Query> =
             named.into_ranges()?.into_iter().flat_map(G::Named::ranges).map(Query::new).collect();

@@ -21,7 +21,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Returns the plan of a selection, computed without I/O (design promise 2).
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded in the key.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn plan<C: Class, F: Source>(&self, selection: impl IntoSelection<E, C, F>) -> Result<Plan> {
         let selection = selection.into_selection();
         let queries: Vec<Query> = selection.ranges()?.iter().cloned().map(Query::new).collect();
@@ -34,7 +34,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// A lookup in a unique index returns the entity's copy with the copy's version. A conditional write to the entity fails with that version.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
+    /// `KeyEncoding` if a value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
     pub fn get(
         &self,
         key: impl PointKey<E, From: ReadableAs<E>>,
@@ -69,7 +69,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded in the key.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn exists(&self, key: impl PointKey<E, From: ReadableAs<E>>) -> BoxFuture<'_, Result<bool>> {
         exists(self, key.into_point()).boxed()
     }
