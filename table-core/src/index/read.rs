@@ -40,7 +40,7 @@ use crate::row::RowWriter;
 pub trait CopyIndex: Index {
     /// The properties omitted from copies because the copy's key contains them.
     const KEY_PROPERTIES: &'static [&'static str] = &[];
-    /// The properties of a copy from which `Index::owner` computes the entity's key.
+    /// The properties of a copy used by `Index::owner` to compute the entity's key.
     const OWNER: &'static [&'static str] = &[];
 
     /// Appends the properties stored only in a copy's key.
