@@ -13,7 +13,7 @@ use table_core::{
     TableStore, Transaction, Value,
 };
 
-/// A table that was created for one scenario, and its store.
+/// A table created for one scenario, and its store.
 #[derive(Debug)]
 pub struct Scene<'a, S> {
     pub store: &'a S,
@@ -23,7 +23,7 @@ pub struct Scene<'a, S> {
 /// The properties of an entity, as they were read from the store.
 pub type Properties = BTreeMap<String, Value>;
 
-/// An entity, as it was read from the store.
+/// An entity as read from the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     pub properties: Properties,
@@ -54,18 +54,18 @@ pub fn a(value: impl Into<Value>) -> Row {
     row([("A", value.into())])
 }
 
-/// Returns the properties that a read of a row created by [`a`] should return.
+/// Returns the expected properties of a row created by [`a`].
 pub fn is_a(value: impl Into<Value>) -> Properties {
     is([("A", value.into())])
 }
 
-/// Returns the properties that a read of a row created by [`row`] should return.
+/// Returns the expected properties of a row created by [`row`].
 #[must_use]
 pub fn is<const N: usize>(properties: [(&str, Value); N]) -> Properties {
     properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Returns an `ETag` that no entity has.
+/// Returns an `ETag` of no entity.
 #[must_use]
 pub fn stale() -> ETag {
     ETag::parse("W/\"datetime'2001-01-01T00%3A00%3A00Z'\"").unwrap()

@@ -9,7 +9,7 @@ use simulation::power::{Call, SimulatedDisk};
 use table_core::embedded::{Engine, EngineOptions};
 use table_core::{Error, Result, TableEntity, TableName, TableStore, TableStoreExt};
 
-/// Counts the bytes that an engine has written since the last call to `take`.
+/// Counts the bytes written by an engine since the last call to `take`.
 struct Written(Arc<AtomicU64>);
 
 impl Written {

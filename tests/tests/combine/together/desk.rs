@@ -208,7 +208,7 @@ pub struct Comment {
     pub text: String,
 }
 
-/// A row that the participant writes for each comment that exists.
+/// A row written by the participant for each existing comment.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -253,7 +253,7 @@ pub enum Desk {
     Other(TableEntity),
 }
 
-/// A row that the participant writes for each change.
+/// A row written by the participant for each change.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

@@ -169,7 +169,7 @@ impl Handler<Named> for Job {
     }
 }
 
-/// A worker that a test advances by one call at a time.
+/// A worker advanced by a test one call at a time.
 struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
