@@ -66,7 +66,7 @@ impl Account {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Moves the clock of the service forward by `time`.
+    /// Advances the service's clock by `time`.
     pub fn jump(&self, time: Duration) {
         self.state().ahead += u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     }

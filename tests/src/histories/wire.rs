@@ -1,4 +1,4 @@
-//! The connection of a client. It loses some of the requests and responses, which a script selects.
+//! The connection of a client. It loses requests and responses selected by a script.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};

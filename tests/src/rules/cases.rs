@@ -1,4 +1,4 @@
-//! Finds the tests in the source of the workspace, and the rules that each test cites.
+//! Finds the tests in the source of the workspace, and the rules cited by each test.
 
 use std::collections::BTreeMap;
 use std::fs;

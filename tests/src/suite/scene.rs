@@ -1,4 +1,4 @@
-//! The fixture for a scenario: a new table in the store under test, and short functions for its use.
+//! The fixture for a scenario: a new table in the store under test, and helper functions.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ pub struct Scene<'a, S> {
     pub table: TableName,
 }
 
-/// The properties of an entity, as they were read from the store.
+/// The properties of an entity, as read from the store.
 pub type Properties = BTreeMap<String, Value>;
 
 /// An entity as read from the store.

@@ -1,4 +1,4 @@
-//! Tests that the creation or drop of a table writes no more bytes to a store with thousands of tables than to one with a few.
+//! Tests that creating or dropping a table writes no more bytes to a store with thousands of tables than to one with a few.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

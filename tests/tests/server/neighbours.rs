@@ -22,7 +22,7 @@ use tokio::net::TcpStream;
 
 use crate::http2::request;
 
-/// The limit of the server on guests, which are connections without a verified request. Each kind of hostile client opens more of them.
+/// The server's limit on guests (connections without a verified request). Each kind of hostile client opens more of them.
 const GUESTS: usize = 64;
 /// The number of connections opened at once, which the kernel must queue. Before version 5.4, Linux queues only 128 by default.
 const BURST: usize = 1_000;
@@ -169,8 +169,8 @@ fn streams(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Tests that a burst of connections waits in the queue of the kernel until the server accepts them. If the queue were too
-/// short, clients would wait for a second or more.
+/// Tests that a burst of connections waits in the kernel's queue until the server accepts them. If the queue were too short, clients would wait for a second or
+/// more.
 #[tokio::test]
 async fn a_burst_of_connections_waits_in_the_queue() {
     // The server does not accept connections in this test.

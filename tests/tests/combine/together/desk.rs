@@ -158,7 +158,7 @@ pub struct Visit {
     pub tag: Option<String>,
 }
 
-/// Tickets and visits, as an earlier version of the program declared them.
+/// Tickets and visits, as declared by an earlier version of the program.
 pub mod before {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Desk")]

@@ -109,7 +109,7 @@ impl View for Headcounts {
     }
 }
 
-/// The condition of the convergence proof which the protocol under test violates.
+/// The condition of the convergence proof violated by the protocol under test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Without {
     Nothing,
@@ -342,7 +342,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Process::alive())).sweep_registered()).unwrap().pending
     }
 
-    /// Deletes tables and creates them again, while other processes are suspended.
+    /// Deletes and recreates tables while other processes are suspended.
     pub(super) fn recreate(&self, tables: Recreated) {
         let alive = Process::alive();
         let derived = match tables {

@@ -1,4 +1,4 @@
-//! Helpers for tests of two concurrent programs: an older program that writes continuously, and a write that is interleaved with a backfill.
+//! Helpers for tests of two concurrent programs: an older program that writes continuously, and a write interleaved with a backfill.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -45,7 +45,7 @@ impl Message for Mail {
     const VERSION: u32 = 1;
 }
 
-/// A mail handler that fails the test if it receives a message which the malicious user forged.
+/// A mail handler that fails the test if it receives a message forged by the malicious user.
 struct NoMail;
 
 impl Handler<Mail> for NoMail {

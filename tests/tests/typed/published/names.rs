@@ -196,7 +196,7 @@ struct ShortUrl {
     url: String,
 }
 
-/// A step of a workflow, as the function `saveStep` in a published JavaScript store writes it. The `PartitionKey` is `{tenant}_{workflow}`.
+/// A step of a workflow, as written by the function `saveStep` in a published JavaScript store. The `PartitionKey` is `{tenant}_{workflow}`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Steps")]
 #[partition_key(without('_', tenant_id), "_", workflow_id)]
