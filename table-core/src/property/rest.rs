@@ -78,7 +78,7 @@ pub trait Rest: Sized {
     }
 }
 
-/// Returns `true` if the entity's schema declares this name.
+/// Returns `true` if the entity's schema declares a property with this name.
 fn entity_names(design: &EntitySchema, name: &str) -> bool {
     design.declares(name) || (design.kind.is_some() && name == ENTITY_TYPE)
 }
@@ -88,7 +88,7 @@ fn copies_name(index: Option<&IndexSchema>, name: &str) -> bool {
     index.is_some_and(|index| index.properties.iter().any(|property| property.name == name))
 }
 
-/// Returns `true` if the row is a copy in an index and this is the property that marks it for deletion.
+/// Returns `true` if the row is a copy in an index and `name` is the property that marks it for deletion.
 fn marks_copy(index: Option<&IndexSchema>, name: &str) -> bool {
     index.is_some() && name == UNCLAIMED
 }

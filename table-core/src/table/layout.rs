@@ -113,7 +113,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         };
         let unasked: Vec<_> = E::SCHEMAS.iter().map(unasked).collect();
         let mut proposals = Vec::with_capacity(unasked.len());
-        // IMPORTANT: the lease and the notes are determined before the reads, because creating the table may take minutes.
+        // IMPORTANT: the lease and the note counts are taken before the reads, because creating the table may take minutes.
         let lease = self.runtime().lease(LEASE);
         let noted: Vec<_> = unasked.iter().map(Standing::noted).collect();
         for design in unasked.iter().map(Standing::design) {
@@ -126,7 +126,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         }
         let stored = designs::store(&self.store, table, proposals, self.now(), None).await?;
         let opened = unasked.into_iter().zip(noted).zip(stored).map(|((unasked, noted), stored)| {
-            // IMPORTANT: the schema is noted even if an earlier call stored it, because that call may have ended before it noted the schema.
+            // IMPORTANT: the other handles are notified even if an earlier call stored the schema, because that call may have ended before it notified them.
             let noted = if stored.own.is_some() { unasked.note(noted) } else { noted };
             unasked.opened((lease.clone(), noted), stored)
         });

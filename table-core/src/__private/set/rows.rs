@@ -125,7 +125,7 @@ mod tests {
         person!(Visitor, "Staff", "old_vis_", "old_mail_");
     }
 
-    /// A list of suppliers, whose rows are in the table of another index of this module, in partitions that can have the same keys.
+    /// A supplier. Its index rows are in the same table as those of another index in this module, in partitions that may have equal keys.
     #[derive(Entity)]
     #[entity(table = "Staff")]
     #[partition_key(department)]

@@ -138,7 +138,7 @@ fn text(pieces: &[KeyPiece], choices: &[usize]) -> String {
     text
 }
 
-/// Returns `true` if a string matches a layout. Tries all splits, one after another.
+/// Returns `true` if a string matches a layout, by trying all splits one after another.
 fn has_split(pieces: &[KeyPiece], text: &str) -> bool {
     let Some((piece, after)) = pieces.split_first() else { return text.is_empty() };
     match piece.piece() {
