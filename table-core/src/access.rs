@@ -1,4 +1,4 @@
-//! Access patterns: the queries that a program sends, each declared with its maximum cost (design promise 2).
+//! Access patterns: the queries a program sends, each declared with its maximum cost (design promise 2).
 
 mod ceiling;
 #[cfg(feature = "derive")]
@@ -10,8 +10,8 @@ pub use ceiling::{SameSource, WithinCeiling};
 
 use crate::query::QueryClass;
 
-/// The run-time description of an access pattern, used for documentation and for estimates of cost and load. The macro
-/// [`access_patterns!`](crate::access_patterns) creates it and documents the syntax.
+/// The run-time description of an access pattern, used for documentation and for cost and load estimates. Created by
+/// [`access_patterns!`](crate::access_patterns), which documents the syntax.
 ///
 /// ```
 /// use table_core::{Entity, access_patterns};
@@ -39,16 +39,16 @@ use crate::query::QueryClass;
 pub struct AccessPattern {
     /// The name of the function that returns the selection.
     pub name: &'static str,
-    /// The documentation comment of the pattern, with one line for each `///`.
+    /// The pattern's doc comment, with one line for each `///`.
     pub doc: &'static str,
     /// The names of the function's arguments.
     pub arguments: &'static [&'static str],
     /// The name of the entity type.
     pub entity: &'static str,
-    /// The table that the pattern reads: the entity's table or the index's table.
+    /// The table read by the pattern: the entity's table or the index's table.
     pub table: &'static str,
     /// The maximum cost class (CLS-1).
     pub ceiling: QueryClass,
-    /// The index that the pattern reads, or `None` if it reads the entities.
+    /// The index read by the pattern, or `None` if it reads the entities.
     pub index: Option<&'static str>,
 }

@@ -15,7 +15,7 @@ use crate::ticks;
 
 /// An entity without a declared type: its key, its named properties, and its version if it was read from a store.
 ///
-/// - Properties are kept in the order in which they were first inserted. The order does not affect equality (PROP-7).
+/// - Properties keep the order of their first insertion. The order does not affect equality (PROP-7).
 /// - Names are case-sensitive (PROP-1). When the entity is written, the names, number and sizes of its properties are checked against the
 ///   store's limits.
 /// - A lookup is a linear search; an entity has at most 252 properties (ENT-2).
@@ -48,7 +48,7 @@ impl TableEntity {
         Ok(EntityKey::new(partition_key, row_key)?.into())
     }
 
-    /// Returns the entity with this property added. A property with the same name is replaced.
+    /// Returns the entity with a property added. A property with the same name is replaced.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.insert(name, value);
@@ -86,7 +86,7 @@ impl TableEntity {
         self.properties.iter().find(|(found, _)| found == name).map(|(_, value)| value)
     }
 
-    /// Iterates over the names and values of the properties, in the order of insertion.
+    /// Iterates over the names and values of the properties, in insertion order.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.properties.iter().map(|(name, value)| (name.as_str(), value))

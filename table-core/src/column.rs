@@ -55,7 +55,7 @@ impl<E, T, K> Column<E, T, K> {
         Self { name, of: PhantomData }
     }
 
-    /// Returns a hash of the property's name, which represents the property as a const argument. Called by generated code.
+    /// Returns a hash of the property's name, which identifies the property in const generic arguments. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
@@ -142,7 +142,7 @@ impl<E, T, K> Column<E, T, K> {
     }
 }
 
-// The bounds are on the methods, not on the `impl`, so that rustc prints the bound's own message with its number.
+// The bounds are on the methods instead of the `impl`, so rustc prints each bound's own message and error number.
 impl<E, T, K> Column<E, T, K> {
     /// Matches entities whose property is `true` (FIL-13). `!column.is_true()` also matches entities that lack the property.
     pub fn is_true(self) -> Condition<E>
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(text(column::<String>().starts_with("\u{FFFF}")), "P ge '\u{FFFF}'");
     }
 
-    /// Tests that a type has the same Edm type as an operand of a filter and as a property. `Operand` and `Property` are implemented for separate lists of types.
+    /// Tests that a type has the same Edm type as a filter operand and as a property. `Operand` and `Property` are implemented for separate lists of types.
     #[test]
     fn operands_have_the_edm_type_of_their_property() {
         fn same<T: Property + Operand<T>>(value: T, edm: EdmType) {

@@ -1,4 +1,4 @@
-//! Entity groups: related entities of several types, which one range query reads into one struct (PAT-CK-1).
+//! Entity groups: related entities of several types, read into one struct by one range query (PAT-CK-1).
 
 mod fault;
 mod field;
@@ -16,7 +16,7 @@ use crate::query::{EntityRef, KeyRange, TextRange};
 use crate::schema::EntitySchema;
 use crate::selection::{Class, Partition, Point};
 
-/// A struct of [`One`] and [`Many`] fields, filled from entities that are adjacent in one partition. Implemented by
+/// A struct of [`One`] and [`Many`] fields, filled from adjacent entities in one partition. Implemented by
 /// [`#[derive(EntityGroup)]`](derive@crate::EntityGroup). [`Table::read_group`](crate::Table::read_group) reads a group.
 ///
 /// ```
@@ -159,11 +159,11 @@ impl GroupScope for Partition {
     }
 }
 
-/// Returns the parts of a range whose rows are not reserved for patterns: the range itself, or two parts if it contains all keys of a partition. The empty
-/// RowKey of an owner is a prefix of all keys in its partition.
+/// Excludes rows reserved for patterns from a range. A range of a whole partition is split into the ranges before and after these rows; any other range is
+/// returned unchanged. An owner with an empty RowKey has a whole partition as its range.
 ///
-/// IMPORTANT: a pattern that deletes a group must not read the reserved rows, such as pending intents. A partition may also contain many more of them than
-/// other rows.
+/// IMPORTANT: a pattern that deletes a group must not read the reserved rows, such as pending intents. A partition may also contain many more reserved rows
+/// than other rows.
 #[doc(hidden)]
 #[must_use]
 pub fn unreserved(range: KeyRange) -> Vec<KeyRange> {
@@ -181,8 +181,8 @@ pub fn unreserved(range: KeyRange) -> Vec<KeyRange> {
     [before, after].map(|row_key| KeyRange { row_key, ..range.clone() }).into()
 }
 
-/// Skips a row of a member's index, as a query for the member does. If the group has no `#[other]` field, this function is called for each row that
-/// belongs to no member.
+/// Skips an index row of a member, as a query for the member does. If the group has no `#[other]` field, this function is called for each row that belongs to
+/// no member.
 ///
 /// # Errors
 /// `EntityMismatch` if the row is not an index row of a member (PAT-HET-6).

@@ -1,4 +1,4 @@
-//! Indexes: the additional rows that are stored for each secondary lookup of an entity, and the traits for reading these rows.
+//! Indexes: the extra rows stored for an entity's secondary lookups, and the traits for reading these rows.
 
 mod consistency;
 mod part;
@@ -67,14 +67,14 @@ pub trait Index: Sized + 'static {
     /// `KeyEncoding` if a field's value cannot be encoded.
     fn encode_key(entity: &Self::Entity, partition_key: &mut String, row_key: &mut String) -> Result<bool>;
 
-    /// Encodes the properties of the entity's copy, or of its list entry. A list entry contains the properties that identify the entity: the fields
-    /// of its key that the list's key does not contain.
+    /// Encodes the properties of the entity's copy, or of its list entry. A list entry contains the properties that identify the entity: its key fields that
+    /// are missing from the list's key.
     ///
     /// # Errors
     /// Any error from [`Entity::to_row`].
     fn to_row(entity: &Self::Entity) -> Result<Row>;
 
-    /// Returns the key of the entity that a copy or list entry belongs to.
+    /// Returns the key of the entity that owns a copy or list entry.
     ///
     /// # Errors
     /// `EntityMismatch` if the stored row does not belong to this index.

@@ -19,9 +19,9 @@
 //! test` rewrites the file if the compatibility is *needs backfill* or better; `TABLES_UPDATE=force` always rewrites it. The change to the file can then be
 //! reviewed with the code.
 //!
-//! For each entity type, the file contains the schema, its fingerprint, and the properties that were removed from it. For each sample, it contains the key,
-//! the encoded row in hexadecimal, and the OData JSON. Every run decodes the golden rows (the encoded rows of the samples in the file) with the program's
-//! schema and encodes their keys again. If a row cannot be read or its key differs, the compatibility is *needs rewrite*, regardless of the schemas.
+//! For each entity type, the file contains the schema, its fingerprint, and the properties removed from it. For each sample, it contains the key, the encoded
+//! row in hexadecimal, and the OData JSON. Every run decodes the golden rows (the encoded samples in the file) with the program's schema and encodes their keys
+//! again. If a row cannot be read or its key differs, the compatibility is *needs rewrite*, regardless of the schemas.
 
 mod diff;
 mod fault;
@@ -44,7 +44,7 @@ use crate::schema::{Compatibility, compare_with_removed};
 /// The environment variable that permits the test to rewrite a layout file.
 const VARIABLE: &str = "TABLES_UPDATE";
 
-/// The permission of the test to rewrite a layout file that differs from the program.
+/// The test's permission to rewrite a layout file that differs from the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateMode {
     /// Never rewrites the file: a difference is an error.

@@ -1,8 +1,7 @@
 //! Typed table storage: key encodings, typed queries, transactions and queues, on an embedded engine or on a service.
 //!
-//! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys: attributes specify the fields of each
-//! key and their encoding, so numbers and dates sort correctly as strings. The type of a query shows which parts of the key are given, and thus how much the
-//! query costs.
+//! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys: attributes specify the fields of each key
+//! and their encoding, so numbers and dates sort correctly as strings. A query's type shows which key parts are given, and thus its cost.
 //!
 //! ```
 //! use table_core::{BlockOn, Engine, Entity, TableStoreExt};
@@ -60,7 +59,7 @@
 //! Indexes, copies, feeds and other patterns are in the `table-patterns` package. The client for Azure Table Storage and compatible services is
 //! in `table-azure`.
 
-// The derive macros refer to the crate by this name, and the tests of this crate use the macros, too.
+// The derive macros refer to the crate by this name, and the crate's own tests use the macros.
 extern crate self as table_core;
 
 #[doc(hidden)]

@@ -49,7 +49,7 @@ use crate::set::is_of;
 pub enum RowOwner {
     /// A row of the entity type itself.
     Own,
-    /// A row of another declared type or of an index, or a row that is reserved for a pattern.
+    /// A row of another declared type or of an index, or a row reserved for patterns.
     Other,
 }
 

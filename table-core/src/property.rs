@@ -29,7 +29,7 @@ pub use crate::chunk_name::MOST_CHUNKS;
 use crate::property::fault::PropertyFault;
 use crate::row::{RowReader, RowView, RowWriter};
 
-/// A type that is stored as a property.
+/// A type whose values can be stored as properties.
 ///
 /// | Rust | stored as |
 /// | --- | --- |
@@ -48,9 +48,9 @@ use crate::row::{RowReader, RowView, RowWriter};
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
 /// | `Option<T>` | like `T`, or absent |
 ///
-/// An `Edm.DateTime` has a resolution of 100 ns. A `DateTime<Utc>` with a finer resolution is truncated (TICK-6), so the entity that is read back
-/// differs from the written one. [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and
-/// [`entity::check_round_trip`](crate::entity::check_round_trip) detects untruncated values in a test.
+/// An `Edm.DateTime` has a resolution of 100 ns. A `DateTime<Utc>` with a finer resolution is truncated (TICK-6), so the entity read back differs from the
+/// written one. [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and [`entity::check_round_trip`](crate::entity::check_round_trip)
+/// detects untruncated values in a test.
 ///
 /// A custom type can delegate to one of these types:
 ///
@@ -94,7 +94,7 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// The facts that generated code needs. They are combined into one constant, because each constant that an expansion refers to adds to the compile time.
+    /// The facts needed by generated code. They are combined in one constant, because each constant referenced by an expansion adds to the compile time.
     #[doc(hidden)]
     const FACTS: PropertyFacts =
         PropertyFacts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };
@@ -120,7 +120,7 @@ pub trait Property: Sized {
         None
     }
 
-    /// Reads the next property into an existing value and reuses its memory. If this method returns `false`, call [`from_value`](Self::from_value) instead.
+    /// Reads the next property into an existing value, reusing its memory. If this method returns `false`, call [`from_value`](Self::from_value) instead.
     #[doc(hidden)]
     #[inline]
     fn next_again(&mut self, row: &mut RowReader<'_>, name: &str) -> bool {
@@ -128,7 +128,7 @@ pub trait Property: Sized {
     }
 
     /// Reads the next property of a row. On failure, returns `None` and stores the error in `search`. Called by generated code. The function belongs to this
-    /// trait so that rustc reports a type that cannot be a property only once.
+    /// trait so that rustc reports an unsupported property type only once.
     #[doc(hidden)]
     #[inline]
     fn read_next(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
@@ -190,7 +190,7 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
     T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
 }
 
-/// Reads a property that the fast path cannot read, because it is at a different position, has a type that must be converted, or is malformed.
+/// Reads a property that the fast path cannot read, because it is not the next one, has a type that must be converted, or is malformed.
 #[inline(never)]
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);

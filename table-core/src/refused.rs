@@ -1,7 +1,7 @@
 //! Methods with names from other libraries. No type satisfies their bounds, so a call does not compile, and the error message contains a hint.
 
-/// A bound that no type satisfies. A method with this bound has a generic return type, so rustc reports an error only for the call to the method itself, and
-/// none for calls on its result.
+/// A bound satisfied by no type. A method with this bound has a generic return type, so rustc reports an error only for the call to the method itself, and none
+/// for calls on its result.
 pub trait Refused {
     /// Returns a value of any type. No type implements this trait.
     fn refuse<R>(&self) -> R;

@@ -1,8 +1,8 @@
 //! Bounds on functions that return futures, written so that rustc reports a violation only once.
 //!
-//! If an `async fn` has a bound, rustc reports a violation three times: for the argument, for the call, and for the `.await`, because the type of the future
-//! has the same bound. If a function returns `K::Then<impl Future<…>>` instead, no such future exists when the bound on `K` is violated, and rustc reports
-//! only the call.
+//! If an `async fn` has a bound, rustc reports a violation three times: for the argument, for the call, and for the `.await`, because the future's type has the
+//! same bound. If a function returns `K::Then<impl Future<…>>` instead, no such future exists when the bound on `K` is violated, and rustc reports only the
+//! call.
 
 /// Declares a trait for a bound, implemented for all types that satisfy the bound. Each bound needs its own trait: for a type parameter, rustc knows that
 /// `Then<R>` is `R` only if the parameter's bound is a trait other than the one that declares `Then`.

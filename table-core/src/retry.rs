@@ -6,8 +6,8 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::runtime::{Backoff, Runtime};
 
-/// A retry policy for write conflicts: the maximum number of attempts, and the delays between attempts. The delays are partly random. Their upper bound doubles
-/// after each attempt, up to a maximum.
+/// A retry policy for write conflicts: the maximum number of attempts, and the jittered delays between them. The upper bound of the delays doubles after each
+/// attempt, up to a maximum.
 ///
 /// All read-modify-write loops use this policy: [`Table::update`](crate::Table::update) and all patterns.
 ///

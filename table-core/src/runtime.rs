@@ -1,4 +1,4 @@
-//! The clock, the sleep function and the random number generator of the library. Each of them can be replaced.
+//! The library's clock, sleep function and random number generator. Each of them can be replaced.
 
 mod timer;
 
@@ -19,9 +19,9 @@ type SleepFunction = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Syn
 
 /// The clock, sleep function and random number generator for code that waits, such as workers, retries and backfills.
 ///
-/// By default, a runtime uses the system clock. One thread of the process wakes the tasks of all default sleeps, which requires no async runtime and does not
-/// block an executor. If the process can start no thread, the sleeping tasks are polled repeatedly instead, and block the executor for a millisecond at a time.
-/// In a program with an async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
+/// By default, a runtime uses the system clock, and one thread per process wakes all sleeping tasks. This requires no async runtime and does not block an
+/// executor. If the thread cannot be started, the sleeping tasks are polled repeatedly instead, and block the executor for up to a millisecond at a time. In a
+/// program with an async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,7 +45,7 @@ impl Default for Runtime {
 }
 
 impl Runtime {
-    /// Creates the default runtime, which uses the system clock and the timer of the process, and has a random seed.
+    /// Creates the default runtime: the system clock, the timer of the process and a random seed.
     #[must_use]
     pub fn new() -> Self {
         let seed = RandomState::new().build_hasher().finish();
@@ -65,7 +65,7 @@ impl Runtime {
 
     /// Sets the function that sleeps for a duration.
     ///
-    /// Its future should return `Pending` until the time has passed. If it blocks the thread instead, nothing else that the thread polls can proceed, and workers
+    /// Its future should return `Pending` until the time has passed. If it blocks the thread instead, no other task on the thread makes progress, and workers
     /// do not extend their leases during a step.
     #[must_use]
     pub fn sleep_by(
@@ -83,7 +83,7 @@ impl Runtime {
         self
     }
 
-    /// Returns a lease that begins now and is measured by the clock.
+    /// Returns a lease that begins now and is measured by this runtime's clock.
     ///
     /// ```
     /// use std::time::Duration;
@@ -125,7 +125,7 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// Sleeps without an async runtime. One thread of the process wakes the tasks of all sleeps.
+/// Sleeps without an async runtime. One thread per process wakes all sleeping tasks.
 fn sleep_by_timer(time: Duration) -> BoxFuture<'static, ()> {
     if time.is_zero() { ready(()).boxed() } else { Sleep::new(time).boxed() }
 }
@@ -142,8 +142,8 @@ pub fn ticks_of(time: Duration) -> u64 {
     u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX)
 }
 
-/// Exponential back-off with jitter: the upper bound doubles with each attempt, up to a maximum, and each delay is a random time between half of the bound and
-/// the bound.
+/// Exponential back-off with jitter: the upper bound doubles with each attempt, up to a maximum, and each delay is a random time between half the bound and the
+/// bound.
 ///
 /// ```
 /// use std::time::Duration;
@@ -163,7 +163,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Returns the delay after attempt number `attempt`, counted from zero. `random` determines the random half of the delay.
+    /// Returns the delay after attempt number `attempt`, counted from zero. `random` determines the jitter.
     #[must_use]
     pub fn delay(&self, attempt: u32, random: u64) -> Duration {
         let most = self.initial.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(self.max);

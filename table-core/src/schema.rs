@@ -28,13 +28,13 @@ pub(crate) use removed::RemovedProperties;
 #[doc(hidden)]
 pub use shape::Shape;
 
-/// The property that marks a copy of an index. A repair adds it before it deletes the copy. No field can have this name, and reads of the copy ignore it.
+/// The property that marks a copy in an index for deletion by a repair. No field can have this name, and reads of the copy ignore it.
 pub const UNCLAIMED: &str = "_unclaimed";
 
 /// The property that contains the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
 pub const ENTITY_TYPE: &str = "EntityType";
 
-/// The word that [`keeps`](EntitySchema::keeps) contains if the entity has a field that collects undeclared properties.
+/// The entry in [`keeps`](EntitySchema::keeps) for a field that collects undeclared properties.
 pub(crate) const REST: &str = "rest";
 
 /// The schema of one entity type.
@@ -75,12 +75,12 @@ pub struct EntitySchema {
     /// The indexes, in declaration order.
     pub indexes: &'static [IndexSchema],
     /// The derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`. Contains `rest` if a
-    /// field collects the undeclared properties; the stored schema omits this word.
+    /// field collects the undeclared properties; the stored schema omits this entry.
     pub keeps: &'static [&'static str],
 }
 
 impl EntitySchema {
-    /// An empty schema. The derive uses it for declarations that contain errors.
+    /// An empty schema, used by the derive for invalid declarations.
     #[doc(hidden)]
     pub const NONE: Self = Self {
         entity: "",
@@ -125,7 +125,7 @@ pub enum KeyPiece {
 }
 
 impl KeyPiece {
-    /// Returns the piece without the names of the field and the codec.
+    /// Returns the piece without the field name and the codec name.
     #[must_use]
     pub const fn piece(&self) -> Piece {
         match *self {
@@ -148,7 +148,7 @@ impl KeyPiece {
 pub struct PropertySchema {
     /// The name of the property in the store.
     pub name: &'static str,
-    /// The name of the field that is stored as the property.
+    /// The name of the field stored as the property.
     pub field: &'static str,
     /// The type of the property in the store.
     pub edm: EdmType,
@@ -161,7 +161,7 @@ pub struct PropertySchema {
 pub struct IndexSchema {
     /// The name of the index.
     pub name: &'static str,
-    /// The kind of rows that the index stores: copies of entities, or lists of keys.
+    /// The kind of rows in the index: copies of entities, or lists of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected (PAT-INTRA-5).
     pub unique: bool,
@@ -177,15 +177,15 @@ pub struct IndexSchema {
     pub partition_key: Option<&'static [KeyPiece]>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
-    /// The properties that the declaration includes in copies, or `None` if copies include all properties (PAT-INTRA-6).
+    /// The properties that copies are declared to include, or `None` if copies include all properties (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,
-    /// The properties that a copy or list entry stores: first the entity's key fields that the row's key does not contain, as strings encoded as in the key,
-    /// then the included properties.
+    /// The properties stored in a copy or list entry: first the entity's key fields missing from the row's key, as strings encoded as in the key, then the
+    /// included properties.
     pub properties: &'static [PropertySchema],
 }
 
 impl IndexSchema {
-    /// An empty schema. The derive uses it for index declarations that contain errors.
+    /// An empty schema, used by the derive for invalid index declarations.
     #[doc(hidden)]
     pub const NONE: Self = Self {
         name: "",
@@ -239,6 +239,6 @@ impl IndexSchema {
 pub enum IndexKind {
     /// The index stores one copy of each entity (PAT-INTRA, PAT-INTER).
     Copies,
-    /// The index stores one row for each value, with the keys of all entities that have the value (PAT-IX).
+    /// The index stores one row for each value, with the keys of all entities with that value (PAT-IX).
     List,
 }

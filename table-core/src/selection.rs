@@ -134,7 +134,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
     /// Returns the key ranges, in key order. Only a fan-out has more than one.
     ///
     /// # Errors
-    /// `KeyEncoding` if one of the given values cannot be encoded.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn ranges(&self) -> Result<Cow<'_, [KeyRange]>> {
         Ok(match self.keys.as_ref().map_err(Clone::clone)? {
             Keys::Point(partition_key, row_key) => Cow::Owned(vec![KeyRange::point(partition_key, row_key)]),
@@ -153,7 +153,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Changes the selection's cost class and source to types that the caller knows to be correct. `reason` is the reason for the scan, if the new class is a
+    /// Changes the selection's cost class and source to types known by the caller to be correct. `reason` is the reason for the scan, if the new class is a
     /// scan.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));
@@ -177,7 +177,7 @@ impl<E, C, F> Selection<E, C, F> {
 }
 
 impl<E, F> Selection<E, Point, F> {
-    /// Creates a selection of one entity from its two keys. Called by generated code.
+    /// Creates a selection of one entity from its two encoded keys. Called by generated code.
     #[doc(hidden)]
     pub fn of_texts(keys: Result<(String, String)>) -> Self {
         Self::of(keys.map(|(partition_key, row_key)| Keys::Point(partition_key, row_key)), None)
@@ -186,7 +186,7 @@ impl<E, F> Selection<E, Point, F> {
     /// Returns the key of the entity.
     ///
     /// # Errors
-    /// `KeyEncoding` if one of the given values cannot be encoded; `OutOfRangeInput` if the key is reserved for rows of patterns
+    /// `KeyEncoding` if a value cannot be encoded in the key; `OutOfRangeInput` if the key is reserved for pattern rows
     /// ([`RESERVED`](crate::key::text::RESERVED)).
     pub fn key(&self) -> Result<EntityKey> {
         self.clone().into_key()

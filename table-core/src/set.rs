@@ -75,7 +75,7 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if rows of this type may contain an `EntityType` that is not the schema's kind, because it is declared as a property or collected in a
+    /// Returns `true` if rows of this type may contain an `EntityType` other than the schema's kind, because it is declared as a property or collected in a
     /// `rest` field.
     const fn has_types(&self) -> bool {
         let (mut has_rest, mut at) = (false, 0);

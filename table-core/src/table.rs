@@ -98,7 +98,7 @@ pub struct Table<E, S> {
 }
 
 impl<E, S> Table<E, S> {
-    /// Creates a handle to the table with this name, which replaces the name in the schema of `E`.
+    /// Creates a handle to the table with this name, which overrides the name in the schema of `E`.
     #[must_use]
     pub const fn new(store: S, name: TableName) -> Self {
         Self { store, name: Ok(name), retry: None, standing: None, of: PhantomData }
@@ -143,13 +143,13 @@ impl<E: EntitySet, S> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Deletes the table with all its entities, its stored schemas, and the claims of indexes to its keys. Returns `false` if the table did not exist.
+    /// Deletes the table with all its entities, its stored schemas, and its index ownership records. Returns `false` if the table did not exist.
     ///
     /// # Errors
     /// Any error from the store.
     pub async fn delete_table(&self) -> Result<bool> {
         let table = self.name()?;
-        // The rows about the table are read before it is deleted, because another program may immediately recreate the table and store its own schema.
+        // The rows that describe the table are read before it is deleted, because another program may immediately recreate the table and store its own schema.
         let recorded = layout::recorded(&self.store, table).await?;
         let was_there = match self.store.delete_table(table).await {
             Ok(()) => true,

@@ -74,7 +74,7 @@ impl Selection<TableEntity, Partition> {
 impl<S: TableStore + Clone> Table<TableEntity, S> {
     /// Starts a query from the text of a `$filter`, such as `PartitionKey eq 'Sales' and Age ge 30`.
     ///
-    /// Key conditions that are joined by `and` limit the rows that are read (CLS-3).
+    /// Key conditions joined by `and` limit the rows to read (CLS-3).
     ///
     /// # Errors
     /// `InvalidInput` if the string is not a filter (FIL-5), or if the filter would read the entire table. To read the entire table, use
@@ -94,7 +94,7 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
 }
 
 impl<S> EntityQuery<TableEntity, S> {
-    /// Requests only these properties (DQ-13). A requested property that an entity lacks is absent from the result (SEL-3).
+    /// Requests only these properties (DQ-13). A requested property missing from an entity is absent from the result (SEL-3).
     ///
     /// For typed entities, use a [`Projection`](crate::Projection) instead.
     pub fn select(self, names: impl IntoIterator<Item: Into<Cow<'static, str>>>) -> Self {

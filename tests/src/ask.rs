@@ -30,7 +30,7 @@ pub struct Ask {
     method: &'static str,
     /// The path after the account name, including the query string.
     target: String,
-    /// The target that is signed, if it differs from the target that is sent.
+    /// The signed target, if it differs from the target sent.
     signed_target: Option<String>,
     headers: Vec<(&'static str, String)>,
     body: String,
@@ -137,7 +137,7 @@ impl Ask {
         Self { scheme, ..self }
     }
 
-    /// Sets the target that is signed, which may differ from the target that is sent.
+    /// Sets the signed target, which may differ from the target sent.
     #[must_use]
     pub fn signed_as(self, target: impl Into<String>) -> Self {
         Self { signed_target: Some(target.into()), ..self }

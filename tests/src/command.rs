@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, ExitCode};
 
-/// The argument that [`run`] replaces with the connection string.
+/// The argument replaced with the connection string by [`run`].
 pub const PLACE: &str = "CONNECTION_STRING";
 
 /// Runs a command in which each [`PLACE`] is replaced with the connection string. Returns the exit code of the command. Error messages start with `name`.

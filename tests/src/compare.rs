@@ -23,7 +23,7 @@ pub trait Subject {
     /// The type of the store under test.
     type Store: TableStore;
 
-    /// Returns the store that is currently open.
+    /// Returns the currently open store.
     fn store(&self) -> &Self::Store;
 
     /// Closes and reopens the store if the backend supports this. If `orderly` is `false`, the store is dropped without being closed.
@@ -57,7 +57,7 @@ struct Run<'a, B> {
     subject: &'a mut B,
     model: ModelStore,
     tables: Vec<TableName>,
-    /// For each key, the `ETag`s that each write created: one in the store, one in the model.
+    /// For each key, the `ETag`s created by each write: one in the store, one in the model.
     versions: HashMap<(usize, EntityKey), Vec<(ETag, ETag)>>,
     cursors: Vec<Cursor>,
 }

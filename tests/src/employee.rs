@@ -52,7 +52,7 @@ impl Employee {
 pub struct NameOnly {
     /// The `FirstName` property.
     pub first_name: String,
-    /// The number of properties in the row that the store returned.
+    /// The number of properties in the row returned by the store.
     pub properties: usize,
 }
 

@@ -16,7 +16,7 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Queue
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::{Clock, EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
-/// The time at which a process dies, relative to a call to a store.
+/// The time of a process's death, relative to a call to a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Death {
     /// The process dies before the call is made.
@@ -25,7 +25,7 @@ pub enum Death {
     After,
 }
 
-/// Outages that all processes of a test share. During an outage, calls to one table, to one queue, or to all stores are rejected.
+/// Outages shared by all processes of a test. During an outage, calls to one table, to one queue, or to all stores are rejected.
 #[derive(Clone, Debug, Default)]
 pub struct Outages(Arc<Mutex<Option<Outage>>>);
 
@@ -107,14 +107,14 @@ impl Control {
         self
     }
 
-    /// Makes this process subject to outages that are shared with other processes.
+    /// Makes this process subject to outages shared with other processes.
     #[must_use]
     pub fn with_outages(self, outages: &Outages) -> Self {
         *self.0.outages.lock().unwrap_or_else(PoisonError::into_inner) = outages.clone();
         self
     }
 
-    /// Returns the number of store calls that the process has made.
+    /// Returns the number of store calls made by the process.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.0.calls.load(Ordering::SeqCst)

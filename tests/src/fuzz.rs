@@ -57,7 +57,7 @@ pub fn run(name: &str, bytes: &[u8]) {
     assert!(accepted.is_some(), "no target {name}");
 }
 
-/// An input for which a target violated a guarantee.
+/// An input that made a target violate a guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The input.
@@ -72,11 +72,11 @@ pub struct Session {
     target: Target,
     random: StdRng,
     samples: Vec<Vec<u8>>,
-    /// The number of original samples. The mutated samples that were kept follow them.
+    /// The number of original samples. The kept mutated samples follow them.
     first: usize,
-    /// The number of inputs that were parsed.
+    /// The number of inputs parsed.
     pub inputs: u64,
-    /// The number of inputs that were accepted.
+    /// The number of inputs accepted.
     pub accepted: u64,
 }
 

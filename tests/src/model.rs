@@ -20,7 +20,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 use table_core::{EntityKey, Error, ErrorCode, OperationKind, Result, TableName, Value, ticks};
 
-/// The names and values of properties, in the order in which they are stored.
+/// The names and values of properties, in stored order.
 pub type Properties = Vec<(String, Value)>;
 
 /// A string as UTF-16 code units. They sort in the order of the service (ORD-6).

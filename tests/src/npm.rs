@@ -7,13 +7,13 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// The file that is written at the end of an installation. If it is missing, the installation was interrupted.
+/// The file written at the end of an installation. If it is missing, the installation was interrupted.
 const STAMP: &str = "installed";
 /// The maximum number of attempts to run npm. The registry may be temporarily unreachable.
 const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// The reason why packages could not be installed.
+/// The reason for a failed installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotInstalled(pub(crate) String);
 

@@ -14,13 +14,13 @@ use uuid::Uuid;
 /// The table names. Programs use few tables, partitions and rows, and operations therefore conflict. The keys include strings that some stores sort differently
 /// from the service.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
-/// The `PartitionKey`s that programs use.
+/// The `PartitionKey`s used by programs.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
-/// The `RowKey`s that programs use.
+/// The `RowKey`s used by programs.
 pub const ROWS: [&str; 9] = ["", "'", "1", "10", "2", "a", "\u{D7FF}", "\u{1F600}", "\u{E000}"];
 const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 
-/// The version that a write requires.
+/// The version required by a write.
 #[derive(Clone, Copy, Debug)]
 pub enum Condition {
     /// Any version.

@@ -1,4 +1,4 @@
-//! A store whose Timestamps have a resolution of one second, as those of Cosmos DB for NoSQL do.
+//! A store whose Timestamps have a resolution of one second, like the Timestamps of Cosmos DB for NoSQL.
 
 use std::any::Any;
 use std::fmt;

@@ -11,9 +11,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-/// The name of the account that [`account`] creates.
+/// The name of the account created by [`account`].
 pub const ACCOUNT: &str = "contoso";
-/// The key of the account that [`account`] creates.
+/// The key of the account created by [`account`].
 pub const KEY: &str = "a2V5";
 
 /// Creates an account with an in-memory engine.

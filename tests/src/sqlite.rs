@@ -43,21 +43,21 @@ pub struct Plan {
 /// Counts of the operations in a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// The number of times that the engine was opened.
+    /// The number of times the engine was opened.
     pub opens: u64,
-    /// The number of transactions, including those that both stores rejected.
+    /// The number of transactions, including those rejected by both stores.
     pub transactions: u64,
-    /// The number of operations in all transactions that were compared.
+    /// The number of operations in all compared transactions.
     pub operations: u64,
-    /// The number of pages that were compared.
+    /// The number of compared pages.
     pub pages: u64,
-    /// The number of rows in all pages that were compared.
+    /// The number of rows in all compared pages.
     pub rows: u64,
-    /// The number of point reads that were compared.
+    /// The number of compared point reads.
     pub gets: u64,
     /// The number of compactions.
     pub compactions: u64,
-    /// The number of backups that were restored and then compared with `SQLite`.
+    /// The number of backups restored and then compared with `SQLite`.
     pub backups: u64,
 }
 
@@ -83,7 +83,7 @@ enum Work {
 /// Runs the comparison. Returns the numbers of its operations.
 ///
 /// # Errors
-/// The first difference that is found, or an error from the engine or from `SQLite`.
+/// The first difference found, or an error from the engine or from `SQLite`.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Counts)) -> Outcome<Counts> {
     if plan.folder.exists() {
         std::fs::remove_dir_all(&plan.folder)?;
@@ -199,7 +199,7 @@ impl Run {
         Ok(())
     }
 
-    /// Chooses a partition, the rows that a transaction writes to, and the kind of write for each row.
+    /// Chooses a partition, the rows written by a transaction, and the kind of write for each row.
     fn operations(&mut self, number: u8, shape: Shape) -> Outcome<(u32, Vec<(u64, Kind)>)> {
         let partition = self.random.random_range(0..shape.partitions());
         let count = [1, 1, 5, 100][self.random.random_range(0..4)].min(shape.most_operations());

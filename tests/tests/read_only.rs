@@ -9,7 +9,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// A child process that is killed when this value is dropped at the end of the test.
+/// A child process, killed when this value is dropped at the end of the test.
 struct Ended(Child);
 
 impl Drop for Ended {

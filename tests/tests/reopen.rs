@@ -16,7 +16,7 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The number of times that the folder is opened. Each time, a new engine opens it.
+/// The number of times the folder is opened. Each time, a new engine opens it.
 const LIVES: u32 = 40;
 
 fn open(folder: &Path) -> Result<Engine> {

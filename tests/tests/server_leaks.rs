@@ -17,13 +17,12 @@ use tokio::net::TcpStream;
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The number of warm-up rounds before memory is measured. They fill the buffers that are kept for later connections, and
-/// make the allocations that occur only once.
+/// The number of warm-up rounds before memory is measured. They fill the buffers kept for later connections, and make the one-time allocations.
 const WARM: usize = 2;
 const ROUNDS: usize = 7;
 /// The number of connections of each kind in a round.
 const CONCURRENT: usize = 12;
-/// The number of connections that are open at the same time. It is lower than the number that the operating system queues.
+/// The number of connections open at the same time. It is lower than the operating system's queue limit.
 const AT_ONCE: usize = 24;
 
 /// The behaviour of the client after it has sent its last byte.

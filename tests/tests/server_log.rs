@@ -19,7 +19,7 @@ use table_wire::auth::AccountKey;
 use table_wire::sas::{TablePermissions, TableSas};
 use tests::served::{ACCOUNT, KEY, account, asked, with_server};
 
-/// A log that is kept in memory.
+/// An in-memory log.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 

@@ -27,7 +27,7 @@ use tokio::net::TcpStream;
 const KEY: &str = "dW5zcGVha2FibGUtYWNjb3VudC1rZXk=";
 const MEANING: &str = "unspeakable-account-key";
 
-/// A log that is kept in memory.
+/// An in-memory log.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -42,13 +42,13 @@ impl Write for Log {
     }
 }
 
-/// The secrets that must not appear in the output of the server, and the responses that were received.
+/// The secrets that must not appear in the output of the server, and the responses received.
 struct Seen {
     secrets: Vec<String>,
     answers: Vec<String>,
 }
 
-/// Returns the longest part of a Base64 signature that URL encoding does not change.
+/// Returns the longest part of a Base64 signature left unchanged by URL encoding.
 fn part(signature: &str) -> String {
     signature.split(['+', '/', '=']).max_by_key(|part| part.len()).unwrap_or_default().to_owned()
 }
@@ -70,7 +70,7 @@ impl Seen {
         token
     }
 
-    /// Returns the headers of a request that is signed with the key, and adds the signature to the secrets.
+    /// Returns the headers of a request signed with the key, and adds the signature to the secrets.
     fn signed(&mut self, scheme: Scheme, method: &str, target: &str, length: usize) -> HeaderMap {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let mut headers = HeaderMap::new();

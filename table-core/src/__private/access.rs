@@ -31,8 +31,7 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions over which the buckets in a key distribute rows. Ignores a bucket if the key also contains the field from which the bucket
-/// is computed.
+/// Returns the number of partitions over which a key's buckets distribute rows. Ignores a bucket if the key also contains the field it is computed from.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {
@@ -62,8 +61,8 @@ const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     false
 }
 
-/// Parses the number of buckets from a codec name, such as 16 from `bucket(text,16)`. The name of the source may contain digits, such as those of the variants
-/// of an enum, so the number is read from the end.
+/// Parses the number of buckets from a codec name, such as 16 from `bucket(text,16)`. The name of the source may contain digits, for example in the names of
+/// enum variants, so the number is read from the end.
 const fn buckets(codec: &str) -> Option<usize> {
     let Some((b"bucket(", rest)) = codec.as_bytes().split_first_chunk() else { return None };
     let [digits @ .., b')'] = rest else { return None };
@@ -76,7 +75,7 @@ const fn buckets(codec: &str) -> Option<usize> {
     Some(number)
 }
 
-/// Returns the name of the table that a selection reads: the table of the index if the index has a separate one, otherwise the entity's table.
+/// Returns the name of the table read by a selection: the index's table if it has a separate one, otherwise the entity's table.
 #[must_use]
 pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchema>) -> &'static str {
     match index {

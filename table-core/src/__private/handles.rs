@@ -1,9 +1,9 @@
-//! Compile-time checks of the entity types of handles in `table_patterns`.
+//! Compile-time checks of the entity types used with the handles in `table_patterns`.
 
 use super::message::Message;
 use crate::schema::EntitySchema;
 
-/// Fails if a part and its owner are declared in different tables, because one transaction writes both.
+/// Fails if a part and its owner are declared in different tables, because both are written in one transaction.
 ///
 /// # Panics
 /// Panics at compile time if the names of the tables differ.
@@ -17,7 +17,7 @@ pub const fn require_table_of_owner(owner: &EntitySchema, part: &EntitySchema) {
     }
 }
 
-/// Fails if writes of an entity must be followed by others that only an outbox records.
+/// Fails if writing an entity requires follow-up writes, which only an outbox records.
 ///
 /// # Panics
 /// Panics at compile time if the entity has copies, or an index in another partition or table.
@@ -33,7 +33,7 @@ pub const fn require_no_outbox(of: &EntitySchema, needs_outbox: bool) {
     }
 }
 
-/// Fails if an outbox records nothing, although writes of an entity must be followed by others.
+/// Fails if an outbox records nothing although writing an entity requires follow-up writes.
 ///
 /// # Panics
 /// Panics at compile time if the entity has copies, or an index in another partition or table.
@@ -48,7 +48,7 @@ pub const fn require_recording_outbox(of: &EntitySchema, is_missing: bool) {
     }
 }
 
-/// Fails if rows outside a table of a period would remain when the table is dropped.
+/// Fails if dropping the table of a period would leave index rows or copies behind.
 ///
 /// # Panics
 /// Panics at compile time if the entity has an index in another partition or table, or copies.

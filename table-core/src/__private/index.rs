@@ -1,4 +1,4 @@
-//! Support for generated indexes, and for projections that are read from them.
+//! Support for generated indexes, and for projections read from them.
 
 use table_store::{Error, ErrorCode, Result, ValueRef};
 
@@ -27,7 +27,7 @@ pub fn write_key_text<T>(
     Ok(())
 }
 
-/// Returns the value of a field that is part of the index key.
+/// Returns the value of a field in the index key.
 ///
 /// # Errors
 /// `EntityMismatch` if the value is `None`. An entity without the value is not indexed, so no copy of it exists.

@@ -1,4 +1,4 @@
-//! Support for generated schemas of fields that are stored as JSON.
+//! Support for generated schemas of fields stored as JSON.
 
 use std::marker::PhantomData;
 
@@ -21,7 +21,7 @@ impl<T> MayBeNull<Json<Option<T>>> {
     pub const IS: bool = true;
 }
 
-/// The fallback for types that are not an `Option`.
+/// The fallback for types other than `Option`.
 pub trait NotNull {
     /// `false`, because the property is not expected to be absent.
     const IS: bool = false;
@@ -29,7 +29,7 @@ pub trait NotNull {
 
 impl<T> NotNull for MayBeNull<T> {}
 
-/// Returns the schema of a property that is stored as JSON.
+/// Returns the schema of a property stored as JSON.
 #[must_use]
 pub const fn json_schema(
     name: &'static str,

@@ -1,5 +1,5 @@
-//! Support for generated code that reads the key of an index row. It computes the key of the entity that the row belongs to. If the row is a copy of the
-//! entity, it also restores the properties that are stored only in the row's key.
+//! Support for generated code that reads the key of an index row. It computes the key of the row's entity. If the row is a copy of the entity, it also restores
+//! the properties stored only in the row's key.
 //!
 //! Generated code chains calls to these functions, because each `let … else` in an expansion adds to the compile time.
 
@@ -58,7 +58,7 @@ struct Owner<'a> {
 }
 
 impl<'a> OwnerKey<'a> {
-    /// Starts the entity's `PartitionKey`. The arguments are the index row and the pieces of each of its keys (`None` for a key that is not read).
+    /// Starts the entity's `PartitionKey`. The arguments are the index row and the pieces of its two keys (`None` for a key not read).
     #[must_use]
     pub fn new(
         entry: EntityRef<'a>,
@@ -84,8 +84,8 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal, and a field that the index row stores in its keys. `at` is the index of the field among the parts of the row's `PartitionKey`
-    /// followed by those of its `RowKey`.
+    /// Appends a literal, and a field stored in the index row's keys. `at` is the index of the field among the parts of the row's `PartitionKey` followed by
+    /// those of its `RowKey`.
     #[must_use]
     pub fn part<T>(
         self,
@@ -164,7 +164,7 @@ impl Owner<'_> {
     }
 }
 
-/// A writer of the properties that a copy stores only in its keys (`CopyIndex::write_key_properties`). `finish` returns the first error.
+/// A writer of the properties stored only in a copy's keys (`CopyIndex::write_key_properties`). `finish` returns the first error.
 #[derive(Debug)]
 pub struct KeyProperties<'a, 'r> {
     parts: Result<KeyParts<'a>>,
@@ -172,8 +172,7 @@ pub struct KeyProperties<'a, 'r> {
 }
 
 impl<'a, 'r> KeyProperties<'a, 'r> {
-    /// Splits the keys of a copy. `partition_key` and `row_key` are the pieces of each key (`None` for a key that is not read). The properties are written to
-    /// `row`.
+    /// Splits the keys of a copy. `partition_key` and `row_key` are the pieces of the keys (`None` for a key not read). The properties are written to `row`.
     #[must_use]
     pub fn new(
         copy: EntityRef<'a>,

@@ -21,7 +21,7 @@ use super::text::{KeyText, partition};
 /// The character that ends a level. It sorts before every character of an escaped string, so escaped strings keep their order when they are levels.
 const END: &str = "!";
 
-/// The number of possible values up to which a field is rejected as the first field of a partition key.
+/// The maximum number of possible values of a field that is rejected as the first field of a partition key.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.
@@ -58,7 +58,7 @@ impl LevelsOf {
     /// Returns the range of partitions with this prefix. Its exclusive end is the prefix with the last `!` replaced by the next character, `"`.
     ///
     /// # Errors
-    /// `KeyEncoding` if one of the given values cannot be encoded.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn ranges(self) -> Result<Vec<KeyRange>> {
         ranges(self.0, |begin| Ok(TextRange::prefix(&begin)))
     }

@@ -1,6 +1,6 @@
 //! Compile-time error messages that name the entity and the field.
 
-/// A string of up to 512 bytes that is built at compile time.
+/// A string of up to 512 bytes, built at compile time.
 #[derive(Debug)]
 pub(super) struct Message {
     bytes: [u8; 512],

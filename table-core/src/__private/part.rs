@@ -21,20 +21,20 @@ pub struct Place {
     pub end: bool,
     /// `true` if greater values are encoded as smaller strings.
     pub descending: bool,
-    /// The form of the encoded part. Its alphabet limits a range that is open at one end.
+    /// The form of the encoded part. Its alphabet limits a range open at one end.
     pub form: Form,
     /// `true` if the encoding loses information. A range then includes both of its ends, because values inside the range may have the same encoding as an
     /// excluded end.
     pub cut: bool,
 }
 
-/// Returns the position of a part that is written by the codec `C`.
+/// Returns the position of a part written by the codec `C`.
 #[must_use]
 pub const fn place<C: KeyCodec<T>, T>(literal: &'static str, end: bool) -> Place {
     Place { literal, end, descending: C::FACTS.descending, form: C::FORM, cut: false }
 }
 
-/// Returns the position of a part that is computed by the [`DerivedPart`] `C`.
+/// Returns the position of a part computed by the [`DerivedPart`] `C`.
 #[must_use]
 pub const fn derived_place<C: DerivedPart<T>, T>(literal: &'static str, end: bool) -> Place {
     Place { literal, end, descending: false, form: C::FORM, cut: true }

@@ -55,7 +55,7 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// Returns the key at which a share starts. Returns `None` for the start of the first share and the end of the last one, which are unbounded.
+/// Returns the start key of a share. Returns `None` for the start of the first share and the end of the last one, which are unbounded.
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     // The characters are in key order, which differs from their order as base64 and base32 digits. Either order puts every hash into exactly one share.
     let characters: Vec<char> =
@@ -80,7 +80,7 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
 /// Computes a range of partitions from each prefix with `partitions`, and returns the key ranges of all rows in these partitions.
 ///
 /// # Errors
-/// `KeyEncoding` if a given value cannot be encoded.
+/// `KeyEncoding` if a value cannot be encoded in the key.
 pub(super) fn ranges(
     begin: impl Into<KeyTexts>,
     partitions: impl Fn(String) -> Result<TextRange>,

@@ -95,7 +95,7 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the value if its key equals the key under which the entity is stored. Called by `from_entity` if it does not decode the key.
+/// Returns the value if its key equals the stored entity's key. Called by `from_entity` if it does not decode the key.
 ///
 /// # Errors
 /// `EntityMismatch`, with both keys, if the keys differ.
@@ -117,8 +117,7 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     Ok(value)
 }
 
-/// Returns an error. Trait methods that are generated for an invalid declaration call this function, so rustc reports only the errors in the declaration
-/// itself.
+/// Returns an error. Trait methods generated for an invalid declaration call this function, so rustc reports only the errors in the declaration itself.
 ///
 /// # Errors
 /// This function always returns an error. A program with such a declaration does not compile.

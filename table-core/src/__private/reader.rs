@@ -15,8 +15,8 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// The state of a reader of one entity: the key text and properties that have not been read yet, and the first error. Generated code contains `let … else {
-/// return reader.fail() }`, because `?` compiles more slowly.
+/// A reader of one entity: the key text and properties not yet read, and the first error. Generated code contains `let … else { return reader.fail() }`,
+/// because `?` compiles more slowly.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
@@ -151,7 +151,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(encoded).is_some()
     }
 
-    /// Returns `true` if the value in a key equals the property in which the same field is stored. Otherwise records an error.
+    /// Returns `true` if the value in a key equals the property that stores the same field. Otherwise records an error.
     pub fn is_also<T>(
         &mut self,
         field: &'static str,

@@ -34,7 +34,7 @@ impl RowsOf {
         f.debug_tuple(name).field(self).finish()
     }
 
-    /// Creates a selection of all rows in these partitions.
+    /// Creates a selection of all rows in the given partitions.
     #[must_use]
     pub fn new(partitions: impl Into<KeyTexts>) -> Self {
         Self { partitions: partitions.into(), row_key: KeyText::new() }
@@ -52,20 +52,20 @@ impl RowsOf {
         Self { row_key: self.row_key.part(field, value, encode), ..self }
     }
 
-    /// Selects the rows with this prefix.
+    /// Selects the rows whose `RowKey` starts with the prefix.
     pub fn select<E, C: Class, F>(self) -> Selection<E, C, F> {
         Selection::new(self.ranges())
     }
 
-    /// Returns the key ranges of the rows with this prefix.
+    /// Returns the key ranges of the rows whose `RowKey` starts with the prefix.
     ///
     /// # Errors
-    /// `KeyEncoding` if one of the given values cannot be encoded.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn ranges(self) -> Result<Vec<KeyRange>> {
         self.finish(|begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// Selects the rows with exactly this key. Called if every part of the key is given.
+    /// Selects the rows whose `RowKey` equals the prefix. Called if every key part is given.
     pub fn select_points<E, C: Class, F>(self) -> Selection<E, C, F> {
         Selection::new(self.finish(|row_key| Ok(TextRange::exactly(row_key))))
     }

@@ -16,8 +16,8 @@ use super::message::Message;
 /// Fails if the members of a set or group are in different tables, if their rows or the rows of their indexes cannot be distinguished (PAT-HET-1), or if two
 /// members have the same schema name.
 ///
-/// `current` contains, for each member, the position of the current version of its type. If it is empty, no member is a version of another one. The versions of
-/// one type may share an index.
+/// `current` contains, for each member, the position of the current version of its type. It is empty if no member is a version of another. Versions of one type
+/// may share an index.
 ///
 /// # Panics
 /// Panics at compile time if the members do not form a set or group.
@@ -27,7 +27,7 @@ pub const fn require_members(members: &[&EntitySchema], current: &[usize], of: &
         let mut left = 0;
         while left < right {
             let (one, other) = (members[left], members[right]);
-            // An invalid declaration has a schema without keys. The derive on the member reports the errors.
+            // An invalid declaration has a schema without keys. The derive on the member reports its errors.
             if !one.row_key.is_empty() && !other.row_key.is_empty() {
                 require_pair(one, other, of);
                 if current.is_empty() || current[left] != current[right] {
@@ -137,7 +137,7 @@ const fn has_open_end(owner: &EntitySchema) -> bool {
     !schema::begins(owner.row_key, owner.row_key)
 }
 
-/// Fails if an entity with parts (see `table_patterns::relation`) can have a row key that is a prefix of another entity's row key (PAT-CK-1).
+/// Fails if an entity with parts (see `table_patterns::relation`) can have a row key that is a prefix of another entity's (PAT-CK-1).
 ///
 /// # Panics
 /// Panics at compile time if the entity can have such a row key.
@@ -155,8 +155,7 @@ pub const fn require_owner(owner: &EntitySchema) {
     }
 }
 
-/// Returns the schemas of the set to which an entity belongs, for the constant `SET_SCHEMAS`. Fails if a member's index row could also be read as a member of
-/// the set.
+/// Returns the schemas of an entity's set, for the constant `SET_SCHEMAS`. Fails if a member's index row could also be read as a member of the set.
 ///
 /// # Panics
 /// Panics at compile time if such an index row is possible.
@@ -192,8 +191,8 @@ pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Op
     mixed::read_own_as::<E, P>(entity)
 }
 
-/// Returns the properties that a projection reads, without key fields (`select`). Includes the property that stores an entity's kind if that property
-/// distinguishes the entity's type. Members of a set that have no kind are recognised by the absence of the property, unless they declare it themselves.
+/// Returns the properties read by a projection, without key fields (`select`). Includes the property that stores an entity's kind if that property
+/// distinguishes the entity's type. Set members without a kind are recognised by the absence of the property, unless they declare it themselves.
 #[must_use]
 pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N]) -> Select {
     let is_without_kind = !E::SET_SCHEMAS.is_empty() && !E::SCHEMA.declares(ENTITY_TYPE);

@@ -1,4 +1,4 @@
-//! Ceilings (the declared maximum costs of access patterns): the order of cost classes, and checks that a selection is within its ceiling.
+//! Ceilings (the declared maximum costs of access patterns): the order of cost classes, and the check of a selection against its ceiling.
 
 use std::marker::PhantomData;
 
@@ -63,7 +63,7 @@ pub trait SameSource<F> {}
 
 impl<F> SameSource<F> for F {}
 
-/// An access pattern of `E` that reads the source `F` and does not have a selection yet. `access_patterns!` calls the method named after the ceiling, so rustc
+/// An access pattern of `E` that reads the source `F`, before its selection is known. `access_patterns!` calls the method named after the ceiling, so rustc
 /// points at the ceiling in the declaration if the selection costs more.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]

@@ -44,8 +44,8 @@
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
-/// The macro expands to a type without values. Each pattern becomes a function that returns the selection and has the visibility of the list. `PATTERNS`
-/// contains all patterns as data, in declaration order: [`AccessPattern`](crate::access::AccessPattern).
+/// The macro expands to an empty enum. Each pattern becomes a function that returns the selection and has the visibility of the enum. `PATTERNS` contains all
+/// patterns as data, in declaration order: [`AccessPattern`](crate::access::AccessPattern).
 ///
 /// # Ceilings
 ///
@@ -74,8 +74,8 @@
 /// }
 /// ```
 ///
-/// A selection has the class of its ceiling even if it is cheaper. Callers therefore compile unchanged if the pattern later becomes as expensive as declared.
-/// A pattern that reads an index declares that index as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
+/// A selection has the class of its ceiling even if it is cheaper. Callers therefore compile unchanged if the pattern later becomes as expensive as declared. A
+/// pattern that reads an index declares that index as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
 #[macro_export]
 macro_rules! access_patterns {
     (
@@ -141,7 +141,7 @@ macro_rules! access_patterns {
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 
-    // The name of the ceiling is passed twice: once to be matched, and once as a token that keeps its span in the declaration.
+    // The name of the ceiling is passed twice: once for matching, and once as a token with its span in the declaration.
     (@ask fanout $word:ident ($most:expr) $asked:ident, $selection:expr) => { $asked.$word($most, $selection) };
     (@ask point $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask range $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };

@@ -10,8 +10,8 @@ use crate::entity::FromEntity;
 use crate::odata::{EntityBody, deserialize_entity, serialize_entity};
 use crate::query::EntityRef;
 
-/// Serialises the key and the properties, with `odata.etag` and `Timestamp` if the entity was read from a store. Returns an error for a time that is out of
-/// range (TYPE-6).
+/// Serialises the key and the properties, with `odata.etag` and `Timestamp` if the entity was read from a store. Returns an error for an out-of-range time
+/// (TYPE-6).
 ///
 /// ```
 /// use table_core::TableEntity;

@@ -13,7 +13,7 @@ use crate::property;
 /// A value that can be compared with a column of type `T`.
 ///
 /// Implement this trait for a custom [`Property`](crate::Property) type to compare columns of that type. The value must have the same Edm type. Columns of
-/// `Option<T>` then also accept the value. The parameter `As` distinguishes the two kinds of columns; rustc infers it.
+/// `Option<T>` then also accept the value. The parameter `As` distinguishes columns of `T` from columns of `Option<T>`; rustc infers it.
 ///
 /// ```
 /// use table_core::{Entity, column::Operand};

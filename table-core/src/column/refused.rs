@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
 
-/// A column that is a property. [`KeyColumn`] does not implement this trait, so a method that requires it does not compile for a key column, and the error
+/// A column of a stored property. [`KeyColumn`] does not implement this trait, so a method that requires it does not compile for a key column, and the error
 /// message explains why.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
@@ -37,21 +37,21 @@ macro_rules! named_otherwise {
 }
 
 named_otherwise! {
-    /// Required by comparison methods that are named as in other libraries, such as `equals`.
+    /// Required by comparison methods named as in other libraries, such as `equals`.
     Compares: "write `eq`, `ne`, `gt`, `ge`, `lt` or `le`", "the column and the value stay the same: `{E}::….eq(…)`";
     /// Required by methods that compare with a range, such as `between`.
     Ranges: "write `{E}::….ge(…).and({E}::….le(…))`", "a range is two comparisons of the same column, with its smallest and its largest value";
-    /// Required by methods that mean `is_in` but have a different name.
+    /// Required by equivalents of `is_in` named as in other libraries.
     Lists: "write `is_in`", "the values stay the same: `{E}::….is_in([…])`";
-    /// Required by methods that mean the opposite of `is_in`.
+    /// Required by negations of `is_in`.
     ListsOthers: "write `is_in([…])`, and `!` before the column", "`!{E}::….is_in([…])` matches the entities whose property is none of the values";
-    /// Required by methods that mean `starts_with` but have a different name.
+    /// Required by equivalents of `starts_with` named as in other libraries.
     Begins: "write `starts_with`", "`{E}::….starts_with(\"…\")` matches the texts that start with a prefix";
-    /// Required by methods that combine conditions, such as `and`, when they are called on a column.
+    /// Required by methods that combine conditions, such as `and`, when called on a column.
     Combines: "write a comparison first: `{E}::….eq(…).and(…)`", "a column of `bool` is a condition itself: `{E}::… & {E}::….eq(…)`, and `!{E}::…`";
-    /// Required by methods that mean `is_absent` but have a different name.
+    /// Required by equivalents of `is_absent` named as in other libraries.
     Absent: "write `is_absent()`", "`{E}::….is_absent()` matches the entities that lack the property";
-    /// Required by methods that mean the opposite of `is_absent`.
+    /// Required by negations of `is_absent`.
     Present: "write `is_absent()`, and `!` before the column", "`!{E}::….is_absent()` matches the entities that have the property";
 }
 
@@ -161,7 +161,7 @@ where
     }
 }
 
-/// Sort-order methods, named as in other libraries. They return the column, because the query's `order_by` does not compile anyway and its error message is
+/// Sort-order methods named as in other libraries. They return the column, because the query's `order_by` does not compile anyway and its error message is
 /// sufficient.
 impl<E, T, K> Column<E, T, K> {
     #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Roles of columns: whether a patch can set them, and whether a projection can read them.
+//! Column roles: settable by a patch, and readable by a projection.
 
 use table_store::Result;
 
@@ -6,7 +6,7 @@ use crate::column::{Column, KeyColumn};
 use crate::property::Property;
 use crate::query::EntityRef;
 
-/// Marks a [`Column`] that no index and no key depends on. A patch can set such a column.
+/// Marks a [`Column`] on which neither the key nor an index depends. A patch can set such a column.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -28,8 +28,8 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// Marks a [`Column`] that an index may depend on, or that copies include. A patch of a [`Table`](crate::Table) cannot set such a column: the patch does not
-/// read the old value, so it could not update the index. If an index has a function in `when`, all columns of the entity have this marker.
+/// Marks a [`Column`] that an index may depend on or copies may include. A patch of a [`Table`](crate::Table) cannot set such a column: the patch does not read
+/// the old value, so it could not update the index. If an index has a function in `when`, all columns of the entity have this marker.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -55,8 +55,8 @@ pub enum Plain {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
-/// Marks a [`Column`] of a property that the key depends on, such as an instant whose hour is in the key. No patch can set such a column, because the key of
-/// an entity cannot change.
+/// Marks a [`Column`] of a property the key depends on, such as an instant whose hour is in the key. No patch can set such a column, because the key of an
+/// entity cannot change.
 ///
 /// ```
 /// # use chrono::{DateTime, Utc};
@@ -95,7 +95,7 @@ pub trait Patchable {}
 #[diagnostic::do_not_recommend]
 impl Patchable for Plain {}
 
-/// A marker for columns on which the key does not depend. A patch that maintains the indexes of the entity can set such a column.
+/// A marker for columns on which the key does not depend. A patch that maintains the entity's indexes can set such a column.
 ///
 /// ```
 /// use table_core::column::{Indexed, OutsideKey};
@@ -119,7 +119,7 @@ impl OutsideKey for Plain {}
 #[diagnostic::do_not_recommend]
 impl OutsideKey for Indexed {}
 
-/// A column of `E` that a patch can set.
+/// A column of `E` settable by a patch.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -161,7 +161,7 @@ impl<E, T: Property, K: Patchable> Settable<E> for Column<E, T, K> {
     }
 }
 
-/// A column or key field that a projection can read.
+/// A column or key field readable by a projection.
 ///
 /// ```
 /// # use table_core::Entity;

@@ -99,7 +99,7 @@ impl<E> IndexOf<E> {
         (self.entry)(entity)
     }
 
-    /// Returns the key of the entity that a copy or list entry belongs to.
+    /// Returns the key of the entity that owns a copy or list entry.
     ///
     /// # Errors
     /// `EntityMismatch` if the stored row does not belong to this index.

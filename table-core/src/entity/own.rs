@@ -1,4 +1,4 @@
-//! Functions that read rows from a table with rows of several declared types.
+//! Functions that read rows of one type from a table of several declared types.
 
 use table_store::Result;
 
@@ -48,7 +48,7 @@ pub(crate) fn read_own_again<T: FromEntity>(
 /// Replaces the previous value with the value in `read`. Returns `false` if `read` contains no value.
 #[inline]
 pub(crate) fn put<T>(place: &mut Option<Versioned<T>>, read: Result<Option<Versioned<T>>>) -> Result<bool> {
-    // Without `?`, the entity is moved only once.
+    // A `match` instead of `?` moves the entity only once.
     match read {
         Ok(Some(entity)) => {
             *place = Some(entity);

@@ -10,9 +10,9 @@ use crate::query::EntityRef;
 /// Checks that each entity equals itself after a round trip: `from_entity(to_entity(entity)) == entity`. Use this function to test a declaration, with
 /// entities whose fields are at the limits of their ranges. The function stores nothing.
 ///
-/// The law holds for every type that this crate stores, except `DateTime<Utc>`, which is truncated to 100 ns, the precision of an `Edm.DateTime`
-/// (TICK-6). Truncate such values when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or [`ticks::now`](crate::ticks::now).
-/// A custom `Property`, a custom codec or a JSON property may also violate it.
+/// The law holds for every type stored by this crate, except `DateTime<Utc>`, which is truncated to 100 ns, the precision of an `Edm.DateTime` (TICK-6).
+/// Truncate such values when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or [`ticks::now`](crate::ticks::now). A custom `Property`,
+/// a custom codec or a JSON property may also violate it.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

@@ -1,8 +1,8 @@
-//! Types that represent tables. They are used to check at compile time that a transaction writes to one table only (EGT-1).
+//! Types that represent tables, used to check at compile time that a transaction writes to one table only (EGT-1).
 
 use crate::entity::ToEntity;
 
-/// A table that is named in a schema. `NUMBER` is the [`table_number`] of the table's name.
+/// A table named in a schema. `NUMBER` is the [`table_number`] of the table's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedTable<const NUMBER: u64> {}
 
@@ -37,7 +37,7 @@ impl<const NUMBER: u64> SameTable<Self> for NamedTable<NUMBER> {}
 impl<const NUMBER: u64> SameTable<AnyTable> for NamedTable<NUMBER> {}
 impl<T> SameTable<T> for AnyTable {}
 
-/// An entity that a transaction on the table of `E` can write: both are stored in the same table, or one of them has no schema.
+/// An entity writable in a transaction on the table of `E`: both types are stored in the same table, or one of them has no schema.
 ///
 /// ```
 /// use table_core::entity::SharesTable;
@@ -65,7 +65,8 @@ pub trait SharesTable<E> {}
 #[diagnostic::do_not_recommend]
 impl<M: ToEntity, E: ToEntity> SharesTable<E> for M where M::Table: SameTable<E::Table> {}
 
-/// Returns the number that represents a table as a const argument. Names that differ only in case have the same number, as in the service (TBL-2).
+/// Returns a hash of a table's name, which identifies the table in const generic arguments. Names that differ only in case have the same hash, as in the
+/// service (TBL-2).
 #[must_use]
 pub const fn table_number(name: &str) -> u64 {
     let (mut hash, mut rest) = (0xcbf2_9ce4_8422_2325, name.as_bytes());

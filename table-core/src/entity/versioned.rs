@@ -16,7 +16,7 @@ use crate::row::Row;
 use crate::schema::EntitySchema;
 use crate::ticks;
 
-/// A value and the version that it had when it was read.
+/// A value with the version it had when it was read.
 ///
 /// ```
 /// use table_core::{ETag, Versioned};
@@ -33,7 +33,7 @@ pub struct Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Combines a value with the version that it had when it was read. The Timestamp is in [ticks].
+    /// Combines a value with the version it had when it was read. The Timestamp is in [ticks].
     pub const fn new(value: T, etag: ETag, timestamp: u64) -> Self {
         Self { value, etag, timestamp }
     }
@@ -107,7 +107,7 @@ impl<T> Versioned<T> {
         }
     }
 
-    /// Wraps a value that was read from a stored entity, and adds the entity's version.
+    /// Wraps a value read from a stored entity, and adds the entity's version.
     #[inline]
     pub(crate) fn of(value: T, entity: EntityRef<'_>) -> Self {
         Self::new(value, entity.etag(), entity.row.timestamp())

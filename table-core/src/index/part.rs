@@ -26,7 +26,7 @@ pub trait IndexPart {
     /// Returns the value to index, or `None` if the entity is not indexed.
     fn indexed(&self) -> Option<&Self::Part>;
 
-    /// Converts a value that was read from a key to the field's type.
+    /// Converts a value read from a key to the field's type.
     fn from_part(part: Self::Part) -> Self;
 }
 

@@ -38,12 +38,12 @@ use crate::row::RowWriter;
     label = "this index is a list of keys; read the list, then the entities it names (PAT-IX-3)"
 )]
 pub trait CopyIndex: Index {
-    /// The properties that a copy does not store because its key contains them.
+    /// The properties omitted from copies because the copy's key contains them.
     const KEY_PROPERTIES: &'static [&'static str] = &[];
-    /// The properties of a copy from which the entity's key is computed (`Index::owner`).
+    /// The properties of a copy used by `Index::owner` to compute the entity's key.
     const OWNER: &'static [&'static str] = &[];
 
-    /// Appends the properties that a copy stores only in its key.
+    /// Appends the properties stored only in a copy's key.
     ///
     /// # Errors
     /// `EntityMismatch` if the stored key does not have the form of this index's keys.
@@ -90,7 +90,7 @@ pub trait CopyIndex: Index {
     note = "an `index_entity` stores keys only; no entity can be read from it"
 )]
 pub trait FromCopy<I: Index>: Sized {
-    /// Returns the properties that a read of this type requires (DQ-13).
+    /// Returns the properties required to read this type (DQ-13).
     #[must_use]
     fn select_copy() -> Select {
         Select::All
@@ -105,7 +105,7 @@ pub trait FromCopy<I: Index>: Sized {
 
 /// An index whose copies contain the property with the hash `PROPERTY`, either as a property or in the key. Only `#[derive(Entity)]` implements this trait.
 ///
-/// The hash is computed from the property's name, and represents the property as a const argument.
+/// The hash is computed from the property's name, and identifies the property in const generic arguments.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -136,11 +136,11 @@ pub trait FromCopy<I: Index>: Sized {
 )]
 pub trait Includes<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 
-/// Allows a projection to read fields of the entity's key from any index, because every copy identifies its entity.
+/// Allows a projection to read the entity's key fields from any index, because every copy identifies its entity.
 impl<I: CopyIndex> Includes<0, true> for I {}
 
-/// Returns the properties that a projection of copies needs. If `of_key` is `true`, the projection includes fields of the entity's key, and also
-/// needs the properties that determine that key.
+/// Returns the properties needed to read a projection from copies. If `of_key` is `true`, the projection includes the entity's key fields, and also needs the
+/// properties that determine that key.
 pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     match P::select() {
         Select::Names(names) if of_key => {
@@ -151,7 +151,7 @@ pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select
     }
 }
 
-/// Reads a copy as a projection. If `of_key` is `true`, fields of the entity's key are read from that key instead of the copy's key.
+/// Reads a copy as a projection. If `of_key` is `true`, the entity's key fields are read from the entity's key instead of the copy's key.
 pub(crate) fn read_copy<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -> Result<P> {
     let select = P::select();
     let owner = if of_key { Some(I::owner(copy)?) } else { None };

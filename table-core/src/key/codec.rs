@@ -1,7 +1,7 @@
 //! Codecs encode typed values as pieces of a key. Every codec satisfies the laws below.
 //!
 //! # Laws
-//! The laws hold for a codec `C` for `T` and all values `a` and `b` that it accepts. `enc` is [`KeyCodec::encode`], and `decode` is [`KeyCodec::decode`].
+//! The laws hold for a codec `C` for `T` and all values `a` and `b` it accepts. `enc` is [`KeyCodec::encode`], and `decode` is [`KeyCodec::decode`].
 //!
 //! - **K1** `decode(enc(a)) = a`.
 //! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
@@ -9,8 +9,8 @@
 //!   reverse. Strings are ordered by UTF-16 code units, as in the service.
 //! - **K4** `enc(a)` consists of characters in [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
-//! A codec rejects a value that it cannot encode within these laws. It never truncates a value, changes its case or replaces characters.
-//! [`laws`] checks the laws for given values.
+//! A codec rejects a value it cannot encode within these laws. It never truncates a value, changes its case or replaces characters. [`laws`] checks the laws
+//! for given values.
 //!
 //! | values | codec | encoding |
 //! |---|---|---|
@@ -27,7 +27,7 @@
 //! | strings | [`Text`] | unchanged, if legal |
 //! | | [`Without`] | unchanged, if the separator does not occur |
 //! | | [`Escaped`] | any string, in the same order |
-//! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes that other programs use |
+//! | | [`Caret`], [`Percent`], [`Bars`] | any string, with escapes used by other programs |
 //! | | [`Base64`] | any string, in Base64 |
 //! | IP addresses | [`IpAddress`] | with leading zeros: `192.168.000.001` |
 //! | `bool`, `char`, `Uuid` | [`Boolean`], [`CodePoint`], [`Guid`] | one digit, six digits, 36 characters |
@@ -37,7 +37,7 @@
 //! | values with a fixed-width codec | [`Desc`] | like the codec, but in descending order |
 //! | numbers, instants | [`Inverted`] | a constant minus the value |
 //!
-//! A [`DerivedPart`] does not determine its field, so the field is also stored as a property:
+//! The field of a [`DerivedPart`] cannot be recovered from the key, so it is also stored as a property:
 //!
 //! | part | encoding |
 //! |---|---|
@@ -178,8 +178,8 @@ pub struct Facts {
     /// The description of a mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid.
     /// `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
     pub fault: Option<&'static str>,
-    /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
-    /// such a codec for a field that is also a property, because the key would differ from the stored property.
+    /// `true` if the codec writes digits that are missing from a property of this type, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
+    /// such a codec for a field also stored as a property, because the key would differ from the stored property.
     pub finer_than_property: bool,
     /// `true` if the codec writes a string as it is, and refuses strings that do not match the form. `#[derive(Entity)]` then rejects changes to the string
     /// that never match the form, such as lower case for a ULID.
@@ -187,7 +187,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The facts that hold for most codecs: ascending, with many possible values that do not follow time, and without a mistake in the arguments.
+    /// The facts of most codecs: ascending, with many possible values that do not follow time, and with valid arguments.
     pub const NONE: Self = Self {
         descending: false,
         cardinality: None,
@@ -198,7 +198,7 @@ impl Facts {
     };
 }
 
-/// A codec that writes values of `T` as a piece of a key and reads them back. Each codec is a type without values.
+/// A codec that writes values of `T` as a piece of a key and reads them back. A codec is a type that is never instantiated.
 ///
 /// Implement this trait for a custom codec. The codec must satisfy the laws of this module; test it with [`laws`].
 ///
@@ -249,8 +249,8 @@ pub trait KeyCodec<T> {
     /// then contain a part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string that is hashed for a value: by default, the encoding of the value. The string is not stored in the key, so
-    /// it may contain characters that keys cannot contain.
+    /// Appends the string to hash for a value: by default, the value's encoding. The string is not stored in the key, so it may contain characters that keys
+    /// cannot contain.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`encode`](Self::encode), except that illegal characters and excessive length are accepted.
@@ -272,8 +272,8 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a prefix is a prefix of the encodings of exactly those
-/// strings that have the prefix.
+/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a prefix is a prefix of exactly the encodings of strings with
+/// that prefix.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};
@@ -310,7 +310,7 @@ pub trait TextCodec: KeyCodec<String> {
     note = "`inverted` is descending without `desc`; for a week, store its Monday as a field of its own and write `desc(monday)`"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
-    /// Appends an encoding that has the same form as the output of [`encode`](KeyCodec::encode), but sorts in reverse order.
+    /// Appends an encoding with the same form as the output of [`encode`](KeyCodec::encode), but in reverse sort order.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].

@@ -1,6 +1,6 @@
 //! Line-by-line differences between two texts.
 
-/// Returns the lines that differ between two texts. A line that only `old` contains has the prefix `-`, and a line that only `new` contains has the prefix `+`.
+/// Returns the lines that differ between two texts. Lines found only in `old` are prefixed with `-`, lines found only in `new` with `+`.
 ///
 /// Lines in a longest common subsequence of both texts count as equal.
 pub(super) fn diff(old: &str, new: &str) -> String {

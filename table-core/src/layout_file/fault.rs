@@ -7,7 +7,7 @@ use table_store::{ErrorCode, Fault, quoted};
 
 use crate::schema::Compatibility;
 
-/// A request to review the differences, written at the top of each layout file and in the error for a difference.
+/// The review notice at the top of each layout file and in the error for a difference.
 pub(super) const HEAD: &str = "review the changes before you commit them";
 
 /// The maximum number of characters in a report of differences.

@@ -9,13 +9,13 @@ use crate::layout_file::golden::{Golden, Layout};
 use crate::schema::token::{Tokens, token};
 use crate::schema::{RemovedProperties, StoredSchema};
 
-/// The number of row bytes written on each line.
+/// The number of row bytes per line.
 const BYTES: usize = 32;
 
-/// The section of a layout file for one entity type.
+/// A section of a layout file, which describes one entity type.
 pub(super) struct Section {
     pub(super) schema: StoredSchema,
-    /// The properties that have been removed from the schema and that older rows may still contain.
+    /// The properties removed from the schema that older rows may still contain.
     pub(super) removed: RemovedProperties,
     pub(super) golden: Vec<Golden>,
     pub(super) text: String,

@@ -50,8 +50,7 @@ impl Layout {
         })
     }
 
-    /// Returns a description of the mismatch if a golden row cannot be read with the program's schema, or if the entity that is read from it has a different
-    /// key.
+    /// Returns a description of the mismatch if a golden row cannot be read with the program's schema, or if the entity read from it has a different key.
     pub(super) fn fault(&self, golden: &Golden) -> Option<String> {
         let Golden { partition_key, row_key, row } = golden;
         let row = Row::from_bytes(Arc::from(row.as_slice()));

@@ -44,14 +44,14 @@ pub trait Chunked: Sized {
     /// Appends the value to a row, as one property for each chunk.
     ///
     /// # Errors
-    /// `PropertyValueTooLarge`, with the name, if the value needs more than [`MOST_CHUNKS`].
+    /// `PropertyValueTooLarge`, with the name, if the value needs more than [`MOST_CHUNKS`] chunks.
     fn write_chunks(&self, name: &str, row: &mut RowWriter) -> Result<()>;
 
     /// Reads the value from a row.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent, has a different type, or is not stored in full chunks (except the last); `Corrupted` if the bytes are not a
-    /// row.
+    /// `EntityMismatch` if the value is absent or has a different type, if a chunk is missing, or if a chunk other than the last is not full; `Corrupted` if
+    /// the bytes are not a row.
     fn read_all(row: RowView<'_>, name: &str) -> Result<Self>;
 
     /// Reads the value for generated code. On failure, returns `None` and stores the error in `search`.
@@ -94,7 +94,7 @@ fn broken(how: String) -> Error {
     Error::of(PropertyFault::Chunks(how))
 }
 
-/// Returns the error for a chunk that is neither the last one nor full. The probable cause is that chunks of an earlier, longer value remain.
+/// Returns the error for a chunk that is neither the last one nor full. The probable cause is leftover chunks of an earlier, longer value.
 fn require_full(index: usize) -> Error {
     broken(format!("chunk {index} is not the last and not full"))
 }

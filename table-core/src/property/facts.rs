@@ -2,7 +2,7 @@
 
 use table_store::EdmType;
 
-/// The facts about a property type that generated code needs.
+/// The facts about a property type needed by generated code.
 #[derive(Clone, Copy, Debug)]
 pub struct PropertyFacts {
     /// The Edm type of the stored value.

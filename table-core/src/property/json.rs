@@ -120,7 +120,7 @@ impl<T: Serialize + DeserializeOwned> Property for Json<T> {
     }
 }
 
-/// A type whose values generated code stores as JSON: any type that implements serde's `Serialize` and `DeserializeOwned`.
+/// A type stored as JSON by generated code: any type that implements serde's `Serialize` and `DeserializeOwned`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be stored as JSON: serde cannot write or cannot read it",

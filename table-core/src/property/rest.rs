@@ -1,4 +1,4 @@
-//! A collection of an entity's remaining properties: the properties that no field declares.
+//! A collection of an entity's undeclared properties.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::property::fault::PropertyFault;
 use crate::row::{RowView, RowWriter};
 use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema, UNCLAIMED};
 
-/// A type that collects the properties that no field declares: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
+/// A type that collects the properties not declared by any field: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///
-/// Collected properties are written back, even by `replace` and `update`, so data that other programs have written is preserved. Names are case-sensitive, as
-/// in the store (PROP-1). Copies of an index without `include(…)` also contain these properties.
+/// Collected properties are written back, even by `replace` and `update`, so data written by other programs is preserved. Names are case-sensitive, as in the
+/// store (PROP-1). Copies in an index without `include(…)` also contain these properties.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema, UNCLAIMED};
     note = "write `BTreeMap<String, Value>`, with `std::collections::BTreeMap` and `table_core::Value`"
 )]
 pub trait Rest: Sized {
-    /// Collects from a row the properties that the schema does not declare. The row stores the entity or, if `index` is `Some`, its copy in this index.
+    /// Collects a row's undeclared properties. The row stores the entity or, if `index` is `Some`, its copy in this index.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -57,7 +57,7 @@ pub trait Rest: Sized {
     /// Appends the collected properties to a row. The row stores the entity or, if `index` is `Some`, its copy in this index.
     ///
     /// # Errors
-    /// `DuplicatePropertiesSpecified` if a collected property has a name that the schema declares or under which the copy stores a key field or its mark;
+    /// `DuplicatePropertiesSpecified` if a collected property's name is declared by the schema, or if the copy uses it for a key field or its deletion mark;
     /// `OutOfRangeInput` if a time is outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
     fn write_rest(
         &self,
@@ -78,7 +78,7 @@ pub trait Rest: Sized {
     }
 }
 
-/// Returns `true` if the entity's schema declares this name.
+/// Returns `true` if the entity's schema declares a property with this name.
 fn entity_names(design: &EntitySchema, name: &str) -> bool {
     design.declares(name) || (design.kind.is_some() && name == ENTITY_TYPE)
 }
@@ -88,7 +88,7 @@ fn copies_name(index: Option<&IndexSchema>, name: &str) -> bool {
     index.is_some_and(|index| index.properties.iter().any(|property| property.name == name))
 }
 
-/// Returns `true` if the property of a copy in the index is its mark.
+/// Returns `true` if the row is a copy in an index and `name` is the property that marks it for deletion.
 fn marks_copy(index: Option<&IndexSchema>, name: &str) -> bool {
     index.is_some() && name == UNCLAIMED
 }

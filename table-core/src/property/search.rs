@@ -4,8 +4,8 @@ use table_store::{Error, Result, ValueRef};
 
 use crate::row::{RowReader, RowView};
 
-/// The state of generated code that reads a row. It stores the first error until the row has been read, because a `?` for each property would compile more
-/// slowly than a `let … else`.
+/// The state of generated code that reads a row. The first error is stored and returned after the row has been read, because a `?` for each property would
+/// compile more slowly than a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
     pub(super) row: RowReader<'a>,
@@ -20,13 +20,13 @@ impl<'a> Search<'a> {
         Self { row: RowReader::new(row), error: None }
     }
 
-    /// Sets the expected shape (the encoded names and types of the properties): the shape of rows that this program writes.
+    /// Sets the expected shape (the encoded names and types of the properties): the shape of rows written by this program.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.row.expect(shape);
     }
 
-    /// Returns a view of the row that is being read.
+    /// Returns a view of the row being read.
     #[must_use]
     pub const fn view(&self) -> RowView<'a> {
         self.row.row()

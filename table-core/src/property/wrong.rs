@@ -49,8 +49,7 @@ where
     }
 }
 
-/// Declares kinds of types and, for each kind, a trait that the kind does not implement. The trait's error message suggests a declaration to write instead of
-/// the type `T`.
+/// Declares kinds of types and, for each kind, a trait that the kind does not implement. The trait's error message suggests a replacement for the type `T`.
 macro_rules! kinds {
     ($($(#[$docs:meta])* $kind:ident, $property:ident: $fact:literal, $form:literal, $note:literal;)*) => {$(
         $(#[$docs])*
@@ -76,13 +75,13 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A type with several values, such as a `BTreeSet`.
+    /// A collection, such as a `BTreeSet`.
     List, ListProperty: "[T050] `{T}` cannot be a property: a property has one value", "write `#[property(json)]` above this field",
         "`#[property(json)]` stores the values as JSON in one property, without filters; values that are queried or grow without limit are entities of their own";
-    /// A type with several values of different types: a tuple.
+    /// A tuple.
     Tuple, TupleProperty: "[T050] `{T}` cannot be a property: a property has one value", "write a field for each value, or `#[property(json)]` above this field",
         "fields of their own can be filtered; `#[property(json)]` stores the values as a JSON array in one property";
-    /// A type with keys and values, such as a `HashMap`.
+    /// A map, such as a `HashMap`.
     Map, MapProperty: "[T050] `{T}` cannot be a property: a property has one value", "write `#[property(json)]` above this field",
         "`#[property(json)]` stores the map as JSON in one property; `#[property(rest)]` stores each entry of a `BTreeMap<String, table_core::Value>` as a property";
     /// A JSON value, such as `serde_json::Value`.
@@ -94,10 +93,10 @@ kinds! {
     /// Text in a type other than `String`.
     Text, TextProperty: "[T050] `{T}` cannot be a property", "write `String`",
         "an entity owns its texts, because they are read from the store";
-    /// A number whose width depends on the machine.
+    /// An integer whose width depends on the platform.
     Machine, MachineProperty: "[T050] `{T}` cannot be a property: its width differs between machines", "write `u64` or `i64`",
         "both are stored as `Edm.Int64`";
-    /// A number type whose range exceeds that of every Edm type.
+    /// An integer type whose range exceeds that of every Edm type.
     Wide, WideProperty: "[T050] `{T}` cannot be a property: no Edm type contains its values", "write `i64`, or `u128` for numbers without a sign",
         "an `i64` is stored as `Edm.Int64`, a `u128` as a text of 39 digits";
     /// A time without a time zone, or in a time zone other than UTC.
@@ -112,7 +111,7 @@ kinds! {
     /// An integer that cannot be zero.
     Positive, PositiveProperty: "[T050] `{T}` cannot be a property", "write the integer, such as `u32`",
         "an integer of an Edm type may be zero; the program converts it with `try_from`";
-    /// A value that is stored behind a pointer, such as an `Rc`.
+    /// A value behind a shared pointer, such as an `Rc`.
     Shared, SharedProperty: "[T050] `{T}` cannot be a property", "write the type without `Arc` or `Rc`",
         "an entity owns its values, because they are read from the store";
 }

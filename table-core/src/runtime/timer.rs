@@ -1,4 +1,4 @@
-//! The timer of the default sleep function. One thread of the process wakes the tasks of all sleeps.
+//! The timer behind the default sleep function. One thread per process wakes all sleeping tasks.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,10 +9,10 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use std::{io, mem, process, thread};
 
-/// The time after which the thread ends if no task sleeps.
+/// The time without sleeping tasks after which the thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The maximum time for which a sleep blocks the thread that polls it, if no thread can be started.
+/// The maximum time a poll blocks its thread if the timer's thread cannot be started.
 const NAP: Duration = Duration::from_millis(1);
 
 /// The timer of the process.
@@ -21,22 +21,22 @@ static TIMER: Timer = Timer::new(start, IDLE);
 /// A queue of sleeping tasks, and the thread that wakes them.
 pub(super) struct Timer {
     queue: Mutex<Queue>,
-    /// Signals a sleep that ends before all others.
+    /// Notified when a new sleep ends before all others.
     changed: Condvar,
-    /// The number of sleeps that have been created.
+    /// The number of sleeps created so far.
     sleeps: AtomicU64,
     start: fn(&'static Self) -> io::Result<()>,
     idle: Duration,
 }
 
-/// The end of a sleep, and its number, which distinguishes it from other sleeps with the same end.
+/// The key of a sleep in the queue: its end and its number, which distinguishes sleeps with the same end.
 type Place = (Instant, u64);
 
 struct Queue {
     wakers: BTreeMap<Place, Waker>,
-    /// The process whose thread wakes the tasks, or `None` if no thread is running. A forked process has a copy of this value, but not of the thread.
+    /// The ID of the process whose thread wakes the tasks, or `None` if no thread is running. A forked process has a copy of this value, but not of the thread.
     thread_of: Option<u32>,
-    /// The number of the last sleep that blocked its thread, and the end of that nap.
+    /// The number of the last sleep that blocked a thread, and the time at which it stops blocking.
     nap: Option<(u64, Instant)>,
 }
 
@@ -62,14 +62,14 @@ impl Timer {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a sleep to the queue, or replaces its waker. Returns the waker if no thread is running and none can be started.
+    /// Adds a sleep to the queue, or replaces its waker. Returns the waker if no timer thread is running and none can be started.
     fn enter(&'static self, place: Place, waker: Waker) -> Result<(), Waker> {
         let mut queue = self.lock();
         if queue.thread_of.is_none_or(|id| id != process::id()) {
             if !queue.may_nap(place.1) {
                 return Err(waker);
             }
-            // IMPORTANT: the lock is held until the thread is known to run. Otherwise, other sleeps would rely on a thread that does not start.
+            // IMPORTANT: the lock is held until the thread is known to run. Otherwise, other sleeps would rely on a thread that never starts.
             if (self.start)(self).is_err() {
                 let nap = NAP.min(place.0.saturating_duration_since(Instant::now()));
                 queue.nap = Some((place.1, Instant::now() + nap));
@@ -85,7 +85,7 @@ impl Timer {
         if replaced.is_none() && is_next {
             self.changed.notify_one();
         }
-        // IMPORTANT: no waker is dropped under the lock, because this may drop a task with further sleeps.
+        // IMPORTANT: wakers are dropped after the lock is released, because dropping one may drop a task that contains further sleeps.
         drop(replaced);
         Ok(())
     }
@@ -96,7 +96,7 @@ impl Timer {
         drop(waker);
     }
 
-    /// Wakes the tasks whose sleeps have ended, until no task has slept for some time.
+    /// Wakes the tasks whose sleeps have ended. Returns once no task has slept for the idle time.
     fn run(&self) {
         while let Some(due) = self.due() {
             for waker in due {
@@ -109,8 +109,8 @@ impl Timer {
         }
     }
 
-    /// Waits for the end of the next sleep, and returns the wakers of all sleeps that have ended, in the order of their ends. Returns `None` when the thread is
-    /// no longer needed.
+    /// Waits for the next sleep to end, and returns the wakers of all ended sleeps in order of their ends. Returns `None` if no task has slept for the idle
+    /// time.
     fn due(&self) -> Option<Vec<Waker>> {
         let mut queue = self.lock();
         let mut was_idle = false;
@@ -143,13 +143,13 @@ impl Queue {
     }
 }
 
-/// A future that completes after a time. It costs no thread: the thread of its timer wakes the task.
+/// A future that completes after a given time. The timer's thread wakes its task.
 ///
 /// If no thread can be started, for example in a container with a limit on processes, the task wakes itself and is polled repeatedly. A poll then blocks for at
 /// most [`NAP`], so other tasks of the executor proceed, and tries to start the thread again.
 pub(super) struct Sleep {
     timer: &'static Timer,
-    /// The place in the queue, or `None` if the end cannot be represented. Such a sleep never ends.
+    /// The key in the queue, or `None` if the end cannot be represented. Such a sleep never ends.
     place: Option<Place>,
     is_queued: bool,
 }

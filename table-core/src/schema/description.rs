@@ -1,4 +1,4 @@
-//! The description of a schema for human readers: its keys with their parts and widths, its properties with their sizes, and its indexes.
+//! Human-readable schema descriptions: keys with their parts and widths, properties with their sizes, and indexes.
 
 use std::fmt;
 

@@ -18,8 +18,8 @@ use crate::schema::stored::StoredSchema;
 
 /// Compares an old schema with a new schema. Each change follows one of the [`EVOLUTION_RULES`].
 ///
-/// This pure function compares only schemas and reads no rows. Even if the result is [`Compatibility::NeedsRewrite`], a rewrite fails if a value cannot
-/// be stored with the new schema.
+/// This pure function compares only schemas and reads no rows. If the result is [`Compatibility::NeedsRewrite`], the rewrite itself can still fail, because a
+/// value may not be storable with the new schema.
 ///
 /// A schema compared with itself is [`Compatibility::Same`]. `Same` implies equal fingerprints. Equal fingerprints imply `Same`, unless the name of the type
 /// has changed or the names of key parts have been swapped.
@@ -54,8 +54,8 @@ pub fn compare_schemas(old: &StoredSchema, new: &StoredSchema) -> Evolution {
     compare_with_removed(old, &RemovedProperties::default(), new)
 }
 
-/// Compares two schemas like [`compare_schemas`]. A property that `new` adds is also compared with the property of the same name in `removed`, which contains
-/// the properties that were removed before `old`.
+/// Compares two schemas like [`compare_schemas`]. A property added by `new` is also compared with the property of the same name in `removed`, which contains
+/// the properties removed before `old`.
 pub(crate) fn compare_with_removed(
     old: &StoredSchema,
     removed: &RemovedProperties,

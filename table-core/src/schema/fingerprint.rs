@@ -12,8 +12,7 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 ///
 /// The canonical bytes are the UTF-8 text of the [stored schema](StoredSchema) with these differences:
 /// - the `entity` line is omitted, and table names are in lower case (TBL-2);
-/// - a field that is stored only in the entity's key is represented by its position in the key: `PartitionKey.0`, `RowKey.1`. Literals are
-///   not counted.
+/// - a field stored only in the entity's key is represented by its position in the key: `PartitionKey.0`, `RowKey.1`. Literals are not counted.
 ///
 /// The fingerprint is therefore independent of the Rust names of types and key fields, of the declaration order of properties and indexes, and of how
 /// adjacent literals are split. It cannot detect that two parts with the same codec were swapped, because only their names differ.
@@ -103,7 +102,7 @@ impl StoredSchema {
     }
 }
 
-/// Returns `true` if the original value cannot be decoded from the codec's output.
+/// Returns `true` if the codec's output cannot be decoded to the original value.
 pub(super) fn is_derived(codec: &str) -> bool {
     codec.starts_with("bucket(")
 }

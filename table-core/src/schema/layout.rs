@@ -11,8 +11,8 @@ use crate::schema::KeyPiece;
 
 /// Returns `true` if it can be proven that no string [matches](fits) both layouts. `false` means that no proof was found.
 ///
-/// A proof requires different literals at the start, different lengths, a character that one layout requires and the other excludes, or disjoint sets
-/// of characters at the same distance from the start or the end.
+/// A proof requires different literals at the start, different lengths, a character required by one layout and excluded by the other, or disjoint sets of
+/// characters at the same distance from the start or the end.
 ///
 /// ```
 /// use table_core::{Entity, schema::disjoint};
@@ -85,7 +85,7 @@ pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     }
 }
 
-/// Returns `true` if every part except the last has a fixed width, or is followed by a character that the part cannot contain.
+/// Returns `true` if every part except the last has a fixed width, or is followed by a character the part cannot contain.
 const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     let mut at = 0;
     while at + 1 < pieces.len() {
@@ -185,7 +185,7 @@ const fn longest(pieces: &[KeyPiece]) -> usize {
     units
 }
 
-/// Returns `true` if `a` requires a character that `b` excludes.
+/// Returns `true` if `a` requires a character excluded by `b`.
 const fn lacks(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     let (mut all, mut at) = (Alphabet::EMPTY, 0);
     while at < b.len() {

@@ -7,7 +7,7 @@ use table_store::EdmType;
 use crate::schema::stored::{StoredProperty, StoredSchema};
 use crate::schema::token::{Tokens, token};
 
-/// The properties that earlier schemas declared but the current schema does not, each with its last type. A row may contain them until it is replaced.
+/// Properties declared by earlier schemas but not by the current one, each with its last type. A row may contain them until it is replaced.
 ///
 /// The text format has one property on each line: `Note Edm.String`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl RemovedProperties {
         self.0.keys()
     }
 
-    /// Returns the properties. Each of them is optional, because rows that were written after its removal lack it.
+    /// Returns the properties. All are optional, because rows written after their removal lack them.
     pub(super) fn properties(&self) -> Vec<StoredProperty> {
         let property = |(name, edm): (&String, &EdmType)| StoredProperty {
             name: name.clone(),

@@ -7,8 +7,8 @@ use table_store::EdmType;
 use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 
-/// The shape of a declared entity's rows (their property names and types), computed on first use. Computing it in a constant would take more compile time
-/// than any function that is generated for the entity.
+/// The shape of a declared entity's rows (their property names and types), computed on first use. Computing it in a constant would take more compile time than
+/// any function generated for the entity.
 #[derive(Debug)]
 pub struct Shape {
     bytes: OnceLock<Vec<u8>>,
@@ -22,8 +22,8 @@ impl Shape {
         Self { bytes: OnceLock::new() }
     }
 
-    /// Returns the shape's bytes. They equal the bytes that a row writer produces for rows with all of these properties in this order, preceded by
-    /// `EntityType` if the entity has a kind. A row that lacks one of the properties has a different shape. Every call must pass the same arguments.
+    /// Returns the shape's bytes. They equal the bytes produced by a row writer for rows with all of these properties in this order, preceded by `EntityType`
+    /// if the entity has a kind. A row that lacks one of the properties has a different shape. Every call must pass the same arguments.
     #[inline]
     #[must_use]
     pub fn bytes(&self, kind: Option<&'static str>, properties: &[PropertySchema]) -> &[u8] {

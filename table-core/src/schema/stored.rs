@@ -100,7 +100,7 @@ pub enum StoredPiece {
 pub enum Source {
     /// The stored property with this name.
     Property(String),
-    /// A field that is stored only in the entity's key, identified by its Rust name.
+    /// A field stored only in the entity's key, identified by its Rust name.
     Key(String),
 }
 
@@ -139,7 +139,7 @@ pub struct StoredProperty {
 pub struct StoredIndex {
     /// The name of the index.
     pub name: String,
-    /// The kind of rows that the index stores: copies of entities, or lists of keys.
+    /// The kind of rows in the index: copies of entities, or lists of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected.
     pub unique: bool,
@@ -153,9 +153,9 @@ pub struct StoredIndex {
     pub partition_key: Option<Vec<StoredPiece>>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: Vec<StoredPiece>,
-    /// The properties that copies include, sorted by name, or `None` if copies include all properties.
+    /// The properties included in copies, sorted by name, or `None` if copies include all properties.
     pub include: Option<Vec<String>>,
-    /// The properties that a copy stores, sorted by name: the entity's key fields that the copy's key does not contain, and the included properties.
+    /// The properties stored in a copy, sorted by name: the entity's key fields missing from the copy's key, and the included properties.
     pub properties: Vec<StoredProperty>,
 }
 
@@ -192,7 +192,7 @@ impl StoredSchema {
         .normal()
     }
 
-    /// Returns the schema with a different table name. Used for tables that are opened by name.
+    /// Returns the schema with a different table name. Used for tables opened by name.
     ///
     /// ```
     /// # use table_core::{Entity, schema::{StoredSchema, compare_schemas}};

@@ -12,9 +12,9 @@ use crate::schema::fault::SchemaFault;
 use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 use crate::schema::token::{Tokens, token};
 
-/// The version of the text format that this program writes.
+/// The version of the text format written by this program.
 pub(super) const VERSION: &str = "1";
-/// The word that represents all properties. It is not a valid property name.
+/// The word for all properties. It is not a valid property name.
 const ALL: &str = "*";
 
 impl fmt::Display for StoredSchema {
@@ -32,7 +32,7 @@ pub(super) fn name_of(source: &Source) -> String {
     }
 }
 
-/// Writes the lines that describe how entities are stored. `name` returns the name of the field or property that a key part contains.
+/// Writes the lines that describe how entities are stored. `name` returns the name of the field or property in a key part.
 pub(super) fn write_facts(
     schema: &StoredSchema,
     name: &dyn Fn(&Source) -> String,

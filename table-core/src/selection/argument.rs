@@ -197,7 +197,7 @@ impl<R> SelfDelimiting<true> for R {}
     note = "for a range of values use the method named after the field"
 )]
 pub trait KeyPrefix<T, C> {
-    /// Appends the prefix that all matching keys have in common.
+    /// Appends the encoded prefix shared by all matching keys.
     ///
     /// # Errors
     /// `KeyEncoding` if the codec rejects a character in the prefix.

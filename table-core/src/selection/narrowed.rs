@@ -1,4 +1,4 @@
-//! Values that a query accepts as its selection: complete selections, and selections under construction.
+//! Values accepted as a query's selection: complete selections, and selections under construction.
 
 use table_store::Result;
 
@@ -67,6 +67,6 @@ pub trait Narrowed {
     /// Returns the key ranges.
     ///
     /// # Errors
-    /// `KeyEncoding` if one of the given values cannot be encoded.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     fn ranges(self) -> Result<Vec<KeyRange>>;
 }

@@ -1,4 +1,4 @@
-//! Selections of entities without their index rows. The keys of index rows are excluded from the key ranges.
+//! Excludes index rows from the key ranges of selections.
 
 use std::ops::Bound;
 
@@ -9,9 +9,9 @@ use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 use crate::selection::{Class, Keys, Selection};
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes the index rows of `E` (copies and lists) from the ranges if their keys can be distinguished from the keys of entities by a leading literal: the
-    /// literal at the start of the `RowKey` or, if the index has separate partitions in the same table, at the start of the `PartitionKey`. If the `RowKey` of
-    /// an index row may equal that of an entity, the index's partitions are excluded. `Entities` does not insert an entity into such a partition.
+    /// Excludes the index rows of `E` (copies and lists) from the ranges if a leading literal distinguishes their keys from entity keys: the literal at the
+    /// start of the `RowKey` or, if the index has separate partitions in the same table, at the start of the `PartitionKey`. If the `RowKey` of an index row
+    /// may equal that of an entity, the index's partitions are excluded. `Entities` does not insert an entity into such a partition.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -64,8 +64,7 @@ fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static st
     ranges
 }
 
-/// Returns the index whose partitions are excluded from [scans](Selection::own_rows) and include the partition with this PartitionKey. A scan would not find an
-/// entity in such a partition.
+/// Returns the index whose excluded partitions contain this PartitionKey. [Scans](Selection::own_rows) would miss an entity in such a partition.
 #[must_use]
 pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> Option<&'static IndexSchema> {
     schema.indexes.iter().find(|index| {
@@ -74,7 +73,7 @@ pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> O
     })
 }
 
-/// Returns the literal at the start of the index's `PartitionKey`s, if scans for the entities exclude these partitions.
+/// Returns the literal at the start of the index's `PartitionKey`s, if scans for entities exclude these partitions.
 fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'static str> {
     let literal = partition_literal(index);
     let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(schema.table));
@@ -92,7 +91,7 @@ fn partition_literal(index: &IndexSchema) -> &'static str {
     index.partition_key.map(first_literal).unwrap_or_default()
 }
 
-/// Returns `true` if it is certain that no key with these pieces starts with `literal`.
+/// Returns `true` if provably no key with these pieces starts with `literal`.
 fn never_starts_with(pieces: &[KeyPiece], literal: &'static str) -> bool {
     const ANY: Form = Form { min: 0, max: usize::MAX, ordered: false, alphabet: Alphabet::LEGAL };
     schema::disjoint(
@@ -108,7 +107,7 @@ fn first_literal(pieces: &'static [KeyPiece]) -> &'static str {
     }
 }
 
-/// Returns the parts of a range before and after the partitions that start with a literal.
+/// Splits a range into the parts before and after the partitions that start with a literal.
 fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
     let (before, after) = match TextRange::prefix(literal) {
         TextRange { lower: Bound::Included(lower), upper: Bound::Excluded(upper) }

@@ -28,7 +28,7 @@ pub trait PointKey<E> {
     fn into_point(self) -> Selection<E, Point, Self::From>;
 }
 
-/// The source of keys that name entities in their own table, and not copies in an index. Only [`Primary`] implements it. Writes take such keys.
+/// The source of an entity's own keys, as opposed to keys of copies in an index. Only [`Primary`] implements it. Writes require such keys.
 ///
 /// ```
 /// use table_core::selection::{OwnSource, PointKey};
@@ -55,7 +55,7 @@ pub trait OwnSource<E>: Source + Sized {
     #[doc(hidden)]
     type Checked;
 
-    /// Returns the key, whose source is the entities themselves.
+    /// Returns the key with [`Primary`] as its source.
     fn into_own(key: Selection<E, Point, Self>) -> Selection<E, Point>;
 }
 
@@ -67,7 +67,7 @@ impl<E> OwnSource<E> for Primary {
     }
 }
 
-/// The bound of the key of a write. rustc reports a type that violates it only once.
+/// The bound on the key of a write. rustc reports a violation only once.
 #[doc(hidden)]
 pub trait ReportedOwnKey<E>: PointKey<E> {
     /// The type `R`, if the argument's type is correct.

@@ -1,4 +1,4 @@
-//! The rows that a selection reads (its source): the entities themselves, or an index.
+//! The source of a selection: the rows it reads, either the entities themselves or an index.
 
 use std::marker::PhantomData;
 
@@ -138,8 +138,8 @@ impl<I: Index> Source for Lists<I> {
     type Consistency = I::Consistency;
 }
 
-/// A source whose rows can be read as `T`. Entities can be read as any type that implements `FromEntity`; copies can be read only as projections of the fields
-/// that they include, or as the entity if they include all fields.
+/// A source whose rows can be read as `T`. Entities can be read as any type that implements `FromEntity`; copies can be read only as projections of their
+/// included fields, or as the entity if they include all fields.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -179,7 +179,7 @@ impl<I: Index> Source for Lists<I> {
     note = "an `index_entity` stores keys only: `get_by_index(…)` of `table_patterns::Entities` reads the entities with these keys"
 )]
 pub trait ReadableAs<T>: Source {
-    /// Returns the properties that a read requests (DQ-13).
+    /// Returns the properties requested by a read (DQ-13).
     #[must_use]
     fn select() -> Select {
         Select::All

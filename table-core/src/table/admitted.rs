@@ -1,12 +1,12 @@
-//! Sends a transaction only while the program may write.
+//! Sends a transaction only while the program is permitted to write.
 
 use table_store::Result;
 
 use crate::store::{Committed, WriteLease};
 use crate::transaction::Transaction;
 
-/// Sends a transaction under the lease that `admit` returns. If the lease ends before the transaction is sent, admits and sends it once more. A store that
-/// sends requests repeatedly then begins to count them again.
+/// Sends a transaction under the lease returned by `admit`. If the lease ends before the transaction is sent, admission and sending are retried once. A store
+/// that retries requests then counts its attempts from zero.
 ///
 /// # Errors
 /// Any error from `admit` or `send`; `ServerBusy` if the second lease has ended, too.
@@ -24,7 +24,7 @@ where
     loop {
         let Some(lease) = admit().await? else { return send(transaction).await };
         let leased = transaction.clone().with_lease(lease);
-        // The check is made here for stores that send each transaction once and do not look at its lease.
+        // Checked here for stores that send each transaction once and ignore its lease.
         let outcome = match leased.check_lease() {
             Ok(()) => send(leased).await,
             Err(ended) => Err(ended),
@@ -51,8 +51,8 @@ mod tests {
         WriteLease::new(&Clock::new(|| 7), Duration::from_secs(seconds))
     }
 
-    /// Admits a transaction under each of the given leases, and lets the first `ended` requests end their leases. Returns the numbers of admissions and of
-    /// requests.
+    /// Submits a transaction with the given leases for successive admissions. The first `ended` requests fail because their lease has ended. Returns the
+    /// outcome and the numbers of admissions and requests.
     fn submitted(lengths: &[Option<u64>], ended: usize) -> (Result<Committed>, usize, usize) {
         let (admissions, requests) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let transaction = Transaction::new(PartitionKey::default(), Limits::PORTABLE).unwrap();

@@ -25,7 +25,7 @@ pub use written::{BulkError, BulkProgress, WrittenPositions};
 use crate::table::bulk::input::{ReportedDeletions, ReportedEntities};
 use crate::table::bulk::window::{Link, Window};
 
-/// The number of partitions that are written concurrently by default (IMP-5).
+/// The default number of partitions written concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// A bulk write under construction, on a [`Table`](crate::Table) or an `Entities` handle of `table-patterns`. Each transaction is atomic, but the bulk write
@@ -69,17 +69,17 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         Self { target, concurrency: CONCURRENCY, done: WrittenPositions::default(), progress: None }
     }
 
-    /// Sets the number of partitions that are written concurrently: 8 by default, at least 1.
+    /// Sets the number of partitions written concurrently: 8 by default, at least 1.
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
     }
 
-    /// Sets a function that is called for every committed transaction.
+    /// Sets a function called for every committed transaction.
     pub fn on_progress(self, progress: impl FnMut(BulkProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Skips the entities that an earlier run with the same input wrote.
+    /// Skips the entities written by an earlier run with the same input.
     pub fn resume(self, written: WrittenPositions) -> Self {
         Self { done: written, ..self }
     }
@@ -233,8 +233,8 @@ async fn write_chain<T: BulkTarget>(
         }
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
-            // The size of some rows is unknown until the stored rows have been read. A batch that is too large is split in half. A batch that may have been
-            // applied is not written again.
+            // The size of some rows is unknown until the stored rows have been read. An oversized batch is split in half. A batch that may have been applied is
+            // not written again.
             Err(error) if positions.len() > 1 && !error.is_ambiguous() && target.is_too_large(&error) => {
                 let middle = positions.len() / 2;
                 match target.split(batch, middle) {
@@ -259,7 +259,7 @@ async fn write_chain<T: BulkTarget>(
 /// Returns the positions and the error of a failed batch. If an index has refused one of its entities, first commits the entities before that entity.
 ///
 /// IMPORTANT: if an index also refuses one of these earlier entities, the original error is returned, and nothing is committed. The earlier entity may need a
-/// unique value that a later entity in the batch releases.
+/// unique value released by a later entity in the batch.
 async fn fail<T: BulkTarget>(
     target: &T,
     Link { mut positions, batch }: Link<T::Batch>,

@@ -36,8 +36,8 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of(self.clone())
     }
 
-    /// Returns a handle to the table of an entity set. A value of the set is written as the member that it contains. Does not compile if a member declares
-    /// indexes or a feed.
+    /// Returns a handle to the table of an entity set. A value of the set is written as its contained member. Does not compile if a member declares indexes or
+    /// a feed.
     ///
     /// ```
     /// use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};

@@ -15,8 +15,8 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// Reads one group into the fields of `G`: all rows whose keys start with the owner's key, or all rows in the owner's partition.
     ///
     /// Sends one range query, whose bounds are derived from the types. A row in the range that belongs to no field causes an error (PAT-HET-6). A group that
-    /// spans several pages is not a snapshot (CON-9). If the owner's RowKey is empty, a second query is sent at the same time: it reads the rows whose keys
-    /// sort after those that are reserved for patterns ([`RESERVED`](crate::key::text::RESERVED)).
+    /// spans several pages is not a snapshot (CON-9). If the owner's RowKey is empty, a second query is sent at the same time: it reads the rows that sort
+    /// after the keys reserved for patterns ([`RESERVED`](crate::key::text::RESERVED)).
     ///
     /// ```
     /// # use table_core::{Entity, EntityGroup, Table, TableStoreExt, embedded::Engine};
@@ -64,7 +64,7 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// Returns the plan for [reading a group](Self::read_group), computed without I/O (design promise 2).
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded in the key.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn plan_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<Plan> {
         let queries: Vec<Query> =
             named.into_ranges()?.into_iter().flat_map(G::Named::ranges).map(Query::new).collect();

@@ -48,17 +48,17 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity, or if the schema of `E` lacks an index, a feed or copies
     ///   of the stored schema, which running programs treat as complete. Nothing is changed: if the schema of one member of a set is refused, none is stored.
-    /// - A schema that was stored earlier and has been superseded belongs to an older version of the program. That version may run if its schema lacks only
-    ///   optional properties, and indexes, a feed or copies whose backfill has not begun. Its schema may declare or require additional properties. If that
-    ///   version may run, the stored schema is not changed. In all other cases, opening the table is an error, unless the table has no rows and the schema of
-    ///   `E` has every index, feed and copy of the stored schema.
+    /// - A superseded schema belongs to an older version of the program. That version may run if its schema lacks only optional properties, and indexes, a feed
+    ///   or copies whose backfill has not begun. Its schema may declare or require additional properties. If that version may run, the stored schema is not
+    ///   changed. In all other cases, opening the table is an error, unless the table has no rows and the schema of `E` has every index, feed and copy of the
+    ///   stored schema.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
     /// schema lacks an index, a feed or copies whose backfill has not begun, this check records that an older program was seen (a sighting), and the backfill
     /// is delayed accordingly.
     ///
-    /// A program with an incompatible schema fails in this function, before it reads or writes a row. Opening a table costs one get in addition to the
-    /// request that creates the table, and an insert if the schema has changed. Storing the first schema of a type in an existing table costs one additional
+    /// A program with an incompatible schema fails in this function, before it reads or writes a row. Opening a table costs one get for each schema in addition
+    /// to the request that creates the table, and a write if a schema has changed. Storing the first schema of a type in an existing table costs one additional
     /// query. Storing the first schema in a store also creates the table [`LAYOUTS`].
     ///
     /// ```
@@ -113,7 +113,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         };
         let unasked: Vec<_> = E::SCHEMAS.iter().map(unasked).collect();
         let mut proposals = Vec::with_capacity(unasked.len());
-        // IMPORTANT: both are determined before the reads, because it may take minutes to create the table.
+        // IMPORTANT: the lease and the note counts are taken before the reads, because creating the table may take minutes.
         let lease = self.runtime().lease(LEASE);
         let noted: Vec<_> = unasked.iter().map(Standing::noted).collect();
         for design in unasked.iter().map(Standing::design) {
@@ -126,7 +126,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         }
         let stored = designs::store(&self.store, table, proposals, self.now(), None).await?;
         let opened = unasked.into_iter().zip(noted).zip(stored).map(|((unasked, noted), stored)| {
-            // IMPORTANT: also if an earlier call has stored the schema, because it may have ended before it noted the schema.
+            // IMPORTANT: the other handles are notified even if an earlier call stored the schema, because that call may have ended before it notified them.
             let is_own = stored.own.is_some();
             let noted = if is_own { unasked.note(noted, stored.etag.as_ref()) } else { noted };
             unasked.opened((lease.clone(), noted), stored)
@@ -137,7 +137,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     }
 }
 
-/// Returns the name that two of the schemas share, or `None` if their names differ. Only one of them could be stored.
+/// Returns a name shared by two of the schemas, or `None` if all names differ. Only one of the two schemas could be stored.
 fn shared_name(schemas: &[&EntitySchema]) -> Option<&'static str> {
     let mut names = schemas.iter().enumerate().map(|(at, schema)| (at, schema.entity));
     names
@@ -183,14 +183,14 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         let stored = read(&self.store, table, &design.entity).await?;
         let proposal = Proposal { design: &design, stored, is_new: false };
         let stored = designs::store(&self.store, table, vec![proposal], self.now(), Some(reason)).await;
-        // After an error, the schema may be stored nevertheless.
+        // Even after an error, the schema may have been stored.
         if let Some(exclusive) = &self.store.capabilities().exclusive {
             exclusive.schema_notes(table.as_str(), E::SCHEMA.entity).note(None);
         }
         stored.map(drop)
     }
 
-    /// Returns the stored schema of this entity type and the state of its parts, or `None` if no schema is stored.
+    /// Returns the schema record of this entity type, or `None` if no schema is stored.
     ///
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error from the store.
@@ -198,9 +198,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Returns the store's current time, and the time when an older program was last seen. An older program may still write, but its schema lacks indexes, a
-    /// feed or copies that the stored schema declares. A [grant](Self::record_grant) to a program with a different schema counts as a sighting at the time
-    /// when the grant expires. Sends one write and three reads.
+    /// Returns the store's current time, and the time when an older program was last seen: a program that may still write, but whose schema lacks indexes, a
+    /// feed or copies declared by the stored schema. A [grant](Self::record_grant) to a program with a different schema counts as a sighting at the time the
+    /// grant expires. Sends one write and three reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -264,7 +264,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 
 impl<E, S: TableStore> Table<E, S> {
     /// Checks that a write may start now. Intended for other handles that write to this table directly. The check fails if a program with a newer schema has
-    /// opened the table, unless this program maintains everything that the newer schema declares. The check reads the stored schema once every [five
+    /// opened the table, unless this program maintains everything declared by the newer schema. The check reads the stored schema at most once every [five
     /// seconds](LEASE), several times if a read takes longer or another schema is stored meanwhile, and never for a handle that has not been opened. The handle
     /// of a set checks all types of the set.
     ///
@@ -323,8 +323,8 @@ impl<E, S: TableStore> Table<E, S> {
         Self { standing: Standing::of_all(standings), ..self }
     }
 
-    /// Returns a check for entities with a different schema in a table of the same store. Used by handles that write such entities in addition to entities of
-    /// their own type. The check queries the stored schema only if this handle has been opened. Clones of this handle share the result.
+    /// Returns a check for entities with a different schema in a table of the same store. Used by handles that write such entities along with entities of their
+    /// own type. The check queries the stored schema only if this handle has been opened. Clones of this handle share the result.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
@@ -339,7 +339,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// check uses its result.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a newer schema has properties that this program does not know (EVO-3).
+    /// `SchemaMismatch` if a newer schema has properties unknown to this program (EVO-3).
     #[doc(hidden)]
     pub fn admit_whole(&self) -> Result<()> {
         match &self.standing {
@@ -348,8 +348,8 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns the properties that a newer stored schema declares and that this handle's schema lacks. Queries the store at most once every [five
-    /// seconds](LEASE), and never for a handle that has not been opened. Unlike [`admit`](Self::admit), this function neither waits nor writes.
+    /// Returns the properties declared by a newer stored schema but not by this handle's schema. Queries the store at most once every [five seconds](LEASE),
+    /// and never for a handle that has not been opened. Unlike [`admit`](Self::admit), this function neither waits nor writes.
     ///
     /// Read the stored entity before calling this function. The result then contains all newer properties of that entity, because newer programs write such
     /// properties only after every older handle has read the schema that declares them.
@@ -374,7 +374,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Reads the stored schema. Returns `true` if it equals this handle's schema, or `None` if the handle has not been opened.
     ///
     /// # Errors
-    /// `SchemaMismatch` if this program cannot write at the same time as programs with the stored schema; any error from the store.
+    /// `SchemaMismatch` if this program cannot write concurrently with programs that have the stored schema; any error from the store.
     #[doc(hidden)]
     pub async fn is_current(&self) -> Result<Option<bool>> {
         match &self.standing {

@@ -16,7 +16,7 @@ pub(super) struct LookAhead<St> {
     wanted: Option<usize>,
 }
 
-/// The result of the last prefetch: an item that the inner stream has returned before the caller requested it, if any.
+/// The result of the last prefetch: an item returned by the inner stream before the caller requested it, if any.
 enum Waiting {
     Nothing,
     Page(Box<Result<Page>>),

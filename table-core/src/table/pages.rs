@@ -18,19 +18,19 @@ use crate::table::layout::{self, SchemaRecord};
 use crate::table::look_ahead::LookAhead;
 use crate::table::request;
 
-/// The number of ranges that a fan-out (a query over several ranges) reads concurrently (IMP-5).
+/// The number of ranges read concurrently in a fan-out, a query over several ranges (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// The parameters of a query over key ranges, as set with a query builder.
 #[derive(Clone, Debug)]
 pub(crate) struct Paging {
-    /// The ranges in key order, or an error that the first request returns.
+    /// The ranges in key order, or an error returned by the first request.
     pub(crate) ranges: Result<Vec<KeyRange>>,
-    /// The condition that the entities in the ranges must satisfy.
+    /// The condition on the entities in the ranges.
     pub(crate) filter: Option<Filter>,
-    /// The properties that the query requests.
+    /// The requested properties.
     pub(crate) select: Select,
-    /// The maximum number of entities in a page. A page size of 0 is an error that the first request returns.
+    /// The maximum number of entities in a page. A page size of 0 fails the first request.
     pub(crate) top: Option<usize>,
     /// The maximum number of entities in total.
     pub(crate) limit: Option<usize>,
@@ -53,7 +53,7 @@ impl Paging {
         }
     }
 
-    /// Adds a condition that entities must also satisfy.
+    /// Adds a condition, combined with the existing one by `and`.
     pub(crate) fn and(&mut self, filter: Filter) {
         self.filter = Some(match self.filter.take() {
             Some(earlier) => earlier.and(filter),
@@ -69,8 +69,8 @@ impl Paging {
         }
     }
 
-    /// Returns one query for each range, for reading up to the limit. If the query skips no rows of other types, its page size is at most the limit. Otherwise,
-    /// the limit does not affect the page size, because rows of other types might fill a small page.
+    /// Returns one query per range to read up to the limit. If the query skips no rows of other types, its page size is at most the limit. Otherwise, the limit
+    /// does not affect the page size, because rows of other types might fill a small page.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         self.queries_of(match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
@@ -80,7 +80,7 @@ impl Paging {
         })
     }
 
-    /// Returns one query for each range, with the given page size.
+    /// Returns one query per range, with the given page size.
     fn queries_of(&self, top: Option<usize>) -> Result<Vec<Query>> {
         if self.top == Some(0) {
             return Err(Error::of(SelectionFault::EmptyPages));
@@ -127,7 +127,7 @@ impl fmt::Debug for SchemaCheck {
     }
 }
 
-/// The store and the table that a query reads.
+/// The store and table read by a query.
 #[derive(Clone, Debug)]
 pub(crate) struct PageSource<S> {
     pub(crate) store: S,
@@ -194,7 +194,7 @@ impl<S: TableStore + Clone> PageSource<S> {
     }
 }
 
-/// The state of a range that is being read: its current page, and the parameters of its next request.
+/// The state of a range being read: its current page, and the parameters of its next request.
 struct UnderWay<S> {
     store: S,
     table: TableName,

@@ -83,7 +83,7 @@ pub trait PatchTarget: Sync {
     fn in_table(&self, error: Error) -> Error;
 }
 
-/// A value that a property of type `T` can be set to: any value that converts into `T`.
+/// A value for a property of type `T`: any value that converts into `T`.
 ///
 /// ```
 /// use table_core::table::PatchValue;
@@ -112,7 +112,7 @@ impl<T, V: Into<T>> PatchValue<T> for V {
     }
 }
 
-/// The properties that a [`Patch`] sets and removes.
+/// The properties set and removed by a [`Patch`].
 ///
 /// ```
 /// use table_core::table::PatchChange;
@@ -161,7 +161,7 @@ impl PatchChange {
     }
 }
 
-/// A column that a [`Patch`] on a handle of type `T` can set.
+/// A column settable by a [`Patch`] on a handle of type `T`.
 ///
 /// On a [`Table`], these are the columns that implement [`Settable`].
 ///
@@ -274,7 +274,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
         self
     }
 
-    /// Sets the version that the stored entity must have; by default, any version is accepted.
+    /// Sets the required version of the stored entity; by default, any version is accepted.
     pub fn if_match(self, if_match: impl IntoIfMatch) -> Self {
         Self { if_match: if_match.into(), ..self }
     }

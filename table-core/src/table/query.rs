@@ -93,8 +93,8 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
-    /// Reads all rows with the selected keys as members of a set. Each row is recognised by its key or kind (PAT-HET-4). A row that belongs to no
-    /// member is read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6).
+    /// Reads all rows with the selected keys as members of a set. Each row is recognised by its key or kind (PAT-HET-4). A row that belongs to no member is
+    /// read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6).
     pub fn read_as<U: SetOf<E>>(self) -> EntityQuery<E, S, U> {
         self.reading()
     }
@@ -103,9 +103,9 @@ impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
 impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Adds a condition. The query returns only entities that satisfy every condition.
     ///
-    /// A filter reduces the result, but not the rows that are read, so it does not change the cost class (CLS-4).
+    /// A filter reduces the result, but not the number of rows read, so it does not change the cost class (CLS-4).
     ///
-    /// A query on an index fails with `InvalidInput` if the condition uses a property that the copies do not store.
+    /// A query on an index fails with `InvalidInput` if the condition uses a property missing from the copies.
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
         let filter = condition.into_condition().into_filter();
         if let Some(error) = F::INDEX.and_then(|index| not_stored(index, &filter))
@@ -189,7 +189,7 @@ impl<E, S, T, F> EntityQuery<E, S, T, F> {
     }
 }
 
-/// Returns an error if a condition uses a property that the copies of an index do not store. Such a condition would never match.
+/// Returns an error if a condition uses a property missing from an index's copies. Such a condition would never match.
 fn not_stored(index: &IndexSchema, filter: &Filter) -> Option<Error> {
     let names = filter.terms().iter().filter_map(|term| match term {
         Term::Compare { name, .. } | Term::Bool(name) => Some(name.as_ref()),

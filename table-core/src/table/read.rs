@@ -12,16 +12,16 @@ use crate::selection::{Class, IntoPoints, IntoSelection, Point, PointKey, Readab
 use crate::store::{StoredRow, TableStore};
 use crate::table::{Table, request};
 
-/// The number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
+/// The number of point queries sent concurrently by [`Table::get_many`] (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
 
 // The functions return a boxed future instead of being `async`: for an `async fn`, rustc checks the bounds of the arguments again at each `.await`, and
 // reports the same mistake three times.
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Returns the plan of a selection, which is computed without I/O (design promise 2).
+    /// Returns the plan of a selection, computed without I/O (design promise 2).
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded in the key.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn plan<C: Class, F: Source>(&self, selection: impl IntoSelection<E, C, F>) -> Result<Plan> {
         let selection = selection.into_selection();
         let queries: Vec<Query> = selection.ranges()?.iter().cloned().map(Query::new).collect();
@@ -31,11 +31,10 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns one entity with its version, or `None` if it does not exist. Sends one request (DQ-2).
     ///
-    /// A lookup in a unique index returns the copy of the entity and the copy's version. A conditional write to the entity fails with this version, because it
-    /// belongs to the copy.
+    /// A lookup in a unique index returns the entity's copy with the copy's version. A conditional write to the entity fails with that version.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
+    /// `KeyEncoding` if a value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
     pub fn get(
         &self,
         key: impl PointKey<E, From: ReadableAs<E>>,
@@ -70,7 +69,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded in the key.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     pub fn exists(&self, key: impl PointKey<E, From: ReadableAs<E>>) -> BoxFuture<'_, Result<bool>> {
         exists(self, key.into_point()).boxed()
     }
@@ -122,7 +121,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(request::with_index::<F>(Plan::new(&table, QueryClass::Point, &queries)))
     }
 
-    /// Returns many entities, in the order of the keys, with up to 16 concurrent point queries.
+    /// Returns many entities, in the order of the given keys, with up to 16 concurrent point queries.
     ///
     /// Prefer this function to a filter such as `RowKey eq '121' or RowKey eq '322'`, because the service scans the whole partition for such a filter (DQ-7).
     /// The entities are not a snapshot (CON-9).
@@ -149,7 +148,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         &self,
         keys: K,
     ) -> BoxFuture<'_, Result<Vec<Option<Versioned<E>>>>> {
-        // Each read is boxed, so the code that drives many reads is compiled once and not once for each kind of key.
+        // Each read is boxed, so the code that drives many reads is compiled once instead of once per key type.
         let reads: Vec<BoxFuture<'_, _>> = keys.into_points().map(|key| self.read_row(key).boxed()).collect();
         async move {
             // The rows are decoded after the last read, so the future can move between threads even if an entity cannot.

@@ -1,4 +1,4 @@
-//! Names of methods that other libraries have and tables do not. A call to such a method does not compile, and the error message suggests the right method.
+//! Methods that tables lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::Refused;
 
@@ -55,7 +55,7 @@ pub trait Removes<E>: Refused {}
 )]
 pub trait RemovesMany<E>: Refused {}
 
-/// A handle that answers whether an entity exists with a method known from another library. No handle implements this trait.
+/// A handle that checks the existence of an entity with a method known from another library. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: `exists` answers whether an entity has a key",
     label = "write `exists({E}::key(…))`",
@@ -136,8 +136,8 @@ pub trait Drops<E>: Refused {}
 )]
 pub trait ReadsIndex<E>: Refused {}
 
-/// Declares methods that users may know from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right
-/// method. The argument is the bound of the methods that begin a transaction.
+/// Declares methods known from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right method. The
+/// argument is the bound of the methods that begin a transaction.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {

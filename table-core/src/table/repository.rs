@@ -1,4 +1,4 @@
-//! The trait `Repository`: the functions that the handles to a table have in common, for generic code.
+//! The trait `Repository`: functions shared by all table handles, for generic code.
 
 use table_store::Result;
 

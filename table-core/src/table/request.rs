@@ -55,14 +55,14 @@ pub(crate) fn read_from<F: ReadableAs<T>, T>(
 ) -> Result<Versioned<T>> {
     let row: RowView<'_> = found.row.view();
     let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row).with_etag(&found.etag);
-    // A `match` is used, because `map_err` would move the entity once more.
+    // A `match` instead of `map_err` avoids another move of the entity.
     match Versioned::read_with(entity, F::read) {
         Ok(read) => Ok(read),
         Err(error) => Err(error.with_table(table.as_str())),
     }
 }
 
-/// Returns the table that a source reads: the table of an index that is stored in a separate table, and otherwise the entities' table.
+/// Returns the table read by a source: the index's table if the index has a separate one, otherwise the entities' table.
 pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, TableName>> {
     match F::INDEX.and_then(|index| index.table) {
         Some(table) => TableName::new(table).map(Cow::Owned),

@@ -143,7 +143,7 @@ impl<E, S> TableScan<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
-    /// Adds a condition. The scan returns only entities that satisfy every condition. A condition does not reduce the number of rows that are read.
+    /// Adds a condition. The scan returns only entities that satisfy every condition. A condition does not reduce the number of rows read.
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
         self.paging.and(condition.into_condition().into_filter());
         self
@@ -157,7 +157,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         BoundedScan { source, paging, reason, max_rows, of: PhantomData }
     }
 
-    /// Returns the plan of the scan with its reason. The plan is computed without I/O.
+    /// Returns the plan of the scan with its reason, computed without I/O.
     ///
     /// # Errors
     /// `InvalidResourceName`, `OutOfRangeInput` or `InvalidInput` if the table name is invalid.
@@ -183,7 +183,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     fn pages(self) -> impl Stream<Item = Result<(TableName, Page)>> + use<E, S, T> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         tracing::debug!(reason = reason.as_str(), max_rows, "table scan");
-        // Reading one row more than the limit is enough to detect that the limit is exceeded.
+        // Reading one row more than the limit is enough to detect an exceeded limit.
         let enough = usize::try_from(max_rows.saturating_add(1)).unwrap_or(usize::MAX);
         (paging.top, paging.limit) = (Some(PAGE_ENTITIES.min(enough)), Some(enough));
         let table = source.table.clone();

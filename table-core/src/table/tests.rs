@@ -34,7 +34,7 @@ fn note(id: &str) -> Note {
     Note { tenant: "contoso".into(), id: id.into(), next: None }
 }
 
-/// Returns the table of notes with one row of each kind that patterns store, and these rows' keys.
+/// Returns the table of notes with one row of each kind stored by patterns, and these rows' keys.
 fn with_reserved_rows() -> (Table<Note, Engine>, Vec<String>) {
     let engine = Engine::in_memory();
     let notes = block_on(engine.table::<Note>().create_if_missing()).unwrap();
@@ -163,7 +163,7 @@ fn a_limit_does_not_change_a_single_page() {
     }
 }
 
-/// A note at a time.
+/// A note scheduled for a time.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[partition_key(tenant)]
 #[row_key("")]

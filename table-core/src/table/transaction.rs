@@ -320,7 +320,7 @@ mod tests {
         fn exit(&self, _: &Id) {}
     }
 
-    /// Returns the number of warnings that `program` emits.
+    /// Returns the number of warnings emitted by `program`.
     fn warned(program: impl FnOnce()) -> usize {
         let warnings = Warnings::default();
         tracing::subscriber::with_default(warnings.clone(), program);
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(cloned(|first, _| first.commit()), 0);
         assert_eq!(cloned(|_, second| second.commit()), 0);
         assert_eq!(cloned(|_, _| {}), 1);
-        // An operation that is added to the clone after the commit is not written.
+        // An operation added to the clone after the commit is not written.
         assert_eq!(
             cloned(|first, second| {
                 first.commit();

@@ -1,4 +1,4 @@
-//! Updates that read, change and write an entity, with optimistic concurrency and a bounded number of retries (CON-3).
+//! Read-modify-write updates with optimistic concurrency and a bounded number of retries (CON-3).
 
 mod change;
 mod running;
@@ -32,7 +32,7 @@ reported_once! {
     ReportedFrom: IntoUpdateFrom, Checked;
 }
 
-/// The entity that an update starts with: an entity that the caller has already read, or the key of an entity that the update reads first.
+/// The starting point of an update: an entity the caller has already read, or the key of an entity to read first.
 ///
 /// ```
 /// use table_core::table::UpdateFrom;
@@ -48,8 +48,8 @@ reported_once! {
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// An entity that the caller has read. The first attempt uses its `ETag`. This saves a request, unless another writer has changed the entity in the
-    /// meantime or the change removes a property, which requires the update to read and replace the row.
+    /// An entity the caller has read. The first attempt uses its `ETag`. This saves a request, unless another writer has changed the entity in the meantime or
+    /// the change removes a property, which requires the update to read and replace the row.
     Read(Versioned<E>),
     /// The key of an entity to read.
     Key(Selection<E, Point>),
@@ -73,7 +73,7 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     }
 }
 
-/// A value that identifies the entity to update: its key, or the entity that was read.
+/// A value that identifies the entity to update: its key, or the entity already read.
 ///
 /// ```
 /// use table_core::table::{IntoUpdateFrom, UpdateFrom};
@@ -122,11 +122,11 @@ impl<E> IntoUpdateFrom<E> for Selection<E, Point> {
 }
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Changes an entity: reads it, calls `change`, and merges the result if the entity's version has not changed. After a conflict, the update is
-    /// repeated (CON-3). If `change` removes a property, the row is replaced.
+    /// Changes an entity: reads it, calls `change`, and merges the result if the entity's version has not changed. After a conflict, the update is retried
+    /// (CON-3). If `change` removes a property, the row is replaced.
     ///
     /// - `change` may run several times, each time on the current entity. It must not change the key (UPD-6).
-    /// - Properties that `E` does not declare are kept; a field set to `None` is removed.
+    /// - Properties not declared by `E` are kept; a field set to `None` is removed.
     /// - The written entity is returned. On a backend whose `ETag`s are not Timestamps, its [`timestamp`](Versioned::timestamp) is that of the
     ///   previous version.
     ///
@@ -148,8 +148,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all attempts that
-    /// the [policy](crate::retry::Retry) allows ended in conflicts.
+    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all attempts allowed by
+    /// the [policy](crate::retry::Retry) ended in conflicts.
     pub fn update<F: EntityChange<E, R>, R: InPlace<E>>(
         &self,
         from: impl IntoUpdateFrom<E>,
@@ -196,7 +196,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Update::new(writes, changes, change, entity)
     }
 
-    /// Repeatedly reads the entity, has the caller change it, and writes it, until a write succeeds. Returns the new version.
+    /// Runs the read-modify-write loop until a write succeeds. Returns the new version.
     async fn write_changes(
         &self,
         from: Result<(EntityKey, Option<(ETag, u64)>)>,
@@ -226,7 +226,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    /// Lets the caller change one version of the entity, and writes the result. `found` is the row that the update has read, or `None` if the caller passed the
+    /// Lets the caller change one version of the entity, and writes the result. `found` is the row read by the update, or `None` if the caller passed the
     /// entity.
     async fn write_change(
         &self,
@@ -241,7 +241,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         }
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if row::removes(before.view(), after.view())? {
-            // Only a replace removes properties (MRG-3), so the new row must include the properties that `E` does not declare.
+            // Only a replace removes properties (MRG-3), so the new row must include the properties not declared by `E`.
             let stored = match version {
                 Some(found) => found.stored.row,
                 None => self.stored_at(table, key, &etag).await?,
@@ -256,7 +256,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok((etag, stamp))
     }
 
-    /// Reads all stored properties of an entity. Fails unless the entity still has the version that the caller has read.
+    /// Reads all stored properties of an entity. Fails unless the entity still has the version read by the caller.
     async fn stored_at(&self, table: &TableName, key: &EntityKey, etag: &ETag) -> Result<Row> {
         match request::get(&self.store, table, key, &Select::All).await? {
             Some(found) if found.etag == *etag => Ok(found.row),

@@ -49,7 +49,7 @@ impl<E, S: TableStore> Table<E, S> {
         self.write(EntityWrite::new(entity, entity.entity_row(), OperationKind::Insert))
     }
 
-    /// Replaces the stored entity with the same key. Stored properties that `E` does not declare are removed (UPD-1, IMP-1).
+    /// Replaces the stored entity with the same key. Stored properties not declared by `E` are removed (UPD-1, IMP-1).
     ///
     /// The condition is an [`ETag`], or [`IfMatch::Any`](crate::etag::IfMatch::Any) for "last writer wins" (CON-4).
     ///

@@ -1,4 +1,4 @@
-//! The entity types that a transaction writes.
+//! The entity types written by a transaction.
 
 use table_store::Result;
 
@@ -6,7 +6,7 @@ use crate::schema::EntitySchema;
 use crate::store::{TableStore, WriteLease};
 use crate::table::Table;
 
-/// The entity types that one or more operations of a transaction write.
+/// Entity types written by one or more operations of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenTypes {
     /// The schemas of the types; empty if the type is unknown. In this case, every type of the handle is checked.
@@ -35,8 +35,8 @@ impl<E, S: TableStore> Table<E, S> {
     /// limited.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a program with a newer schema forbids writes of one of the types, or if an entity is replaced entirely and a newer schema of
-    /// its type has properties that the program does not know (EVO-3); any error from the store.
+    /// `SchemaMismatch` if a program with a newer schema forbids writes of one of the types, or if an entity is replaced entirely and a newer schema of its
+    /// type has properties unknown to the program (EVO-3); any error from the store.
     pub(super) async fn admit_types(&self, written: &[WrittenTypes]) -> Result<Option<WriteLease>> {
         let Some(standing) = &self.standing else { return Ok(None) };
         let (table, mut earliest) = (self.name()?, None);

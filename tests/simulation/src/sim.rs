@@ -27,19 +27,19 @@ pub struct Report {
     pub seen: Seen,
     /// A hash of everything that happened. Two runs with the same seed have the same hash.
     pub trace: u64,
-    /// The defect that the history detected, if any.
+    /// The defect detected by the history, if any.
     pub wrong: Option<String>,
     /// The requests, results and faults, in order.
     pub log: Vec<String>,
 }
 
-/// Runs the history that a seed determines. Returns its report.
+/// Runs the history determined by a seed, and returns its report.
 #[must_use]
 pub fn run(seed: u64) -> Report {
     report(seed, &Log::default())
 }
 
-/// Runs the history that a seed determines, and logs every call to the disk as well.
+/// Runs the history determined by a seed, and logs every call to the disk as well.
 #[must_use]
 pub fn run_in_detail(seed: u64) -> Report {
     report(seed, &Log::in_detail())
@@ -70,7 +70,7 @@ fn report(seed: u64, log: &Log) -> Report {
     Report { seed, seen: counts, trace, wrong, log: log.lines() }
 }
 
-/// Suppresses the output of panics that a history causes on purpose.
+/// Suppresses the output of intentional panics.
 pub fn without_words_of_expected_panics() {
     let others = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -1,4 +1,4 @@
-//! Tests histories of the engine that are determined by a seed (design promises 8, 10 and 11; CON-1, EGT-9, ENG-8).
+//! Tests seeded histories of the engine (design promises 8, 10 and 11; CON-1, EGT-9, ENG-8).
 
 use std::sync::Once;
 

@@ -21,8 +21,8 @@ const START: Duration = Duration::from_secs(10 * 60);
 /// The keep-alive time of connections: one day, which prevents the server from closing connections while a test pauses.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 
-/// A running Azurite server. It has its own ports and keeps its data in memory. It stops when this value is dropped, and whenever this process ends,
-/// because it reads from a pipe that only this process holds open.
+/// A running Azurite server. It has its own ports and keeps its data in memory. It stops when this value is dropped, and whenever this process ends, because it
+/// reads from a pipe held open only by this process.
 #[derive(Debug)]
 pub struct AzuriteServer {
     process: Child,
@@ -68,7 +68,7 @@ impl AzuriteServer {
         Ok(server)
     }
 
-    /// Returns the server that all tests in this binary share. If Azurite is not available, prints the reason and returns `None`.
+    /// Returns the server shared by all tests in this binary. If Azurite is not available, prints the reason and returns `None`.
     ///
     /// # Panics
     /// Panics if `CI` is `true` and Azurite is not available.
@@ -119,14 +119,14 @@ impl Drop for AzuriteServer {
     }
 }
 
-/// Parses the line with which Azurite reports that a service is listening. Returns the service and its address.
+/// Parses the line in which Azurite reports that a service is listening. Returns the service and its address.
 fn listening(line: &str) -> Option<(&'static str, &str)> {
     let (service, address) =
         line.strip_prefix("Azurite ")?.split_once(" service is successfully listening at ")?;
     Some((SERVICES.into_iter().find(|known| *known == service)?, address.trim()))
 }
 
-/// Reads all lines that a process prints. A separate thread reads them, and the process therefore never blocks on a full pipe.
+/// Reads all lines printed by a process, on a separate thread, so the process never blocks on a full pipe.
 fn lines(output: ChildStdout) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {

@@ -12,11 +12,11 @@ use crate::crash::workload::{TABLE, number_of};
 
 /// The number of rows in a partition.
 const PARTITION: u64 = 1_000;
-/// The number of rows that each transaction inserts.
+/// The number of rows inserted per transaction.
 const BATCH: u64 = 100;
-/// The number of rows that each transaction updates.
+/// The number of rows updated per transaction.
 const UPDATED: u64 = 10;
-/// The number of partitions that each check reads.
+/// The number of partitions read per check.
 const CHECKED: u64 = 50;
 
 fn partition(number: u64) -> String {

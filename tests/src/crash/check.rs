@@ -1,4 +1,4 @@
-//! Checks the stored data after a crash against the writes that were acknowledged before it.
+//! Checks the stored data after a crash against the writes acknowledged before it.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl Evidence {
         self.last.insert(acknowledged.writer, acknowledged);
     }
 
-    /// Returns the number of writers that have an acknowledged transaction.
+    /// Returns the number of writers with an acknowledged transaction.
     #[must_use]
     pub fn writers(&self) -> usize {
         self.last.len()

@@ -25,9 +25,9 @@ pub struct Plan {
     pub rounds: usize,
     /// The seed that determines the times of the kills.
     pub seed: u64,
-    /// The path of the folder in which the child writes.
+    /// The path of the folder to which the child writes.
     pub folder: PathBuf,
-    /// The number of rounds after which a new folder is created.
+    /// The number of rounds per folder.
     pub rounds_a_folder: usize,
     /// The number of bulk rows, in addition to the rows of the writers. If it is not 0, all rounds use the same folder.
     pub rows: u64,
@@ -36,13 +36,13 @@ pub struct Plan {
 /// The result of a torture run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The number of times that the child was killed.
+    /// The number of times the child was killed.
     pub kills: usize,
-    /// The number of rounds in which the child was killed before its first acknowledgement.
+    /// The number of rounds whose child was killed before its first acknowledgement.
     pub early: usize,
     /// The total number of acknowledged transactions.
     pub acknowledged: u64,
-    /// The longest time that was needed to reopen a folder.
+    /// The longest time needed to reopen a folder.
     pub slowest_reopen: Duration,
     /// The duration of the slowest write in each round.
     pub longest_writes: Vec<Duration>,
@@ -211,8 +211,8 @@ pub fn torture(
     Ok(outcome)
 }
 
-/// Starts a child and kills it after `kill_after` acknowledgements. Returns the number of acknowledgements that were received. `record` is called with each
-/// line, and returns `true` if the line is an acknowledgement.
+/// Starts a child and kills it after `kill_after` acknowledgements. Returns the number of acknowledgements received. `record` is called with each line, and
+/// returns `true` if the line is an acknowledgement.
 pub(super) fn run_and_kill(
     command: &mut Command,
     kill_after: u64,

@@ -11,11 +11,11 @@ use table_core::{
     ValueRef,
 };
 
-/// The table that all writers share.
+/// The table shared by all writers.
 pub const TABLE: &str = "Torture";
 /// The number of slots per writer. The `n`-th transaction of a writer changes slot `n % SLOTS`.
 pub const SLOTS: u64 = 37;
-/// The number of rows that one transaction writes in addition to the counter.
+/// The number of rows written per transaction in addition to the counter.
 pub const ROWS_OF_A_SLOT: u64 = 5;
 /// One in `DELETE_EVERY` transactions deletes the rows of its slot.
 const DELETE_EVERY: u64 = 11;
@@ -48,7 +48,7 @@ impl fmt::Display for Acknowledged {
 impl FromStr for Acknowledged {
     type Err = ();
 
-    /// Parses a line. A line that the kill truncated is an error.
+    /// Parses a line. A line truncated by the kill is an error.
     fn from_str(line: &str) -> std::result::Result<Self, ()> {
         let mut words = line.split(' ');
         let mut word = || words.next().ok_or(());
@@ -73,7 +73,7 @@ pub(super) fn slot_row(slot: u64, row: u64) -> String {
     format!("slot_{slot:03}_{row:02}")
 }
 
-/// Returns the transaction number that a row contains.
+/// Returns the transaction number in a row.
 ///
 /// # Errors
 /// `Corrupted` if the row is not valid.

@@ -14,7 +14,7 @@ use super::program::{Step, Writes};
 use crate::random::{Condition, Properties, Write};
 use crate::suite::scene::fresh_name;
 
-/// The maximum number of pages that a query may have. No program inserts enough entities to reach it.
+/// The maximum number of pages of a query. No program inserts enough entities to reach it.
 const MOST_PAGES: usize = 200;
 
 /// An entity without its `ETag` and Timestamp, which differ between stores. It consists of the keys, and of the properties as text.
@@ -27,11 +27,11 @@ struct Pair<'a, A, B> {
     left: &'a A,
     right: &'a B,
     table: TableName,
-    /// For each key, the `ETag`s that each write created: one in the left store, one in the right store.
+    /// For each key, the `ETag`s created by each write: one in the left store, one in the right store.
     versions: HashMap<EntityKey, Vec<[ETag; 2]>>,
 }
 
-/// Runs a program on both stores, in a table that is created for it.
+/// Runs a program on both stores, in a table created for it.
 ///
 /// # Errors
 /// A description of the first step with different results. It contains both results.

@@ -19,7 +19,7 @@ fn the_engine_and_the_model_agree() {
     }
 }
 
-/// The fault that is built into an [`Odd`] store.
+/// The fault of an [`Odd`] store.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// A merge replaces the stored entity.

@@ -38,7 +38,7 @@ pub fn account() -> Account {
     account
 }
 
-/// Sends the request that `bytes` describes to an account. Returns `None` if `bytes` does not describe a request.
+/// Sends the request described by `bytes` to an account. Returns `None` if `bytes` does not describe a request.
 ///
 /// The first line consists of the service (`T` for tables or `Q` for queues, with a `+` if the account key signs the request), the method and
 /// the target. The headers follow, one per line, then an empty line and the body.

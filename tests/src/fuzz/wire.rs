@@ -13,7 +13,7 @@ fn key() -> AccountKey {
     AccountKey::new("contoso", "dW5zcGVha2FibGU=").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Parses a batch body with the boundary that the samples use.
+/// Parses a batch body with the boundary used in the samples.
 pub(super) fn batch(bytes: &[u8]) -> bool {
     let Ok(batch) = read_requests("multipart/mixed; boundary=batch_7", bytes) else { return false };
     let parts = match batch {

@@ -1,5 +1,5 @@
-//! Checks a history by searching for an order of all effects that explains every result. The search is the algorithm of Wing and Gong, extended
-//! by a memory of the states that it has tried.
+//! Checks a history by searching for an order of all effects that explains every result. The search is the algorithm of Wing and Gong, extended by a memory of
+//! the states it has tried.
 //!
 //! Each object is searched separately, because one order per object implies an order for all objects (linearizability is local). All rows form a single
 //! object, because a unit of work can write several rows. Each counter is a separate object.
@@ -14,7 +14,7 @@ use crate::histories::history::{Call, Change, Content, History, Outcome, Record,
 /// Checks that the results of a history are possible.
 ///
 /// # Errors
-/// A description of the object for which no order exists, and of the calls on it.
+/// A description of the object without a possible order, and of the calls on it.
 pub fn check(history: &History) -> Result<(), String> {
     let rows = rows(history);
     if !search(&rows, Rows::default()) {
@@ -83,7 +83,7 @@ fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     false
 }
 
-/// The version of a row. It is identified by the `ETag` that a client received, or by the effect that created it.
+/// The version of a row. It is identified by the `ETag` received by a client, or by the effect that created it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Version {
     Reported(String),
@@ -95,7 +95,7 @@ struct Rows([Option<(Content, Version)>; ROWS]);
 
 enum Action {
     Get(usize, Option<(Content, String)>),
-    /// The write was applied. The second field contains those of the new `ETag`s that the client received.
+    /// The write was applied. The second field contains the new `ETag`s, where the client received them.
     Applied(Vec<Write>, Vec<Option<String>>, usize),
     /// The write was refused with this error code.
     Refused(Vec<Write>, ErrorCode),
@@ -146,7 +146,7 @@ const fn says_why(code: ErrorCode) -> bool {
 }
 
 impl Rows {
-    /// Returns the error code with which a write is rejected, or `None` if it is accepted.
+    /// Returns the error code of a write's rejection, or `None` if it is accepted.
     fn refuses(&self, write: &Write) -> Option<ErrorCode> {
         let found = self.0[write.row].as_ref();
         match (&write.change, found) {

@@ -51,7 +51,7 @@ pub enum Call {
 pub enum Outcome {
     /// The row was read. The value is its content and `ETag`, or `None` if the row does not exist.
     Found(Option<(Content, String)>),
-    /// The writes were applied. The value contains the `ETag` that each write created, or `None` for a delete or an unknown `ETag`.
+    /// The writes were applied. The value contains the `ETag` created by each write, or `None` for a delete or an unknown `ETag`.
     Written(Vec<Option<String>>),
     /// The counter was read or incremented, and has this value.
     Counted(i64),
@@ -68,20 +68,20 @@ pub struct Record {
     pub client: usize,
     /// The call.
     pub call: Call,
-    /// The number of the event at which the call began.
+    /// The number of the event that began the call.
     pub began: usize,
-    /// The number of the event at which the client received the outcome.
+    /// The number of the event that gave the client the outcome.
     pub ended: usize,
     /// The outcome.
     pub outcome: Outcome,
-    /// The number of times that the account received the write of this call.
+    /// The number of times the account received this call's write.
     pub arrivals: usize,
 }
 
 /// All calls of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// The records of all calls, in the order in which the calls began.
+    /// The records of all calls, in the order they began.
     pub records: Vec<Record>,
 }
 

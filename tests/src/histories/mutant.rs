@@ -14,7 +14,7 @@ use table_core::{
 };
 use table_wire::batch::{NewResponse, write_responses};
 
-/// A fault in the way in which a client handles lost responses.
+/// A fault in a client's handling of lost responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
     /// Assumes that a write was applied if the stored entity has the same content.
@@ -34,7 +34,7 @@ pub enum Mutant {
 }
 
 impl Mutant {
-    /// All faults that a client can have.
+    /// All client faults.
     pub const ALL: [Self; 7] = [
         Self::EqualContent,
         Self::AnyIdentifier,
@@ -51,7 +51,7 @@ impl Mutant {
     }
 }
 
-/// The property in which `table-azure` stores the operation ID of a write.
+/// The property that stores the operation ID of a write in `table-azure`.
 const IDENTIFIER: &str = "OperationId";
 
 /// A client that may have a fault.
@@ -91,7 +91,7 @@ impl MutantStore {
         }
     }
 
-    /// Returns the `ETag`s of the stored entities if the faulty client would mistake these for the entities that it wrote.
+    /// Returns the `ETag`s of the stored entities if the faulty client would mistake these for the entities it wrote.
     async fn evidence(&self, table: &TableName, sent: &Transaction) -> Result<Option<Committed>> {
         let mut committed = Committed::new();
         for operation in sent.operations() {

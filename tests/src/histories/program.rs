@@ -1,4 +1,4 @@
-//! The random program that each client runs in a history.
+//! The random program run by each client in a history.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ use crate::histories::wire::LossyWire;
 const PARTITION: &str = "p";
 const NAMES: [&str; 2] = ["A", "B"];
 
-/// A counter that is stored as a series with one slot. The other counter is an entity that is updated with a closure.
+/// A counter stored as a series with one slot. The other counter is an entity updated with a closure.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Objects")]
 #[partition_key(partition)]
@@ -63,7 +63,7 @@ impl Recorder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1.records.push(record);
     }
 
-    /// Returns all recorded calls, in the order in which they began.
+    /// Returns all recorded calls, in the order they began.
     #[must_use]
     pub fn history(&self) -> History {
         let mut history = self.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
@@ -77,7 +77,7 @@ pub trait Steps: Send + Sync + 'static {
     /// Attributes all later requests to the given step.
     fn begin(&self, step: usize);
 
-    /// Returns the number of times that the write of a step arrived at the account. A write without an `ETag` may take effect once per arrival.
+    /// Returns the number of times a step's write arrived at the account. A write without an `ETag` may take effect once per arrival.
     fn arrivals(&self, step: usize) -> usize;
 }
 
@@ -91,7 +91,7 @@ impl Steps for LossyWire {
     }
 }
 
-/// A client and the random program that it runs.
+/// A client and its random program.
 pub struct Actor<S, W> {
     number: usize,
     tables: S,
@@ -99,11 +99,11 @@ pub struct Actor<S, W> {
     recorder: Recorder,
     random: StdRng,
     seed: u64,
-    /// For each row, the last version that the client received.
+    /// For each row, the last version received by the client.
     known: [Option<String>; ROWS],
     /// `true` if the client may abandon a call before it returns.
     impatient: bool,
-    /// The records of the client's calls, each with the step to which it belongs.
+    /// The records of the client's calls, each with its step.
     steps: Vec<(usize, Record)>,
 }
 
@@ -265,7 +265,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     }
 }
 
-/// Inserts the counter that is updated with a closure. Its initial value is 0.
+/// Inserts the counter updated with a closure. Its initial value is 0.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,4 @@
-//! Runs, records and checks the history that a seed determines.
+//! Runs, records and checks the history determined by a seed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,9 +24,9 @@ pub struct Tally {
     pub calls: usize,
     /// The number of calls that succeeded.
     pub done: usize,
-    /// The number of calls that were refused.
+    /// The number of refused calls.
     pub refused: usize,
-    /// The number of calls that were ambiguous.
+    /// The number of ambiguous calls.
     pub ambiguous: usize,
     /// The number of calls whose write the account received more than once.
     pub repeated: usize,
@@ -69,7 +69,7 @@ pub struct Failure {
     pub seed: u64,
     /// A description of the row or counter whose results are impossible, and of all calls on it.
     pub report: String,
-    /// The requests that each client sent.
+    /// The requests sent by each client.
     pub sent: Vec<Vec<String>>,
 }
 
@@ -84,7 +84,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs the history that `seed` determines. The clients have the fault `mutant`, or are correct if it is `None`.
+/// Runs the history determined by `seed`. The clients have the fault `mutant`, or are correct if it is `None`.
 ///
 /// # Errors
 /// The history if its results are impossible.

@@ -11,7 +11,7 @@ use table_wire::NewError;
 use table_wire::batch::{Batch, NewResponse, read_requests, write_responses};
 use tokio::time::Instant;
 
-/// The time at which the clock of the service starts: 2026-11-20T08:00:00Z.
+/// The start time of the service's clock: 2026-11-20T08:00:00Z.
 const START: u64 = 639_307_584_000_000_000;
 /// The media type of response bodies, both in single responses and in a batch.
 const JSON: &str = "application/json;odata=minimalmetadata;streaming=true;charset=utf-8";
@@ -32,11 +32,11 @@ pub struct Account(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     rows: Rows,
-    /// The past states of the account, each with the time from which it applied.
+    /// The past states of the account, each with its start time.
     past: Vec<(Instant, Rows)>,
     last: u64,
     began: Instant,
-    /// The total time by which the clock of the service was moved forward, in ticks.
+    /// The total time by which the service's clock was advanced, in ticks.
     ahead: u64,
 }
 
@@ -66,7 +66,7 @@ impl Account {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Moves the clock of the service forward by `time`.
+    /// Advances the service's clock by `time`.
     pub fn jump(&self, time: Duration) {
         self.state().ahead += u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     }

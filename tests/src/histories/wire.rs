@@ -1,4 +1,4 @@
-//! The connection of a client. It loses some of the requests and responses, which a script selects.
+//! The connection of a client. It loses requests and responses selected by a script.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,18 +41,18 @@ pub enum Act {
     CutBody,
 }
 
-/// A function that chooses the fate of each request that a client sends.
+/// A function that chooses the fate of each request of a client.
 pub type Script = Box<dyn FnMut(&WireRequest) -> Act + Send>;
 
 /// The connection of one client to the account. It loses some of the requests and responses.
 pub struct LossyWire {
     account: Account,
     script: Mutex<Script>,
-    /// The time by which the secondary lags behind.
+    /// The lag of the secondary.
     behind: Duration,
     /// The current step of the client's program. Requests are attributed to it.
     step: AtomicUsize,
-    /// For each step, the number of times that the account received the write of the step.
+    /// For each step, the number of times the account received the step's write.
     arrivals: Arc<Mutex<Vec<usize>>>,
     log: Arc<Mutex<Vec<String>>>,
 }
@@ -77,13 +77,13 @@ impl LossyWire {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Returns the number of times that the account received the write of a step.
+    /// Returns the number of times the account received a step's write.
     #[must_use]
     pub fn arrivals(&self, step: usize) -> usize {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).get(step).copied().unwrap_or(0)
     }
 
-    /// Returns all requests that the client sent, each with its fate.
+    /// Returns all requests sent by the client, each with its fate.
     #[must_use]
     pub fn log(&self) -> Vec<String> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -105,7 +105,7 @@ impl fmt::Debug for LossyWire {
     }
 }
 
-/// A request, and the data that is needed to apply it on arrival.
+/// A request, and the data needed to apply it on arrival.
 struct Arriving {
     account: Account,
     request: WireRequest,

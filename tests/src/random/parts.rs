@@ -1,4 +1,4 @@
-//! Proptest strategies that all kinds of random programs share. Each kind supplies its own names, values and keys.
+//! Proptest strategies shared by all kinds of random programs. Each kind supplies its own names, values and keys.
 
 use std::ops::{Bound, Range};
 
@@ -48,8 +48,7 @@ pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<V
     ]
 }
 
-/// Generates filters: comparisons that are joined by `and` and `or`, up to `depth` levels deep, with about `size` terms in total. If `not` is 1, some terms
-/// are negated.
+/// Generates filters: comparisons joined by `and` and `or`, up to `depth` levels deep, with about `size` terms in total. If `not` is 1, some terms are negated.
 pub fn filter(
     leaf: impl Strategy<Value = Filter> + 'static,
     (depth, size): (u32, u32),

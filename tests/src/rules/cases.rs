@@ -1,4 +1,4 @@
-//! Finds the tests in the source of the workspace, and the rules that each test cites.
+//! Finds the tests in the source of the workspace, and the rules cited by each test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Rule;
 use super::words::named_in;
 
-/// The place in which a test cites a rule. The most significant place comes first.
+/// The location of a test's citation of a rule, ordered from most to least significant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The rule is in the name of the test.
@@ -24,9 +24,9 @@ pub enum Place {
 pub struct Case {
     /// The name of the function. For a test of a compiler message, it is the path of the file without the extension, such as `ui/key/float`.
     pub name: String,
-    /// The path of the file, relative to the folder that was searched.
+    /// The path of the file, relative to the searched folder.
     pub file: PathBuf,
-    /// The rules that the test cites.
+    /// The rules cited by the test.
     pub rules: BTreeMap<Rule, Place>,
 }
 
@@ -137,7 +137,7 @@ fn function(code: &str) -> Option<&str> {
     name.get(..end)
 }
 
-/// Returns the scenarios that are expected to fail on Azurite. They count as tests because the suite runs them and checks that they fail.
+/// Returns the scenarios expected to fail on Azurite. They count as tests because the suite runs them and checks that they fail.
 fn deviations(file: &Path, text: &str) -> Vec<Case> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
     let entries = text.split("(\"").skip(1).filter_map(|entry| {

@@ -7,7 +7,7 @@ use std::{fs, io};
 use super::words::rule;
 use super::{Case, Place, Rule, reason};
 
-/// The maximum number of tests that a page lists for each rule. The most significant citations come first.
+/// The maximum number of tests listed per rule on a page. The most significant citations come first.
 const NAMED: usize = 3;
 
 /// The environment variable that makes the test update the pages instead of only comparing them.
@@ -26,7 +26,7 @@ pub struct Page {
     pub path: PathBuf,
     /// The text of the stored page.
     pub stored: String,
-    /// The text that the page should have. It contains links to the current tests.
+    /// The expected text of the page, with links to the current tests.
     pub written: String,
     /// The rules on the page, in order.
     pub rules: Vec<Rule>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{FAMILIES, Rule, rules};
 
-/// Returns the rules that a text cites: `PAT-IX-3` anywhere, and `key_3`, `key_3_and_4` or `pat_ix_3_to_5` in names that contain no other numbers.
+/// Returns the rules cited in a text: `PAT-IX-3` anywhere, and `key_3`, `key_3_and_4` or `pat_ix_3_to_5` in names that contain no other numbers.
 pub(super) fn named_in(text: &str) -> BTreeSet<Rule> {
     let mut named = BTreeSet::new();
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
@@ -15,13 +15,13 @@ pub(super) fn named_in(text: &str) -> BTreeSet<Rule> {
     named
 }
 
-/// Returns the rule that a word such as `PAT-IX-3` cites.
+/// Returns the rule cited by a word such as `PAT-IX-3`.
 pub(super) fn rule(word: &str) -> Option<Rule> {
     let (name, number) = word.rsplit_once('-')?;
     Some(Rule { family: family(name)?, number: number.parse().ok()? })
 }
 
-/// Adds the rules that the name of a function cites to `named`.
+/// Adds the rules cited in a function's name to `named`.
 fn named_by(name: &str, named: &mut BTreeSet<Rule>) {
     let parts: Vec<String> = name.split('_').map(str::to_ascii_uppercase).collect();
     let (mut current, mut last, mut to) = (None, None, false);

@@ -9,7 +9,7 @@ use table_core::{Row, ValueRef};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     number: u8,
-    /// The length to which keys are padded, in characters.
+    /// The padded length of keys, in characters.
     key: usize,
     /// The size of the filler in each row, in bytes.
     value: usize,

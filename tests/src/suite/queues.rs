@@ -16,7 +16,7 @@ use table_core::{Error, ErrorCode, QueueStore, Result};
 
 use crate::suite::scene;
 
-/// A queue that was created for one scenario, and its store.
+/// A queue created for one scenario, and its store.
 pub struct QueueScene<'a, Q> {
     pub store: &'a Q,
     pub queue: QueueName,
@@ -30,9 +30,9 @@ impl<Q> std::fmt::Debug for QueueScene<'_, Q> {
     }
 }
 
-/// The number of seconds for which a message is hidden if it must not reappear during a test. It is longer than any pause of a slow test machine.
+/// The visibility timeout, in seconds, of a message that must not reappear during a test. It is longer than any pause of a slow test machine.
 pub const HIDDEN: u64 = 3_600;
-/// The maximum number of seconds for which a test waits for a message. It is an upper limit and not a delay.
+/// The maximum number of seconds a test waits for a message. It is an upper limit and not a delay.
 const PASSES: usize = 300;
 
 /// Returns a duration of `seconds` seconds.
@@ -55,7 +55,7 @@ pub fn refused<T: std::fmt::Debug>(queue: &QueueName, result: Result<T>, code: E
     error
 }
 
-/// Returns a queue name that has never been used in the store.
+/// Returns a queue name never used in the store before.
 #[must_use]
 pub fn fresh_name() -> QueueName {
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -1,4 +1,4 @@
-//! The fixture for a scenario: a new table in the store under test, and short functions for its use.
+//! The fixture for a scenario: a new table in the store under test, and helper functions.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,17 +13,17 @@ use table_core::{
     TableStore, Transaction, Value,
 };
 
-/// A table that was created for one scenario, and its store.
+/// A table created for one scenario, and its store.
 #[derive(Debug)]
 pub struct Scene<'a, S> {
     pub store: &'a S,
     pub table: TableName,
 }
 
-/// The properties of an entity, as they were read from the store.
+/// The properties of an entity, as read from the store.
 pub type Properties = BTreeMap<String, Value>;
 
-/// An entity, as it was read from the store.
+/// An entity as read from the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     pub properties: Properties,
@@ -54,18 +54,18 @@ pub fn a(value: impl Into<Value>) -> Row {
     row([("A", value.into())])
 }
 
-/// Returns the properties that a read of a row created by [`a`] should return.
+/// Returns the expected properties of a row created by [`a`].
 pub fn is_a(value: impl Into<Value>) -> Properties {
     is([("A", value.into())])
 }
 
-/// Returns the properties that a read of a row created by [`row`] should return.
+/// Returns the expected properties of a row created by [`row`].
 #[must_use]
 pub fn is<const N: usize>(properties: [(&str, Value); N]) -> Properties {
     properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Returns an `ETag` that no entity has.
+/// Returns an `ETag` of no entity.
 #[must_use]
 pub fn stale() -> ETag {
     ETag::parse("W/\"datetime'2001-01-01T00%3A00%3A00Z'\"").unwrap()

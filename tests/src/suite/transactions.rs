@@ -18,7 +18,7 @@ fn upserts(keys: &[String]) -> Vec<(&str, OperationKind)> {
     keys.iter().map(|key| (key.as_str(), OperationKind::InsertOrReplace(a(1)))).collect()
 }
 
-/// Returns a transaction that was built without checking the store's limits.
+/// Returns a transaction built without checking the store's limits.
 fn unchecked(operations: Vec<(String, OperationKind)>) -> Transaction {
     let partition_key = PartitionKey::new("p").unwrap();
     let mut transaction = Transaction::new(partition_key, Limits::UNLIMITED).unwrap();

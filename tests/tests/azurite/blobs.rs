@@ -1,4 +1,4 @@
-//! Tests blobs that `object_store` reads and writes with the connection string of the account (BLB rules), and index lists in blobs.
+//! Tests blobs read and written by `object_store` with the connection string of the account (BLB rules), and index lists in blobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! The scenarios of the behaviour suite that fail on Azurite, and the rule that describes each difference.
 
-/// The reliability with which a scenario fails on Azurite.
+/// The reliability of a scenario's failure on Azurite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fails {
     /// The scenario always fails. The test runs it and checks that it fails.
@@ -10,8 +10,8 @@ pub(crate) enum Fails {
 }
 use Fails::{Always, Sometimes};
 
-/// Each entry contains the scenario, the reliability with which it fails, the rules and the difference. If no AZ rule describes the
-/// difference, the entry names the rule that Azurite violates.
+/// Each entry contains the scenario, the reliability of its failure, the rules and the difference. If no AZ rule describes the difference, the entry names the
+/// rule violated by Azurite.
 pub(crate) const DEVIATIONS: &[(&str, Fails, &str, &str)] = &[
     ("etag::etag_1_and_2_the_etag_is_the_timestamp_in_the_services_form", Sometimes, "AZ-5", SEVEN_DIGITS),
     (

@@ -17,12 +17,12 @@ use std::time::Duration;
 use table_azure::{Options, RetryPolicy};
 use tests::azurite::AzuriteServer;
 
-/// Returns the connection string of the Azurite server that all tests in this binary share. If Azurite is not available, prints the reason and returns `None`.
+/// Returns the connection string of the Azurite server shared by all tests in this binary. If Azurite is not available, prints the reason and returns `None`.
 fn azurite() -> Option<String> {
     AzuriteServer::shared().map(AzuriteServer::connection_string)
 }
 
-/// Returns client options with timeouts so long that a slow machine does not cause retries.
+/// Returns client options with timeouts long enough for a slow machine not to cause retries.
 fn patient() -> Options {
     Options::new().retry(RetryPolicy {
         attempt_timeout: Duration::from_secs(60 * 60),

@@ -1,4 +1,4 @@
-//! Tests that Azurite accepts the SAS tokens that this library creates, for both permitted and rejected requests (SAS, ASAS, ACL rules).
+//! Tests that Azurite accepts the SAS tokens created by this library, for both permitted and rejected requests (SAS, ASAS, ACL rules).
 
 use std::time::Duration;
 

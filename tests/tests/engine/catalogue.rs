@@ -1,4 +1,4 @@
-//! Tests that the creation or drop of a table writes no more bytes to a store with thousands of tables than to one with a few.
+//! Tests that creating or dropping a table writes no more bytes to a store with thousands of tables than to one with a few.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use simulation::power::{Call, SimulatedDisk};
 use table_core::embedded::{Engine, EngineOptions};
 use table_core::{Error, Result, TableEntity, TableName, TableStore, TableStoreExt};
 
-/// Counts the bytes that an engine has written since the last call to `take`.
+/// Counts the bytes written by an engine since the last call to `take`.
 struct Written(Arc<AtomicU64>);
 
 impl Written {

@@ -22,14 +22,14 @@ const CONTENTS: &str = "CONTENTS.txt";
 
 /// The formats that have a fixture: all released formats, and the current one.
 const FORMATS: [u32; 5] = [2, 3, 4, 5, CURRENT];
-/// The number of the format that the engine currently writes.
+/// The number of the format currently written by the engine.
 const CURRENT: u32 = 6;
 
 fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
 }
 
-/// The minimum length of a run of equal bytes that is compressed. Journal files consist mostly of such runs.
+/// The minimum length of a compressed run of equal bytes. Journal files consist mostly of such runs.
 const RUN: usize = 16;
 
 /// Compresses bytes into groups. A group is a `u32` length, as many literal bytes, the `u32` length of a run of equal bytes, and the repeated byte.
@@ -117,7 +117,7 @@ fn contents(engine: Engine) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the number of the format that is stored in a folder.
+/// Returns the format number stored in a folder.
 fn format_of(folder: &Path) -> u32 {
     let manifest = fs::read(folder.join("FORMAT")).unwrap();
     u32::from_le_bytes(manifest[8..12].try_into().unwrap())

@@ -6,7 +6,7 @@ use tests::crash::power_loss::{findings, write};
 use tests::effort::effort;
 
 const STEPS: usize = 60;
-/// The number of different disk images that are tested per power loss. They differ in the unsynced data that survived.
+/// The number of different disk images tested per power loss. They differ in the unsynced data that survived.
 const IMAGES: u64 = 6;
 
 /// Runs writers and cuts the power at each sync in `cuts`. Stops when a run has fewer syncs than the next cut requires.

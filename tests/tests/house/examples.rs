@@ -65,7 +65,7 @@ fn public_types(package: &str) -> BTreeSet<String> {
     text.lines().filter_map(|line| line.strip_prefix("pub ")).filter(is_type).filter_map(name).collect()
 }
 
-/// Returns the name of the public type that a line declares.
+/// Returns the name of the public type declared on a line.
 fn declared(line: &str) -> Option<&str> {
     let rest = ["pub struct ", "pub enum ", "pub trait ", "pub type "]
         .iter()

@@ -38,7 +38,7 @@ fn no_package_has_a_cycle_of_imports() {
     assert!(found.is_empty(), "{} circles of imports:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns those imports of a package that are part of a cycle.
+/// Returns the imports of a package that form cycles.
 ///
 /// Two modules are compared by the first segments in which their paths differ. A file, and the files in the folder with
 /// its name, count as one module and may therefore import each other.
@@ -74,7 +74,7 @@ fn reaches(next: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool 
 /// The imports and re-exports in the files of a package.
 #[derive(Default)]
 struct Package {
-    /// The paths that each file imports or uses in expressions, relative to the root of the package.
+    /// The paths imported or used in expressions by each file, relative to the root of the package.
     uses: BTreeMap<Module, Vec<Vec<String>>>,
     /// The path of each re-exported item, by file and name.
     exports: BTreeMap<(Module, String), Vec<String>>,
@@ -129,7 +129,7 @@ impl Package {
         }
     }
 
-    /// Returns the pairs of files in which the first file imports the second.
+    /// Returns the pairs of files whose first file imports the second.
     fn imports(&self) -> BTreeSet<(Module, Module)> {
         let pairs = self.uses.iter().flat_map(|(module, paths)| {
             paths.iter().filter_map(|path| Some((module.clone(), self.file_of(path)?)))
@@ -165,7 +165,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Appends the paths in a `use` tree to `paths`. Each comes with the local name that it introduces.
+/// Appends the paths in a `use` tree to `paths`. Each comes with the local name it introduces.
 fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String>, String)>) {
     let mut end = |before: &[String], last: &syn::Ident, name: &syn::Ident| {
         let path = if last == "self" { before.to_vec() } else { [before, &[last.to_string()]].concat() };

@@ -23,7 +23,7 @@ const ALLOWED: [&str; 14] = [
     "Zlib",
 ];
 
-/// Returns the platform for which this test was built. Packages for other platforms are not checked, because they may not have been downloaded.
+/// Returns the target platform of this test. Packages for other platforms are not checked, because they may not have been downloaded.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().expect("rustc runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -12,7 +12,7 @@ fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// Returns the rules that these tests cite.
+/// Returns the rules cited by these tests.
 fn cited(cases: &[Case]) -> BTreeSet<Rule> {
     cases.iter().flat_map(|case| case.rules.keys().copied()).collect()
 }

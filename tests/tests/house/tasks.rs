@@ -70,7 +70,7 @@ fn pages_name_existing_tests() {
     assert!(missing.is_empty(), "{} tests do not exist:\n{}", missing.len(), missing.join("\n"));
 }
 
-/// Returns the names of the functions that a Rust or Python file defines.
+/// Returns the names of the functions defined in a Rust or Python file.
 fn functions(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let (_, after) = line.split_once("fn ").or_else(|| line.split_once("def "))?;

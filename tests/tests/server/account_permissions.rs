@@ -6,16 +6,16 @@ use tests::ask::{Answer, Ask};
 use crate::SERVER;
 use crate::permissions::{key, lifetime, with};
 
-/// The letters of all permissions, in the order in which a SAS contains them.
+/// The letters of all permissions, in SAS order.
 const LETTERS: &str = "rwdlacup";
 
-/// An operation, and the values that an account SAS needs to permit it (ASAS-4).
+/// An operation, and the values needed in an account SAS to permit it (ASAS-4).
 struct Operation {
     ask: Ask,
     target: String,
     service: char,
     resource: char,
-    /// The sets of permissions that are each sufficient. If the list is empty, no account SAS permits the operation.
+    /// The sufficient sets of permissions. If the list is empty, no account SAS permits the operation.
     any: &'static [&'static str],
 }
 

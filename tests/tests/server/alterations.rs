@@ -41,7 +41,7 @@ fn alterations(token: &str) -> Vec<String> {
     altered
 }
 
-/// Returns parameters that a token lacks. Each of them would change the signed text.
+/// Returns parameters missing from a token. Each of them would change the signed text.
 fn additions(token: &str) -> Vec<String> {
     let all = [
         "st=2020-01-01",

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use table_azure::AzureTables;
 use tests::suite;
 
-/// The scenarios that are known to fail, each with the reason.
+/// The scenarios known to fail, each with the reason.
 const OPEN: [(&str, &str); 1] = [(
     "transactions::egt_3_a_transaction_has_at_most_four_mebibytes",
     "ENG-17: no deviation of the server, the client measures the real body, where base64 is longer than what it holds",

@@ -1,4 +1,4 @@
-//! Tests request bodies that a lenient parser would interpret in a way that the client did not intend.
+//! Tests request bodies that a lenient parser would misinterpret.
 
 use tests::ask::Ask;
 

@@ -20,7 +20,7 @@ fn host() -> &'static str {
     SERVER.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap()
 }
 
-/// Sends bytes. Returns the statuses of all responses that are received before the connection closes.
+/// Sends bytes. Returns the statuses of all responses received before the connection closes.
 fn statuses(sent: &str) -> Vec<u16> {
     let mut stream = TcpStream::connect(host()).unwrap();
     // The server may close the connection before it has read all bytes.

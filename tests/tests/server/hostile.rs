@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 /// The number of random requests. In CI, the program `fuzz` sends far more.
 const REQUESTS: u64 = 10_000;
-/// The number of requests after which the account is replaced. Replacing it frees memory.
+/// The number of requests after which the account is replaced to free memory.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
 /// Sends many mutated requests to a server in the test process. The test fails if a response violates a guarantee: for

@@ -22,15 +22,15 @@ use tokio::net::TcpStream;
 
 use crate::http2::request;
 
-/// The limit of the server on guests, which are connections without a verified request. Each kind of hostile client opens more of them.
+/// The server's limit on guests (connections without a verified request). Each kind of hostile client opens more of them.
 const GUESTS: usize = 64;
-/// The number of connections that are opened at once and that the kernel must queue. Before version 5.4, Linux queues only 128 by default.
+/// The number of connections opened at once, which the kernel must queue. Before version 5.4, Linux queues only 128 by default.
 const BURST: usize = 1_000;
-/// The number of unsigned requests that are sent on one connection.
+/// The number of unsigned requests sent on one connection.
 const UNSIGNED: usize = 2_000;
 /// The minimum time for the unsigned requests: 200 µs for each request except the first ones.
 const UNSIGNED_TIME: Duration = Duration::from_millis(398);
-/// The number of connections that each kind of hostile client opens, unless `HOSTILE_CONNECTIONS` is set.
+/// The number of connections opened by each kind of hostile client, unless `HOSTILE_CONNECTIONS` is set.
 const CONNECTIONS: usize = 160;
 
 /// The kinds of unfinished requests. Each consists of a name and the bytes that a connection sends before it stalls.
@@ -169,8 +169,8 @@ fn streams(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Tests that a burst of connections waits in the queue of the kernel until the server accepts them. If the queue were too
-/// short, clients would wait for a second or more.
+/// Tests that a burst of connections waits in the kernel's queue until the server accepts them. If the queue were too short, clients would wait for a second or
+/// more.
 #[tokio::test]
 async fn a_burst_of_connections_waits_in_the_queue() {
     // The server does not accept connections in this test.

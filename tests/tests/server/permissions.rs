@@ -38,7 +38,7 @@ pub(crate) fn with(ask: &Ask, target: &str, token: &str) -> Answer {
     ask.clone().signed(None).target(format!("{target}{separator}{token}")).of(&SERVER)
 }
 
-/// The operations on tables and entities, each with the permissions that a table SAS needs, or `None` if no table SAS can permit it.
+/// The operations on tables and entities, each with the permissions needed in a table SAS, or `None` if no table SAS can permit it.
 fn table_operations() -> Vec<(Ask, String, Option<&'static str>)> {
     let entity = "Letters(PartitionKey='p',RowKey='r')";
     let any = |verb| Ask::new(verb, "").json("{}").header("if-match", "*");
@@ -122,7 +122,7 @@ fn sas_5_each_set_of_letters_permits_exactly_its_operations() {
     }
 }
 
-/// The operations on queues, each with the permission letter that a queue SAS needs, or `None` if no queue SAS can permit it.
+/// The operations on queues, each with the permission letter needed in a queue SAS, or `None` if no queue SAS can permit it.
 fn queue_operations(id: &str, receipt: &str) -> Vec<(Ask, String, Option<char>)> {
     let message = "<QueueMessage><MessageText>a</MessageText></QueueMessage>";
     let ask = |verb| Ask::queue(verb, "");

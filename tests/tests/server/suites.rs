@@ -1,4 +1,4 @@
-//! Tests behaviour that the test suites of other projects expect, with raw requests. Each test cites its suite and the original tests.
+//! Tests behaviour expected by other projects' test suites, with raw requests. Each test cites its suite and the original tests.
 //!
 //! The suites are those of Azurite 3.36 (`tests/table`, `tests/queue`) and of `azure-cosmosdb-table` 1.0.6 for Python.
 //! None of their code is copied.
@@ -183,7 +183,7 @@ fn top_1_an_empty_page_can_be_requested() {
     }
 }
 
-/// From Azurite's `queueSpecialnaming.test.ts` and `table.validation.rest.test.ts`: names that are too short or too long.
+/// From Azurite's `queueSpecialnaming.test.ts` and `table.validation.rest.test.ts`: too short and too long names.
 #[test]
 fn que_2_and_tbl_4_a_wrong_name_length_is_refused_with_the_services_message() {
     let sentence = "The specified resource name length is not within the permissible limits.";

@@ -1,4 +1,4 @@
-//! Tests HTTPS with a certificate that the server has created.
+//! Tests HTTPS with a certificate created by the server.
 
 use std::env;
 use std::path::Path;
@@ -25,7 +25,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::http2::request;
 
-/// The environment variable that passes the connection string to the second process in which the test runs.
+/// The environment variable that passes the connection string to the test's second process.
 const CONNECTION: &str = "TABLES_TEST_TLS_CONNECTION";
 
 fn under_tls(folder: &Path) -> Config {

@@ -13,9 +13,9 @@ const REQUESTS: usize = 16;
 const CONNECTIONS: usize = 12;
 /// The size of the requested entity, in characters.
 const CHARACTERS: usize = 13 * 32_000;
-/// The limit of the server on unread responses, in bytes. It is enough for five responses.
+/// The server's limit on unread responses, in bytes. It is enough for five responses.
 const LIMIT: usize = 2 << 20;
-/// The maximum number of requests that the well-behaved client sends.
+/// The maximum number of requests sent by the well-behaved client.
 const ATTEMPTS: usize = 10_000;
 
 /// Sends a request and returns the response. A separate thread sends it, because the server occupies the thread of the test.

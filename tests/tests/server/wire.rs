@@ -7,7 +7,7 @@ use tests::ask::{Answer, Ask, JSON};
 use crate::SERVER;
 
 trait Served {
-    /// Sends the request to the server that all tests in this binary share. Returns the response.
+    /// Sends the request to the server shared by all tests in this binary. Returns the response.
     fn send(self) -> Answer;
 }
 

@@ -1,4 +1,4 @@
-//! Tests an entity type whose keys are ambiguous, as another program defines them: the rows of the type and of its index are recognised by every read.
+//! Tests an entity type with ambiguous keys, as defined by another program: the rows of the type and of its index are recognised by every read.
 
 use pollster::block_on;
 use proptest::prelude::*;

@@ -59,7 +59,7 @@ fn a_bearer_writes_an_entity_with_a_feed_into_a_partition_that_is_kept_listed() 
     });
 }
 
-/// Returns a store that executes only those operations that a SAS for one partition of `table` permits.
+/// Returns a store that executes only operations permitted by a SAS for one partition of `table`.
 fn bearer(store: &Engine, table: &str) -> impl TableStore + Clone + 'static {
     let key = AccountKey::new("contoso", "a2V5").unwrap();
     let sas = TableSas::table(TableName::new(table).unwrap()).partition("contoso").unwrap();

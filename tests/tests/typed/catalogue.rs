@@ -1,4 +1,4 @@
-//! Tests rules of table design that the tests of individual patterns do not cover (DQ, IMP, PAT-HET rules).
+//! Tests table design rules not covered by the tests of individual patterns (DQ, IMP, PAT-HET rules).
 
 use std::future::poll_fn;
 use std::sync::Arc;

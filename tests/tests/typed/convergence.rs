@@ -84,7 +84,7 @@ fn run(seed: u64, answers: Answers, without: Without) -> Option<String> {
     run_and_recreate(seed, answers, without, Recreated::Nothing)
 }
 
-/// Runs random processes, and sometimes creates tables again while the processes are suspended.
+/// Runs random processes, and sometimes recreates tables while the processes are suspended.
 fn run_and_recreate(seed: u64, answers: Answers, without: Without, recreated: Recreated) -> Option<String> {
     let mut rng = StdRng::seed_from_u64(seed);
     let world = World::new(without);

@@ -1,4 +1,4 @@
-//! Tests index copies of the entire entity. They include properties that have no field and values that are stored in chunks.
+//! Tests index copies of the entire entity. They include properties without a field and chunked values.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Tests an older and a newer version of a program on one store. The older version must not lose data that only the newer schema declares.
+//! Tests an older and a newer version of a program on one store. The older version must not lose data declared only by the newer schema.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests the layout file: its contents, the changes for which the check fails, and the conditions under which the file is rewritten.
+//! Tests the layout file: its contents, the changes that fail the check, and the conditions for rewriting the file.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,4 @@
-//! Tests entities that a reader lends to its caller. Each entity overwrites the previous one in memory. It must equal the
-//! entity that a separate read returns.
+//! Tests entities lent by a reader to its caller. Each entity overwrites the previous one in memory. It must equal the entity returned by a separate read.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use chrono::{DateTime, Utc};

@@ -60,8 +60,7 @@ fn diagnostics_by_time() {
     });
 }
 
-/// An Orleans reminder (`Orleans.Reminders.AzureStorage`) in the partition `{serviceId}_{hash:X8}`. Each silo reads the
-/// ranges of hashes for which it is responsible.
+/// An Orleans reminder (`Orleans.Reminders.AzureStorage`) in the partition `{serviceId}_{hash:X8}`. Each silo reads its ranges of hashes.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders")]
 #[partition_key(service, "_", hex(8, upper, hash))]

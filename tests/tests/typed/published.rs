@@ -37,7 +37,7 @@ pub(crate) fn instant(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// Checks that `key` is the key of the entity, and that a row which another program stored under this key is read as the entity.
+/// Checks that `key` is the key of the entity, and that a row stored under this key by another program is read as the entity.
 pub(crate) fn both_ways<E: Entity + FromEntity + PartialEq + Debug>(entity: &E, key: (&str, &str)) {
     let literal = EntityKey::new(key.0, key.1).unwrap();
     assert_eq!(entity.key_of().unwrap(), literal);

@@ -10,7 +10,7 @@ use table_core::table::LAYOUTS;
 use table_core::{Engine, Entity, Error, ErrorCode, Selection, TableStoreExt};
 use table_patterns::EntityStore;
 
-/// The type with which the rows were written.
+/// The type used to write the rows.
 mod employee {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company")]

@@ -53,7 +53,7 @@ struct Note {
     key: String,
 }
 
-/// A note, as an earlier version of the program declared it.
+/// A note, as declared by an earlier version of the program.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "OldNote")]
 #[partition_key(department)]

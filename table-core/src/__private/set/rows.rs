@@ -4,7 +4,7 @@ use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 
 use super::super::message::Message;
 
-/// The rows of one kind: the entities of a type, or the rows of one of its indexes.
+/// Rows that share a key layout: the entities of a type, or the rows of one of its indexes.
 #[derive(Clone, Copy)]
 struct Rows<'s> {
     of: &'s EntitySchema,
@@ -33,8 +33,8 @@ impl<'s> Rows<'s> {
         }
     }
 
-    /// Returns `true` if no row of one kind can have the key of a row of the other kind. An invalid declaration has a schema without keys; the derive reports
-    /// its errors.
+    /// Returns `true` if no row of `self` can have the same key as a row of `other`. An invalid declaration has a schema without keys; the derive reports its
+    /// errors.
     const fn is_apart(self, other: Self) -> bool {
         !self.table().as_bytes().eq_ignore_ascii_case(other.table().as_bytes())
             || self.row_key().is_empty()
@@ -44,7 +44,7 @@ impl<'s> Rows<'s> {
     }
 }
 
-/// Panics at compile time if a row of an index of one type could have the key of an entity, or of a row of an index, of the other type.
+/// Panics at compile time if an index row of one type could share a key with an entity or index row of the other.
 pub(super) const fn require_apart(one: &EntitySchema, other: &EntitySchema) {
     let mut at = 0;
     while at < one.indexes.len() {
@@ -63,7 +63,7 @@ pub(super) const fn require_apart(one: &EntitySchema, other: &EntitySchema) {
     }
 }
 
-/// Panics at compile time if a row of the index could have the key of an entity of the type `member`.
+/// Panics at compile time if an index row could share a key with an entity of the type `member`.
 pub(super) const fn require_no_entity(of: &EntitySchema, index: &IndexSchema, member: &EntitySchema) {
     if (Rows { of, index: Some(index) }).is_apart(Rows { of: member, index: None }) {
         return;
@@ -74,7 +74,7 @@ pub(super) const fn require_no_entity(of: &EntitySchema, index: &IndexSchema, me
     panic!("{}", message.with("another literal").as_str());
 }
 
-/// Panics at compile time if rows of both indexes could have the same key.
+/// Panics at compile time if rows of the two indexes could share a key.
 const fn require_no_index_row(
     (of, index): (&EntitySchema, &IndexSchema),
     (other_of, other): (&EntitySchema, &IndexSchema),
@@ -125,7 +125,7 @@ mod tests {
         person!(Visitor, "Staff", "old_vis_", "old_mail_");
     }
 
-    /// A list of suppliers, whose rows are in the table of another index of this module, in partitions that can have the same keys.
+    /// A supplier. Its index rows are in the same table as those of another index in this module, in partitions that may have equal keys.
     #[derive(Entity)]
     #[entity(table = "Staff")]
     #[partition_key(department)]

@@ -1,4 +1,4 @@
-//! `Alphabet`: the set of characters that a codec's output may contain, as a constant.
+//! `Alphabet`: the set of characters allowed in a codec's output, as a constant.
 
 /// A set of characters: any subset of ASCII, and either all non-ASCII characters or none.
 ///
@@ -18,7 +18,7 @@ pub struct Alphabet {
 impl Alphabet {
     /// The empty set of characters.
     pub const EMPTY: Self = Self { ascii: 0, beyond_ascii: false };
-    /// The characters that a key may contain (KEY-3), and U+0080 to U+009F, which are illegal but cannot be excluded individually.
+    /// The characters legal in keys (KEY-3), and U+0080 to U+009F, which are illegal but cannot be excluded individually.
     pub const LEGAL: Self = {
         let mut ascii = 0;
         let mut code = 0x20;

@@ -9,8 +9,8 @@ use crate::key::codec::{Alphabet, Form, KeyCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// A codec that replaces `/`, `\`, `#` and `?` with a letter between bars, like the storage of the Bot Framework
-/// (`BotBuilder-Azure`, `StringExtensions.SanitizeForAzureKeys`): `/` is written as `|s|`, `\` as `|b|`, `#` as `|h|` and `?` as `|q|`.
+/// A codec that replaces `/`, `\`, `#` and `?` with a letter between bars, like the Bot Framework's storage (`BotBuilder-Azure`,
+/// `StringExtensions.SanitizeForAzureKeys`): `/` is written as `|s|`, `\` as `|b|`, `#` as `|h|` and `?` as `|q|`.
 ///
 /// - A bar itself is not escaped. A string that already contains one of these escape sequences is rejected (`KeyEncoding`), because it would decode to a
 ///   different string. Control characters are also rejected.

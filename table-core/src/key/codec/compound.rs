@@ -1,10 +1,10 @@
 //! Compound keys: sequences of literals and parts, checked at compile time. A part is the encoding of a field.
 //!
 //! A key is injective (K2) if its pieces can be separated. When a key is read from the left, the end of a part is known if its width is fixed, or if the
-//! following literal starts with a character that the part cannot contain. When a key is read from the right, the start of a part is known if its width is
-//! fixed, or if the preceding literal ends with a character that the part cannot contain. One part may be the remainder: the text between the pieces read from
-//! the left and those read from the right, such as a string before a six-digit id or before a suffix. A key is ordered (K3) if, in addition, no value sorts
-//! after a longer value that starts with it. Both properties are computed at compile time from the [`Form`]s alone.
+//! following literal starts with a character the part cannot contain. When a key is read from the right, the start of a part is known if its width is fixed, or
+//! if the preceding literal ends with a character the part cannot contain. One part may be the remainder: the text between the pieces read from the left and
+//! those read from the right, such as a string before a six-digit id or before a suffix. A key is ordered (K3) if, in addition, no value sorts after a longer
+//! value that starts with it. Both properties are computed at compile time from the [`Form`]s alone.
 //!
 //! ```
 //! use table_core::key::codec::compound::{self, Fault, Piece};
@@ -53,15 +53,15 @@ pub enum Piece {
 /// The reason why a sequence of pieces is not a valid key. Positions start at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The key has no pieces. A key that is always empty is the literal `""` (KEY-2).
+    /// The key has no pieces. An always-empty key is the literal `""` (KEY-2).
     Empty,
-    /// A literal contains a character that no key may contain (KEY-3).
+    /// A literal contains a character illegal in keys (KEY-3).
     IllegalLiteral {
         /// The position of the literal among the pieces.
         piece: usize,
     },
-    /// A part of variable width is followed by a piece that it could contain, so its end cannot be found from the left. It cannot be found from the right
-    /// either, because the start of a later part is unknown. Two different combinations of values could therefore have the same key.
+    /// A part of variable width is followed by a piece it could contain, so its end cannot be found from the left. It cannot be found from the right either,
+    /// because the start of a later part is unknown. Two different combinations of values could therefore have the same key.
     Ambiguous {
         /// The position of the part among the pieces.
         part: usize,
@@ -140,7 +140,7 @@ pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Returns `true` if a part is the remainder of the key: the text that is left when all pieces after it have been read from the right.
+/// Returns `true` if a part is the remainder of the key: the text left when all pieces after it have been read from the right.
 const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     let mut at = part + 1;
     while at < pieces.len() {
@@ -155,7 +155,7 @@ const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     true
 }
 
-/// Returns `true` if the preceding literal ends with a character that the part cannot contain.
+/// Returns `true` if the preceding literal ends with a character the part cannot contain.
 const fn is_told_from_right(pieces: &[Piece], part: usize, form: Form) -> bool {
     let mut at = part;
     while at > 0 {

@@ -1,15 +1,15 @@
-//! `DerivedPart`: a key part that is computed from a field but does not determine it, and the sources of such parts.
+//! `DerivedPart`: a key part computed from a field but not sufficient to recover it, and the sources of such parts.
 
 use table_store::{Error, Result};
 
 use crate::key::codec::fault::CodecFault;
 use crate::key::codec::{Facts, Form, KeyCodec};
 
-/// A key part that is computed from a value but does not determine it. The value itself is stored as a property of the entity.
+/// A key part computed from a value but not sufficient to recover it. The value itself is stored as a property of the entity.
 ///
-/// A value must have the same encoding in every version and on every machine. An entity whose key part does not match its property cannot be read. Such a
-/// mismatch arises, for example, if a program that does not know the key part changes the property. A part that is computed from an instant must not depend on
-/// fractions below 100 ns, because the property does not store them (TICK-6).
+/// A value's encoding must not depend on the program version or the machine. An entity whose key part does not match its property cannot be read. Such a
+/// mismatch arises, for example, if a program unaware of the key part changes the property. A part computed from an instant must not depend on fractions below
+/// 100 ns, because the property does not store them (TICK-6).
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -82,7 +82,7 @@ pub trait PartSource<T> {
     /// `KeyEncoding` if the value cannot be encoded.
     fn write(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string that is hashed for a value; see [`KeyCodec::encode_hashed`].
+    /// Appends the string to hash for a value; see [`KeyCodec::encode_hashed`].
     ///
     /// # Errors
     /// `KeyEncoding` if the value has no string form to hash.

@@ -69,7 +69,7 @@ pub trait Sign: sealed::Sealed {}
 #[derive(Debug)]
 pub enum Unsigned {}
 
-/// The sign parameter of [`Digits`] for a signed integer that is never negative: `digits(19, nonnegative, id)` corresponds to .NET's `D19` format.
+/// The sign parameter of [`Digits`] for a non-negative signed integer: `digits(19, nonnegative, id)` corresponds to .NET's `D19` format.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, NonNegative};

@@ -1,4 +1,4 @@
-//! `Escaped`: any string, encoded with characters that are legal in keys, and in the same order.
+//! `Escaped`: an order-preserving encoding of any string in characters legal in keys.
 
 use table_store::{Error, Result};
 
@@ -8,7 +8,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// A codec for any Unicode string. Characters that are illegal in keys are encoded as legal characters.
+/// A codec for any Unicode string. Characters illegal in keys are encoded as legal characters.
 ///
 /// Each character is encoded separately, and most characters are written unchanged. Every other character is written as two characters. The first one sorts
 /// like the original. The second one, a digit or a letter from `a` to `z`, preserves the order of originals with the same first character:
@@ -21,8 +21,8 @@ use crate::limits;
 /// | `~`, U+007F to U+009F | `~0` to `~x` |
 ///
 /// - Variable width, up to 512 UTF-16 code units (KEY-7). A string with a longer encoding is rejected (`KeyEncoding`).
-/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`. Other pieces may therefore follow after a literal that begins with
-///   `!`, and ranges are still in order (PAT-CK-2, PAT-CK-4).
+/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`, so a literal that begins with `!` can separate the string from later
+///   pieces without changing the order (PAT-CK-2, PAT-CK-4).
 /// - The encoding of a string's prefix is a prefix of the string's encoding.
 ///
 /// ```
@@ -53,7 +53,7 @@ fn escape(character: char) -> Option<(char, char)> {
     Some((lead, second))
 }
 
-/// Returns the character that an escape sequence of two characters represents, or `None` if the sequence is invalid.
+/// Returns the character represented by an escape sequence of two characters, or `None` if the sequence is invalid.
 fn unescape(lead: char, second: char) -> Option<char> {
     let (_, first, last) = CLASSES.into_iter().find(|(candidate, ..)| *candidate == lead)?;
     let place = second.to_digit(36).filter(|_| !second.is_ascii_uppercase())?;

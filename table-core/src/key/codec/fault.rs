@@ -32,13 +32,13 @@ pub(super) enum CodecFault {
     Pieces { key: String, found: String, expected: String },
 }
 
-/// Returns the error for a value that the codec cannot encode. The message states the reason and how to avoid the error.
+/// Returns the error for a value the codec cannot encode. The message states the reason and how to avoid the error.
 #[cold]
 pub(super) fn refused(message: impl Into<String>) -> Error {
     Error::of(CodecFault::Value(message.into()))
 }
 
-/// Returns the error for a string that is not an output of the codec.
+/// Returns the error for a string not produced by the codec.
 #[cold]
 pub(super) fn mismatch(text: &str, codec: impl Display) -> Error {
     Error::of(CodecFault::Text { text: text.to_owned(), codec: codec.to_string() })

@@ -31,17 +31,17 @@ pub trait Counted<T>: KeyCodec<T> {
     #[doc(hidden)]
     const COUNT_FAULT: Option<&'static str> = None;
 
-    /// Returns the number that the codec writes for a value.
+    /// Returns the number written by the codec for a value.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].
     fn count(value: &T) -> Result<u64>;
 
-    /// Returns the value that the codec encodes as the number `count`, or `None` if no such value exists.
+    /// Returns the value encoded as the number `count`, or `None` if no such value exists.
     fn of_count(count: u64) -> Option<T>;
 }
 
-/// A codec that writes `FROM` minus the number that `C` writes, with as many digits as `FROM`: `long.MaxValue - millis`, `MaxTicks + 1 - ticks`.
+/// A codec that writes `FROM` minus the number written by `C`, with as many digits as `FROM`: `long.MaxValue - millis`, `MaxTicks + 1 - ticks`.
 ///
 /// Fixed width, descending. A number greater than `FROM` is rejected (`KeyEncoding`). Prefer [`Desc`](crate::key::codec::Desc) in new schemas.
 ///

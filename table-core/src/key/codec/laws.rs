@@ -15,10 +15,10 @@ use edges::{edges, neighbours, samples};
 
 /// Checks the laws K1 to K4 for every value and every pair of values. K3 is checked against the order of `T`.
 ///
-/// Values that the codec rejects are skipped; if it rejects all of them, the check fails. Pass many values, both similar and unusual ones, for example from a
-/// property test. The function derives edge cases from the encodings of these values: strings that differ in one character, or that end in the alphabet's
-/// first or last character. The codec must either reject such a string or decode it to a value with exactly this encoding, which is then checked like the
-/// given values. For strings, use [`check_texts`]: `String` sorts by code points, but keys sort by UTF-16 code units.
+/// Values rejected by the codec are skipped; if it rejects all of them, the check fails. Pass many values, both similar and unusual ones, for example from a
+/// property test. The function derives edge cases from the encodings of these values: strings that differ in one character, or that end in the alphabet's first
+/// or last character. The codec must either reject such a string or decode it to a value with exactly this encoding, which is then checked like the given
+/// values. For strings, use [`check_texts`]: `String` sorts by code points, but keys sort by UTF-16 code units.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, Padded, laws};
@@ -132,7 +132,7 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
     Ok(())
 }
 
-/// Returns the values that a codec accepts, with their encodings.
+/// Returns the values accepted by a codec, with their encodings.
 fn encodings<T: Debug>(
     values: &[T],
     encode: impl Fn(&T, &mut String) -> Result<()>,

@@ -1,4 +1,4 @@
-//! `Folded`, `Replaced` and `First`: encodings of strings that lose information and cannot be read back.
+//! `Folded`, `Replaced` and `First`: lossy encodings of strings.
 
 use std::marker::PhantomData;
 
@@ -86,7 +86,7 @@ const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
 }
 
-/// Returns `true` if the set contains an ASCII letter of this case. A codec such as that of ULIDs writes letters of one case only.
+/// Returns `true` if the set contains an ASCII letter of this case. Some codecs, such as `Ulid`, write letters of one case only.
 const fn has_letter(alphabet: Alphabet, upper: bool) -> bool {
     let first = if upper { b'A' } else { b'a' };
     let mut at = 0;

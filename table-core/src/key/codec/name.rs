@@ -1,6 +1,6 @@
 //! Names of codecs with arguments, such as `digits(6)` and `desc(ticks)`, built at compile time.
 
-/// The capacity of most names.
+/// The capacity for most codec names.
 pub(super) const SHORT: usize = 256;
 /// The capacity for the name of a codec that contains the longest name of an enum.
 pub(super) const LONG: usize = LONGEST_NAME + SHORT;
@@ -9,7 +9,7 @@ pub(super) const LONG: usize = LONGEST_NAME + SHORT;
 pub(super) const LONGEST_NAME: usize = 4_096;
 
 /// Declares the constant `NAMED`, the name of a codec that contains another codec, for a type with `const fn name<const CAPACITY: usize>() -> Name<CAPACITY>`.
-/// The long form is built only for a name that needs it, because each name takes up its capacity in the program.
+/// The long form is built only for a name that needs it, because each name occupies its full capacity in the binary.
 macro_rules! named {
     () => {
         const SHORT: &'static Name<{ $crate::key::codec::name::SHORT }> = &Self::name();
@@ -26,7 +26,7 @@ macro_rules! named {
 }
 pub(super) use named;
 
-/// A string of up to `CAPACITY` bytes that is built at compile time.
+/// A string of up to `CAPACITY` bytes, built at compile time.
 pub(super) struct Name<const CAPACITY: usize> {
     bytes: [u8; CAPACITY],
     length: usize,
@@ -47,7 +47,7 @@ impl<const CAPACITY: usize> Name<CAPACITY> {
         self
     }
 
-    /// Returns `true` if the name contains every string that was appended.
+    /// Returns `true` if the name contains every appended string in full.
     pub(super) const fn is_whole(&self) -> bool {
         self.length <= CAPACITY
     }

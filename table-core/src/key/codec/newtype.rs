@@ -8,7 +8,7 @@ use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
 /// A newtype, such as `struct EmployeeId(u32)`. `#[derive(KeyPart)]` implements this trait.
 pub trait KeyNewtype: Sized {
-    /// The type of the value that the newtype wraps.
+    /// The type of the wrapped value.
     type Inner;
 
     /// Returns the wrapped value.

@@ -16,15 +16,15 @@ use crate::key::codec::{Alphabet, Counted, Facts, Form, KeyCodec, Reversible};
 use moment::Units;
 use token::{Token, name, tokens};
 
-/// A codec that formats a `DateTime<Utc>`, `NaiveDate` or `NaiveTime` with a pattern that [`pattern`] packs into a number. A pattern consists of `yyyy`, `MM`,
+/// A codec that formats a `DateTime<Utc>`, `NaiveDate` or `NaiveTime` with a pattern packed into a number by [`pattern`]. A pattern consists of `yyyy`, `MM`,
 /// `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, literal digits, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
 ///
 /// - Fixed width. Ordered if larger units precede smaller units. A pattern such as `ddMMyyyy` is supported, but does not allow range queries.
 /// - A pattern must contain every unit from the year (for a `NaiveTime`, from the hour) down to its smallest unit. Otherwise, the value could not be
 ///   read back, and the pattern does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit, but is
 ///   then not ordered.
-/// - Rejected (`KeyEncoding`): years outside 0 to 9999, and values that are more precise than the pattern, because several values would have the same
-///   key. [`Truncated`](crate::key::codec::Truncated) truncates a value that is too precise, and the field is then also stored as a property.
+/// - Rejected (`KeyEncoding`): years outside 0 to 9999, and values more precise than the pattern, because several values would have the same key.
+///   [`Truncated`](crate::key::codec::Truncated) truncates an overly precise value, and the field is then also stored as a property.
 /// - If an instant is also stored as a property, its pattern has at most seven fractional digits, because the property stores no more (TICK-6).
 /// - In reverse order, each digit `d` is written as 9 − `d`.
 ///
@@ -151,7 +151,7 @@ impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
     }
 
     /// Appends the encoding of the value, reduced to the precision of a property. A hashed field is always stored as a property, so the hash must not depend on
-    /// digits that the property does not store.
+    /// digits missing from the property.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         let stored = value.units().and_then(|units| T::of_units(&units.cut(T::LAST, T::STORED)));
         Self::push(stored.as_ref().unwrap_or(value), false, out)
@@ -209,7 +209,7 @@ impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
         };
 
     fn truncate(value: &T) -> Option<T> {
-        // The field is stored as a property, so digits that the property does not store are dropped.
+        // The field is stored as a property, so digits missing from the property are dropped.
         T::of_units(&value.units()?.cut(Self::UNITS.1, Self::UNITS.2.min(T::STORED)))
     }
 }

@@ -1,4 +1,4 @@
-//! `Text`: a string that is written unchanged.
+//! `Text`: a string, written unchanged.
 
 use table_store::{Result, quoted};
 
@@ -11,7 +11,7 @@ use crate::limits;
 ///
 /// - Variable width, 0 to 512 UTF-16 code units (KEY-7). Ordered by code units (ORD-6). Preserves case, spaces and normalization (KEY-6).
 /// - Rejected (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3). [`Escaped`](crate::key::codec::Escaped) can write them.
-/// - Before another piece, a string needs a separator that it cannot contain; see [`Without`](crate::key::codec::Without).
+/// - Before another piece, a string needs a separator it cannot contain; see [`Without`](crate::key::codec::Without).
 ///
 /// ```
 /// use table_core::key::codec::{Text, TextCodec};
@@ -25,7 +25,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Text {}
 
-/// Returns `true` if a string exceeds the key length that every store accepts.
+/// Returns `true` if a string exceeds the key length accepted by every store.
 pub(super) fn is_too_long(text: &str) -> bool {
     text.len() > limits::KEY_UNITS_PORTABLE && text.encode_utf16().count() > limits::KEY_UNITS_PORTABLE
 }

@@ -13,8 +13,8 @@ const WIDTH: usize = 19;
 ///
 /// - Fixed width, ordered. In reverse order, inverted ticks are written, which sort the newest instant first (TICK-5, PAT-LOG-1) and can be read back exactly
 ///   (PAT-LOG-2).
-/// - Rejected (`KeyEncoding`): years outside 1 to 9999, and instants that are more precise than a tick or are leap seconds, because two instants would have
-///   the same key. [`ticks::now`] and [`ticks::truncate`] return valid instants.
+/// - Rejected (`KeyEncoding`): years outside 1 to 9999, and instants that are leap seconds or more precise than a tick, because two instants would have the
+///   same key. [`ticks::now`] and [`ticks::truncate`] return valid instants.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

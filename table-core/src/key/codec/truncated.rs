@@ -1,4 +1,4 @@
-//! `Truncated`: a key part that is less precise than its field, such as the hour of an instant.
+//! `Truncated`: a key part less precise than its field, such as the hour of an instant.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::{Name, named};
 use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Unix, date};
 
-/// A codec that is less precise than the values of `T`. It can truncate a value to a value that it can encode.
+/// A codec less precise than the values of `T`. It can truncate a value to an encodable one.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -31,7 +31,7 @@ pub trait Truncates<T>: KeyCodec<T> {
     /// The mistake in the codec's arguments when it is used inside `truncate`, if any; see [`Facts::fault`].
     const CUT_FAULT: Option<&'static str> = Self::FACTS.fault;
 
-    /// Returns the greatest value not greater than `value` that the codec can encode, or `None` if no such value exists.
+    /// Returns the greatest encodable value not greater than `value`, or `None` if no such value exists.
     fn truncate(value: &T) -> Option<T>;
 }
 

@@ -12,7 +12,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 /// A codec that writes an instant as the number of seconds since 1970 in 10 digits, or as the number of milliseconds in 13 digits if `MILLIS` is `true`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
-/// - Rejected (`KeyEncoding`): instants before 1970 or after the year 2286, and instants that are more precise than the unit.
+/// - Rejected (`KeyEncoding`): instants before 1970 or after the year 2286, and instants more precise than the unit.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -48,7 +48,7 @@ impl<const MILLIS: bool> Counted<DateTime<Utc>> for Unix<MILLIS> {
     fn count(value: &DateTime<Utc>) -> Result<u64> {
         let count = if MILLIS { value.timestamp_millis() } else { value.timestamp() };
         let count = u64::try_from(count).ok().filter(|count| *count <= Self::LARGEST);
-        // A value that the conversion changes is more precise than the unit, or is a leap second.
+        // A value changed by the conversion is more precise than the unit, or is a leap second.
         count.filter(|count| Self::of_count(*count).as_ref() == Some(value)).ok_or_else(|| {
             refused(format!(
                 "{value:?} is not a whole number of `{}` between 1970 and 2286, so it cannot be read back; declare \

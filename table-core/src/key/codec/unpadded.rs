@@ -7,7 +7,7 @@ use table_store::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, decimal};
 
-/// A codec that writes an integer without leading zeros, with `-` before a negative integer. Use it for keys that other programs have written.
+/// A codec that writes an integer without leading zeros, with `-` before a negative integer. Use it for keys written by other programs.
 ///
 /// Not ordered: `10` sorts before `9`, so range queries are not available. Variable width: in a compound key, the end of the integer must be recognisable, for
 /// example because a literal without digits follows. Prefer [`Digits`](crate::key::codec::Digits) in new schemas.

@@ -25,7 +25,7 @@ pub trait KeyEnum: Sized + 'static {
 ///
 /// - Fixed width if all names have the same length. Ordered if the names are in ascending order in the declaration, because a derived `Ord` uses the
 ///   declaration order. Otherwise, range queries are not available.
-/// - Duplicate names, names that are illegal in keys, and names that begin with U+FFFC do not compile.
+/// - Duplicate names, names illegal in keys, and names that begin with U+FFFC do not compile.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, KeyEnum, Variant};
@@ -51,7 +51,7 @@ pub trait KeyEnum: Sized + 'static {
 #[derive(Debug)]
 pub enum Variant {}
 
-/// Returns the form of a codec that writes these names.
+/// Returns the form of a codec for these names.
 const fn form_of(names: &[&str]) -> Form {
     assert!(!names.is_empty(), "[T034] an enum in a key must have variants");
     let mut form = Form { min: usize::MAX, max: 0, ordered: true, alphabet: Alphabet::EMPTY };

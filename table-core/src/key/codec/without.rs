@@ -1,4 +1,4 @@
-//! `Without`: a string that is written unchanged and cannot contain the separator that follows it.
+//! `Without`: a string written unchanged that cannot contain the separator after it.
 
 use table_store::{Result, quoted};
 
@@ -10,7 +10,7 @@ use crate::key::text::is_legal;
 /// A codec that writes a string unchanged, like [`Text`], but rejects strings that contain the character `C`. In a key, the next piece can therefore be a
 /// literal that starts with `C` (PAT-CK-2).
 ///
-/// - A string that contains `C` is rejected (`KeyEncoding`). `C` is an ASCII character that is legal in keys.
+/// - A string that contains `C` is rejected (`KeyEncoding`). `C` is an ASCII character legal in keys.
 /// - If other pieces follow, keys sort like the strings only if `C` sorts before every other character in keys, as a space does.
 ///   [`Escaped`](crate::key::codec::Escaped) before `!` also preserves the order.
 ///

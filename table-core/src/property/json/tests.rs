@@ -22,7 +22,7 @@ fn ent_3_both_optional_forms_store_the_same() {
     }
 }
 
-/// A struct in which the JSON of every field can contain `null`.
+/// A struct whose fields can all contain `null` in their JSON.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Nested {
     number: f64,

@@ -14,7 +14,7 @@ use crate::runtime::Runtime;
 const MOMENT: Duration = Duration::from_millis(100);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Creates a timer that no other test uses.
+/// Creates a timer for a single test.
 fn timer(start: fn(&'static Timer) -> io::Result<()>, idle: Duration) -> &'static Timer {
     Box::leak(Box::new(Timer::new(start, idle)))
 }
@@ -87,7 +87,7 @@ fn tasks_wake_in_the_order_of_their_sleeps_in_spite_of_wakers_that_panic() {
     assert_eq!(*woken.lock().unwrap(), [1, 3, 0, 4, 2]);
 }
 
-/// Tests wakers that own the last reference to a task which contains another sleep.
+/// Tests wakers that own the last reference to a task that contains another sleep.
 #[test]
 fn a_waker_may_drop_further_sleeps() {
     let timer = timer(start, HOUR);
@@ -130,7 +130,7 @@ fn sleeps_without_a_thread_end_in_time_and_do_not_block_other_tasks() {
     let timer = timer(failing, HOUR);
     let (begun, mut rounds) = (Instant::now(), 0);
     let sleeps = join_all((0..500).map(|_| timer.sleep(MOMENT * 2)));
-    // The sleeps of other tasks take a share of the time, but not the whole time.
+    // Sleeps of other tasks take part of the time, but not all of it.
     let other = async {
         while begun.elapsed() < MOMENT * 2 {
             rounds += 1;
@@ -166,7 +166,7 @@ fn a_sleep_that_ends_after_the_last_instant_never_ends() {
     assert!(Sleep::new(Duration::MAX).now_or_never().is_none());
 }
 
-/// Tests random sleeps of several threads, some of which are dropped or polled by several tasks.
+/// Tests random sleeps on several threads, some of which are dropped or polled by several tasks.
 #[test]
 fn every_sleep_ends_once_its_time_has_passed_and_not_before() {
     let timer = timer(start, Duration::from_millis(1));

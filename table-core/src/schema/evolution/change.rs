@@ -25,8 +25,7 @@ pub struct Change {
     pub rule: &'static Rule,
     /// A description, such as "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// The one-time work that [`Compatibility::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or `property
-    /// Age`.
+    /// The one-time work required by [`Compatibility::NeedsBackfill`], such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or `property Age`.
     pub pending: Option<String>,
 }
 
@@ -72,13 +71,12 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if programs with the older schema can write at the same time as programs with the newer schema. `self` is the evolution from the newer
+    /// Returns `true` if programs with the older schema can write concurrently with programs with the newer schema. `self` is the evolution from the newer
     /// schema to the older one.
     ///
-    /// The newer program must be able to read everything that the older one writes. This is the case if everything that the older schema lacks is either an
-    /// optional property, or an index, feed or copy whose backfill has not begun. The older schema may declare additional properties. It may also require
-    /// properties that the newer schema lacks or declares as optional. When an older program writes index rows, it copies properties unknown to it from the
-    /// stored entity.
+    /// The newer program must be able to read everything the older one writes. This is the case if everything the older schema lacks is either an optional
+    /// property, or an index, feed or copy whose backfill has not begun. The older schema may declare additional properties. It may also require properties
+    /// that the newer schema lacks or declares as optional. When an older program writes index rows, it copies properties unknown to it from the stored entity.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),

@@ -79,7 +79,7 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     }
 }
 
-/// Adds to `changes` the differences between the properties that copies store. Omits differences that follow from changes to the entity's properties or to the
+/// Adds to `changes` the differences between the properties stored in copies. Omits differences that follow from changes to the entity's properties or to the
 /// included properties.
 fn stored_otherwise(
     (old, before): (&StoredSchema, &StoredIndex),
@@ -91,7 +91,7 @@ fn stored_otherwise(
     };
     let keeps =
         |index: &StoredIndex, name: &String| index.include.as_ref().is_none_or(|keep| keep.contains(name));
-    // A copy can also contain a key field of the entity as text, under the name that the field would have as a property.
+    // A copy can also contain a key field of the entity as text, under the field's property name.
     let is_of_entity = |(schema, index): (&StoredSchema, &StoredIndex), name: &String| {
         let own = find(&schema.properties, name);
         match find(&index.properties, name) {

@@ -239,7 +239,7 @@ fn codec_rule(old: Part<'_>, new: Part<'_>) -> Option<&'static Rule> {
     })
 }
 
-/// Returns `true` if the new codec decodes every output of the old codec as the same value.
+/// Returns `true` if the new codec decodes every output of the old codec to the same value.
 fn accepts_more(old: Part<'_>, new: Part<'_>) -> bool {
     fn variants(codec: &str) -> Option<Vec<&str>> {
         let names = codec.strip_prefix("one_of(")?.strip_suffix(')')?;

@@ -46,7 +46,7 @@ impl<'a> Properties<'a> {
     }
 }
 
-/// Compares the properties of two schemas. `removed` contains the properties that `old` does not declare but rows may still contain.
+/// Compares the properties of two schemas. `removed` contains the properties not declared by `old` that rows may still contain.
 pub(super) fn changes(
     old: &StoredSchema,
     removed: &[StoredProperty],
@@ -94,7 +94,7 @@ fn added(property: &StoredProperty, history: &str) -> Change {
     }
 }
 
-/// Finds the changes to a removed property that is declared again. Some rows may still contain its old value; others lack it.
+/// Finds the changes to a removed property declared again. Some rows may still contain its old value; others lack it.
 fn declared_again(before: &Whole<'_>, after: &Whole<'_>, changes: &mut Vec<Change>) {
     let history = " was removed and is declared again";
     changes.push(added(after.first, history));

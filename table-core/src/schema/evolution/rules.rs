@@ -13,12 +13,12 @@ pub enum Compatibility {
     Compatible,
     /// Old rows can be read, but a new index, or a filter on a widened property, does not find them until a backfill has processed them.
     NeedsBackfill,
-    /// The new schema lacks something that the stored schema declares, such as an index, or the type has been renamed. The cause may be that an older version
-    /// of the program was started. The change must be accepted explicitly, with [`accept_schema`](crate::Table::accept_schema).
+    /// The new schema lacks something declared by the stored schema, such as an index, or the type has been renamed. The cause may be that an older version of
+    /// the program was started. The change must be accepted explicitly, with [`accept_schema`](crate::Table::accept_schema).
     NeedsAcceptance,
     /// Old rows cannot be read or found until they are rewritten.
     NeedsRewrite,
-    /// Old rows lack information that the new schema needs, or several old rows would be merged into one.
+    /// Old rows lack information needed by the new schema, or several old rows would be merged into one.
     Refused,
 }
 
@@ -55,13 +55,13 @@ impl fmt::Display for Compatibility {
 pub struct Rule {
     /// The number of the rule, such as `EVO-1`.
     pub id: &'static str,
-    /// The change to the schema, in words.
+    /// A human-readable description of the schema change.
     pub change: &'static str,
     /// The compatibility of old rows with the new schema.
     pub compatibility: Compatibility,
     /// The effect of the change on old rows.
     pub then: &'static str,
-    /// The advice to a programmer who makes this change.
+    /// Advice to a programmer who makes this change.
     pub advice: &'static str,
 }
 

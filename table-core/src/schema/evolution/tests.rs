@@ -69,7 +69,7 @@ const BY_AGE: &str = "index ByAge copies\nindex ByAge RowKey .Age padded 10 orde
 
 const WHOLE: &str = "index ByEmail copies unique\nindex ByEmail RowKey \"email_\"\nindex ByEmail RowKey .Email text 0..512 ordered legal\nindex ByEmail keeps *\n";
 
-/// The number of a rule, and text replacements that change the schema in the way that the rule describes.
+/// The number of a rule, and text replacements that make the schema change described by the rule.
 type Case = (&'static str, &'static [(&'static str, &'static str)]);
 
 #[rustfmt::skip]
@@ -203,7 +203,7 @@ fn an_older_program_writes_next_to_an_optional_property_and_not_next_to_a_requir
     }
 }
 
-/// The newer program can read everything that the older one writes, because it requires fewer properties.
+/// The newer program can read everything the older one writes, because it requires fewer properties.
 #[test]
 fn an_older_program_writes_next_to_a_program_that_requires_fewer_properties() {
     let older: StoredSchema = BASE.parse().unwrap();
@@ -232,7 +232,7 @@ fn a_program_without_chunks_does_not_write_next_to_a_program_with_chunks() {
 /// The rules for changes that make stored values of a property unreadable, or cause them to be misread.
 const MISREAD: [&str; 4] = ["EVO-6", "EVO-7", "EVO-8", "EVO-33"];
 
-/// Compares `between` with `new`. The comparison includes the properties that were removed between `old` and `between`.
+/// Compares `between` with `new`. The comparison includes the properties removed between `old` and `between`.
 fn judged_after(old: &StoredSchema, between: &StoredSchema, new: &StoredSchema) -> Evolution {
     let removed = RemovedProperties::default().after(old, between);
     compare_with_removed(between, &removed, new)
@@ -299,7 +299,7 @@ fn another_name_of_a_key_field_is_not_a_change() {
     assert_eq!(evolution.compatibility(), Compatibility::Same);
 }
 
-/// Returns the rules that apply if `#[property(also)]` is added to a key field, and those that apply if it is removed.
+/// Returns the rules that apply when `#[property(also)]` is added to a key field, and when it is removed.
 fn judged_also(edits: &[(&str, &str)]) -> [Vec<&'static str>; 2] {
     let also = edits.iter().fold(BASE.to_owned(), |text, (from, to)| text.replace(from, to));
     let (without, also): (StoredSchema, StoredSchema) = (BASE.parse().unwrap(), also.parse().unwrap());
@@ -335,7 +335,7 @@ fn a_key_field_that_is_also_a_property_has_the_same_key() {
     assert_eq!(judged_also(&[wider, id[1], copies])[0][0], "EVO-17");
 }
 
-/// The rules for changes that give an entity type another kind, or its keys other literals or values.
+/// The rules for changes to an entity type's kind, or to the literals or values in its keys.
 const OTHER_FORM: [&str; 8] = ["EVO-9", "EVO-10", "EVO-13", "EVO-14", "EVO-15", "EVO-16", "EVO-17", "EVO-18"];
 
 #[test]
@@ -445,7 +445,7 @@ prop_compose! {
         let labels: BTreeSet<_> = partition_key.iter().chain(&row_key).filter_map(label).map(str::to_owned).collect();
         let mut indexes = indexes;
         for index in indexes.values_mut() {
-            // A field that is not part of the entity's key must be a property.
+            // A field outside the entity's key must be a property.
             for piece in index.row_key.iter_mut().chain(index.partition_key.iter_mut().flatten()) {
                 if let StoredPiece::Part { source, .. } = piece
                     && let Source::Key(name) = source
@@ -502,7 +502,7 @@ fn label(piece: &StoredPiece) -> Option<&str> {
     }
 }
 
-/// Returns the Rust names of the fields that are stored only in the keys, in key order.
+/// Returns the Rust names of fields stored only in the keys, in key order.
 fn labels(schema: &StoredSchema) -> Vec<&str> {
     let pieces = schema.partition_key.iter().chain(&schema.row_key);
     pieces.filter_map(label).collect()
@@ -533,7 +533,7 @@ proptest! {
         }
     }
 
-    /// Tests that a property that a direct change makes unreadable is also reported if the change is made through intermediate schemas.
+    /// Tests that a property made unreadable by a direct change is also reported if the change goes through intermediate schemas.
     #[test]
     fn a_schema_in_between_hides_no_change_of_a_property((old, new) in pair(), between in schema(), last in schema()) {
         let one_step = compare_schemas(&old, &new);

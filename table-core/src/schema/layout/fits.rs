@@ -9,7 +9,7 @@ use crate::schema::KeyPiece;
 
 /// Returns `true` if a string matches the layout of a key: its literals, and the lengths and alphabets of its parts.
 ///
-/// Every key with these pieces matches, also if the pieces are ambiguous, that is, if the string can be split into these parts in several ways. A matching
+/// Every key with these pieces matches, even if the pieces are ambiguous, that is, if the string can be split into these parts in several ways. A matching
 /// string does not necessarily encode a value; for example, a month may be 13.
 ///
 /// ```
@@ -82,7 +82,7 @@ fn is_of(form: Form, part: &str) -> bool {
 
 /// Returns `true` if a string can be split into these pieces in at least one way.
 ///
-/// The search keeps all positions at which the next piece can begin, so its time is proportional to the length of the string times the number of pieces.
+/// The search tracks all possible start positions of the next piece, so its time is proportional to the length of the string times the number of pieces.
 fn can_be_split(pieces: &[KeyPiece], text: &str) -> bool {
     let mut starts = vec![0];
     for piece in pieces {
@@ -97,7 +97,7 @@ fn can_be_split(pieces: &[KeyPiece], text: &str) -> bool {
     starts.last() == Some(&text.len())
 }
 
-/// Returns the positions at which a part can end that begins at one of the positions `starts`. Both lists are in ascending order.
+/// Returns the possible end positions of a part that begins at one of `starts`. Both lists are in ascending order.
 fn ends(form: Form, text: &str, starts: &[usize]) -> Vec<usize> {
     let mut starts = starts.iter().peekable();
     let (mut ends, mut too_near, mut latest) = (Vec::new(), VecDeque::new(), None);

@@ -138,7 +138,7 @@ fn text(pieces: &[KeyPiece], choices: &[usize]) -> String {
     text
 }
 
-/// Returns `true` if a string matches a layout. Tries all splits, one after another.
+/// Returns `true` if a string matches a layout, by trying all splits one after another.
 fn has_split(pieces: &[KeyPiece], text: &str) -> bool {
     let Some((piece, after)) = pieces.split_first() else { return text.is_empty() };
     match piece.piece() {
@@ -165,7 +165,7 @@ fn a_key_of_ambiguous_pieces_matches_in_linear_time() {
             && fits(&[TEXT, TEXT], &"a".repeat(1024))
             && !fits(&[TEXT, TEXT], &"a".repeat(1025))
     );
-    // A search that tried the splits one after another would not end.
+    // A search that tried one split after another would practically never finish.
     let many = [
         TEXT,
         literal("a"),
@@ -196,7 +196,7 @@ proptest! {
         for text in [text(&a, &choices), text(&b, &choices)] {
             prop_assert!(!(is_disjoint && fits(&a, &text) && fits(&b, &text)), "'{}'", text);
         }
-        // Complete strings that are generated from disjoint layouts differ.
+        // Complete strings generated from disjoint layouts differ.
         prop_assert!(!is_disjoint || text(&a, &choices) != text(&b, &choices));
     }
 

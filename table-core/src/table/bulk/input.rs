@@ -46,7 +46,7 @@ impl<E, I: IntoIterator<Item: Borrow<E>>> IntoEntities<E> for I {
     }
 }
 
-/// The keys of the entities that a bulk write deletes: a list or an iterator of complete keys.
+/// The keys of the entities to delete in a bulk write: a list or an iterator of complete keys.
 ///
 /// ```
 /// use table_core::table::IntoDeletions;

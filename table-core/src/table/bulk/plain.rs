@@ -29,7 +29,7 @@ pub struct BulkWrite {
     pub(super) schemas: &'static [&'static EntitySchema],
 }
 
-/// A transaction and, for each operation, the schemas of the types that it may write.
+/// A transaction and, for each operation, the schemas of the types it may write.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct BulkTransaction {
@@ -38,7 +38,7 @@ pub struct BulkTransaction {
 }
 
 impl BulkTransaction {
-    /// Returns the entity types that the transaction writes.
+    /// Returns the entity types written by the transaction.
     fn written(&self) -> Vec<WrittenTypes> {
         let mut written = Vec::new();
         for (operation, schemas) in self.transaction.operations().iter().zip(&self.schemas) {
@@ -127,8 +127,7 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     }
 }
 
-/// Returns `true` if an error with this code may mean that the transaction rejected an operation because of the operations that it already contains: it is
-/// full, or it already writes the same entity.
+/// Returns `true` if an error with this code may mean that the transaction cannot take another operation, because it is full or already writes the same entity.
 const fn is_full_or_has_it(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge | ErrorCode::InvalidDuplicateRow)
 }

@@ -1,5 +1,4 @@
-//! Names of methods that tables or other libraries have and bulk writes do not. A call to such a method does not compile, and the error message suggests the
-//! right method.
+//! Methods that bulk writes lack but tables or other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::{Refused, refused_methods};
 use crate::table::Bulk;

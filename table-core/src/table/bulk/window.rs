@@ -10,7 +10,7 @@ use crate::table::bulk::BulkTarget;
 
 /// The maximum number of entities in one window. Entities in the same partition share transactions only within one window.
 const ENTITIES: usize = 4_000;
-/// The maximum size of one window in bytes, according to the service's published formula. It limits the memory that a bulk write uses.
+/// The maximum size of one window in bytes, according to the service's published formula. It bounds the memory used by a bulk write.
 const BYTES: usize = 64 << 20;
 
 /// A batch, and the positions of its entities in the input.
@@ -19,7 +19,7 @@ pub(super) struct Link<B> {
     pub(super) batch: B,
 }
 
-/// A sequence of entities, grouped by partition in the order in which partitions first appear.
+/// A sequence of entities, grouped by partition in order of first appearance.
 pub(super) struct Window<'a, T: BulkTarget> {
     target: &'a T,
     chains: Vec<Vec<Link<T::Batch>>>,

@@ -27,7 +27,7 @@ impl WrittenPositions {
         &self.ranges
     }
 
-    /// Returns the number of positions in the list.
+    /// Returns the number of positions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ranges.iter().map(Range::len).sum()

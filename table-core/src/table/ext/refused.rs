@@ -1,5 +1,4 @@
-//! Names of methods that other libraries have, and that entities and stores do not. A call to such a method does not compile, and the error message suggests
-//! the right method.
+//! Methods that entities and stores lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::Refused;
 use crate::store::TableStore;

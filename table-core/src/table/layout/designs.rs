@@ -20,7 +20,7 @@ use crate::transaction::Transaction;
 /// Replaces the stored schemas if each new one is compatible with its predecessor, or if the caller passes a reason in `accepted`.
 ///
 /// All schemas are compared before any is written, and one transaction writes them. If one is refused, none is changed. Schemas that do not fit into one
-/// transaction are written by additional transactions. The names of the schemas differ.
+/// transaction are written by additional transactions. The schemas must have distinct names.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -81,7 +81,7 @@ pub(super) async fn store<S: TableStore>(
     }
 }
 
-/// Returns the operation that writes a record. The operation fails if another program has written the record in the meantime.
+/// Returns the operation that writes a record. It fails if another program has written the record in the meantime.
 fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) -> Result<Operation> {
     let row_key = record::key(table, &proposal.design.entity)?.row_key;
     let row = layout.to_row(table)?;
@@ -92,8 +92,8 @@ fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) 
     Ok(Operation { row_key, kind })
 }
 
-/// Returns the key and the version of each row about a table, such as a schema record or the claims to the keys of an index. Omits sightings of
-/// programs and grants: a program that has them may also write to a later table with the same name.
+/// Returns the key and version of each row that describes a table, such as schema records and index ownership records. Omits sightings of programs and grants
+/// to them, because these programs may also write to a later table with the same name.
 pub(in crate::table) async fn recorded<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -117,7 +117,7 @@ pub(in crate::table) async fn recorded<S: TableStore>(
     }
 }
 
-/// Deletes the rows about a deleted table. A row that has been rewritten since it was read is kept, because it may belong to a new table with this name.
+/// Deletes the rows that describe a deleted table. A row rewritten since it was read is kept, because it may belong to a new table with this name.
 pub(in crate::table) async fn forget<S: TableStore>(
     store: &S,
     recorded: Vec<(EntityKey, ETag)>,
@@ -160,7 +160,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Tests the case in which the creator of a table stores its schema only after another program has opened the new table.
+    /// Tests that the creator of a table compares its schema with a schema stored by another program since the table was created.
     #[test]
     fn the_creator_of_a_table_compares_its_schema_with_one_stored_since() {
         block_on(async {
@@ -258,7 +258,7 @@ mod tests {
         });
     }
 
-    /// Tests that the rows of patterns about a table are forgotten with it, except for those about programs that may write to a later table.
+    /// Tests that the rows that describe a deleted table are deleted, except sightings and grants, whose programs may write to a later table.
     #[test]
     fn the_rows_about_a_deleted_table_are_forgotten_except_for_those_of_programs() {
         block_on(async {

@@ -21,15 +21,15 @@ pub(super) struct Known {
     pub(super) read: u64,
     /// The time during which writes may start; `None` if the next write must read the stored schema again.
     lease: Option<WriteLease>,
-    /// The number of times that this process had noted the schema before the read.
+    /// The count of the process's `SchemaNotes` before the read.
     noted: u64,
-    /// The version of the handle's own schema that the other handles in the process have been told about.
+    /// The version of the handle's schema last announced to the other handles in the process.
     pub(super) announced: Option<SchemaVersion>,
     /// The wait before the first write; `None` if the stored schema requires none.
     settling: Option<Settling>,
-    /// The properties of the stored schema that the handle's schema lacks.
+    /// The properties of the stored schema missing from the handle's schema.
     pub(super) lacks: Arc<[String]>,
-    /// The properties in `lacks`, and those that an earlier schema declared.
+    /// The properties in `lacks`, and those declared only by earlier schemas.
     pub(super) others: Arc<[String]>,
 }
 
@@ -43,12 +43,12 @@ pub(super) struct Settling {
 }
 
 impl Known {
-    /// Returns the lease if it has not ended. `noted` is the number of times that this process has noted the schema. The lease ends if this number changes.
+    /// Returns the lease if it has not ended. `noted` is the current count of the process's `SchemaNotes`. The lease ends when this count changes.
     pub(super) fn lease(&self, noted: u64) -> Option<WriteLease> {
         self.lease.clone().filter(|lease| self.noted == noted && lease.is_fresh())
     }
 
-    /// Sets the lease of a read, before which this process had noted the schema the given number of times.
+    /// Sets the lease obtained by a read, and the count of the process's `SchemaNotes` before that read.
     pub(super) fn set_lease(&mut self, noted: u64, lease: Option<WriteLease>) {
         (self.noted, self.lease) = (noted, lease);
     }
@@ -65,12 +65,12 @@ impl Known {
         }
     }
 
-    /// Returns the wait that the next write must complete; `None` if it need not wait.
+    /// Returns the wait that must end before the next write, or `None` if the write need not wait.
     pub(super) fn settling(&self) -> Option<Settling> {
         self.settling.filter(|settling| !settling.is_over)
     }
 
-    /// Sets whether a wait is over. Returns `true` if this has changed. A wait for another version of the schema is not changed.
+    /// Sets whether a wait is over. Returns `true` if this is a change. A wait for another version of the schema is left unchanged.
     pub(super) fn set_over(&mut self, waited: Settling, is_over: bool) -> bool {
         match &mut self.settling {
             Some(settling) if settling.schema == waited.schema => {

@@ -1,4 +1,4 @@
-//! Decides whether a schema may replace the stored one, and which work is pending after that.
+//! Decides whether a schema may replace the stored one, and which work is then pending.
 
 use table_store::{Error, Result};
 
@@ -66,7 +66,7 @@ pub(super) async fn next<S: TableStore>(
                 Error::of(TableFault::Layout { entity, evolution }).with_table(table.as_str())
             }
         };
-        // IMPORTANT: handles with the stored schema treat its indexes as complete, even in a table that was empty when another program opened it.
+        // IMPORTANT: handles with the stored schema treat its indexes as complete, even if the table was empty when another program opened it.
         if !keeps_derived_parts(&stored.schema, design) || !is_empty(store, table, &TextRange::ALL).await? {
             return Err(refusal);
         }
@@ -91,7 +91,7 @@ fn has_other_programs<S: TableStore>(store: &S) -> bool {
     store.capabilities().exclusive.as_ref().is_none_or(Exclusive::is_shared)
 }
 
-/// Returns the indexes, feed and copies that a schema declares. Programs with other schemas do not maintain them; see [`SchemaRecord::pending`].
+/// Returns the indexes, feed and copies declared by a schema. Programs with other schemas do not maintain them; see [`SchemaRecord::pending`].
 fn derived_parts(design: &StoredSchema) -> Vec<String> {
     let indexes = design.indexes.iter().map(|index| format!("index {}", index.name));
     indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()
@@ -103,8 +103,7 @@ fn keeps_derived_parts(stored: &StoredSchema, next: &StoredSchema) -> bool {
         && stored.keeps.iter().all(|kept| next.keeps.contains(kept))
 }
 
-/// Returns a range that contains the `RowKey`s of a schema's entities: all keys that start with the leading literal of the `RowKey`, or all keys if the
-/// `RowKey` does not start with a literal.
+/// Returns a range that contains all `RowKey`s of a schema's entities: the keys that start with the `RowKey`'s leading literal, or all keys if it has none.
 fn own_rows(design: &StoredSchema) -> TextRange {
     match design.row_key.as_slice() {
         [StoredPiece::Literal(literal), ..] => TextRange::prefix(literal),
@@ -112,7 +111,7 @@ fn own_rows(design: &StoredSchema) -> TextRange {
     }
 }
 
-/// Returns `true` if no row of a table has a `RowKey` in a range. Rows that are reserved for patterns are ignored.
+/// Returns `true` if the table has no row with a `RowKey` in the range. Rows reserved for patterns are ignored.
 async fn is_empty<S: TableStore>(store: &S, table: &TableName, row_key: &TextRange) -> Result<bool> {
     let keys = KeyRange { partition_key: TextRange::ALL, row_key: row_key.clone() };
     let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) };

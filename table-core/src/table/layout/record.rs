@@ -24,28 +24,27 @@ use crate::table::request;
 /// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it; [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-/// The maximum number of code units of a schema's text in one property. It is below the limit for a string property (TYPE-11).
+/// The maximum number of code units of schema text per property. It is below the limit for a string property (TYPE-11).
 const PIECE: usize = 32_000;
 
 /// The maximum number of fingerprints in a record's list of superseded schemas.
 const REMEMBERED: usize = 64;
 
-/// The stored record of a table's schema for one entity type: the schema that was stored last, and the state of its parts (indexes, feed, copies and
-/// properties).
+/// The stored record of a table's schema for one entity type: the schema stored last, and the state of its parts (indexes, feed, copies and properties).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaRecord {
-    /// The schema that was stored last.
+    /// The schema stored last.
     pub schema: StoredSchema,
     /// The parts whose backfill has not finished, such as `index ByEmail`, `keeps feed` or `property Age`; see
     /// [`Change::pending`](crate::schema::Change::pending). Reads of a pending part may miss rows.
     pub pending: Vec<String>,
-    /// The complete parts that are disabled, such as `index ByEmail`.
+    /// The disabled parts, such as `index ByEmail`.
     pub disabled: Vec<String>,
-    /// The position of each running backfill. The keys are the names of the pending parts.
+    /// The progress of each running backfill, by the name of the pending part.
     pub progress: BTreeMap<String, String>,
-    /// The backfills that have been requested but have not begun. The keys are the names of the pending parts, and the values are the times of the first
-    /// requests in [ticks](crate::ticks), according to the store's clock.
+    /// The time of the first request for each backfill that has been requested but has not begun, by the name of the pending part. The times are in
+    /// [ticks](crate::ticks), according to the store's clock.
     pub waiting: BTreeMap<String, u64>,
     /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules, or `None` if no schema
     /// was accepted.
@@ -59,7 +58,7 @@ pub struct SchemaRecord {
     /// `true` while programs with an older schema may replace rows without knowing this schema's optional properties. Programs with this schema wait before
     /// their first write, and the first one that has finished waiting clears the flag.
     pub settling: bool,
-    /// The properties that rows may contain although the schema does not declare them.
+    /// Undeclared properties that rows may still contain.
     removed: RemovedProperties,
     pub(super) etag: ETag,
 }
@@ -127,7 +126,7 @@ impl SchemaRecord {
         self
     }
 
-    /// Returns `true` if the given schema is an earlier schema that this record's schema has superseded.
+    /// Returns `true` if this record's schema has superseded the given schema.
     pub(super) fn supersedes(&self, design: &StoredSchema) -> bool {
         self.superseded.contains(&design.fingerprint().to_string())
     }
@@ -137,12 +136,12 @@ impl SchemaRecord {
         SchemaVersion { generation: self.generation, since: self.since }
     }
 
-    /// Returns the names of the properties that rows may contain although the schema does not declare them.
+    /// Returns the names of the undeclared properties that rows may still contain.
     pub(super) fn removed_properties(&self) -> Vec<String> {
         self.removed.names().cloned().collect()
     }
 
-    /// Compares this schema, and the properties that were removed before it, with another schema.
+    /// Compares this schema, and the properties removed before it, with another schema.
     pub(super) fn compare(&self, design: &StoredSchema) -> Evolution {
         compare_with_removed(&self.schema, &self.removed, design)
     }
@@ -154,7 +153,7 @@ impl SchemaRecord {
         self
     }
 
-    /// Returns the record for the next schema. The one-time work that the changes require is added to `pending`.
+    /// Returns the record for the next schema. The one-time work required by the changes is added to `pending`.
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
         let removed = self.removed.after(&self.schema, &schema);
         let is_there = |what: &String| match what.split_once(' ') {
@@ -169,7 +168,7 @@ impl SchemaRecord {
         let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
         let disabled = self.disabled.into_iter().filter(is_there).collect();
         let anew: Vec<_> = evolution.changes.iter().filter_map(|change| change.pending.clone()).collect();
-        // Pending work that a change requires again starts from the beginning.
+        // Pending work required again by a change restarts from the beginning.
         let continues = |what: &String| pending.contains(what) && !anew.contains(what);
         let (mut progress, mut waiting) = (self.progress, self.waiting);
         progress.retain(|what, _| continues(what));
@@ -268,12 +267,12 @@ fn text<'b>(bag: &'b TableEntity, name: &str) -> Option<&'b str> {
     }
 }
 
-/// Joins the pieces of text that is split among several properties.
+/// Joins text split across several properties.
 fn text_in_pieces(bag: &TableEntity, name: &str) -> String {
     (0..).map_while(|at| text(bag, &chunk_name(name, at))).collect()
 }
 
-/// Parses the schema that a stored entity contains, and checks its fingerprint.
+/// Parses the schema in a stored entity, and checks its fingerprint.
 pub(super) fn schema_in(bag: &TableEntity) -> Result<StoredSchema> {
     let located = |error: Error| {
         let EntityKey { partition_key, row_key } = bag.key();
@@ -300,7 +299,7 @@ fn cut(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Returns the name of the table that contains the stored schemas.
+/// Returns the name of the table of stored schemas.
 pub(super) fn table() -> Result<TableName> {
     TableName::new(LAYOUTS)
 }

@@ -1,4 +1,4 @@
-//! Detects renamed entity types: compares the schema of a type that has no stored schema with the stored schemas of all other types in its table.
+//! Detects renamed entity types: compares the schema of a type without a stored schema with the stored schemas of all other types in its table.
 
 use table_store::Result;
 

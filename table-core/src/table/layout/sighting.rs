@@ -31,14 +31,14 @@ use crate::table::request;
 pub struct Sightings {
     /// The store's time, in [ticks](crate::ticks).
     pub now: u64,
-    /// The time of the last sighting, read after `now`, or the expiry of a grant to a program with a different schema, if that is later. `None` if no
-    /// older program has been seen.
+    /// The time of the last sighting, read after `now`, or the expiry of a grant to a program with a different schema, if that is later. `None` if there was
+    /// neither a sighting nor such a grant.
     pub older: Option<u64>,
 }
 
-/// The first word in the RowKey of the row that older programs write.
+/// The first word in the RowKey of the row written by older programs.
 const OLDER: &str = "older";
-/// The first word in the RowKey of the row that is written to obtain the store's time from its Timestamp.
+/// The first word in the RowKey of the row written to obtain the store's time from its Timestamp.
 const CLOCK: &str = "clock";
 /// The first word in the RowKey of each row that records a grant. The entity type and the fingerprint of the schema follow it.
 const GRANTED: &str = "granted";
@@ -65,7 +65,7 @@ pub(super) async fn leave<S: TableStore>(store: &S, table: &TableName, entity: &
     write(store, &key(table, OLDER, entity)?).await
 }
 
-/// Records that programs with the given schema may write until the given time without reading the stored schema. Keeps a later expiry that is already recorded.
+/// Records that programs with the given schema may write until the given time without reading the stored schema. Does not shorten a recorded grant.
 pub(super) async fn grant<S: TableStore>(
     (store, retry): (&S, &Retry),
     table: &TableName,

@@ -1,5 +1,5 @@
-//! The state that an opened handle keeps about the stored schema. A program with an older schema records a row that proves it is still running (a sighting),
-//! or stops writing. A program with a newer schema waits before its first write until all programs with an older schema know its properties.
+//! The state of an opened handle that concerns the stored schema. A program with an older schema records a row that proves it is still running (a sighting), or
+//! stops writing. A program with a newer schema waits before its first write until all programs with an older schema know its properties.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,24 +19,25 @@ use crate::table::layout::record::read;
 use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
 use crate::table::layout::{settling, sighting};
 
-/// The longest time that a handle writes without reading the stored schema again.
+/// The maximum time a handle keeps writing before it rereads the stored schema.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The time for which requests from programs that do not know a newly stored schema can still take effect.
+/// The time after a schema is stored during which requests from programs unaware of it can still take effect.
 ///
 /// A lease may begin just before the schema is stored, and the last attempt may start at the end of the lease. The attempt is then sent for up to
 /// [`WriteLease::ATTEMPT`], travels for up to two seconds, and is processed by the service for up to `ATTEMPT`.
 pub const SETTLED_AFTER: Duration =
     Duration::from_secs(LEASE.as_secs() + 2 * WriteLease::ATTEMPT.as_secs() + 2);
 
-/// The number of times that the stored schema is read for one write, if other schemas are stored or a read takes longer than the lease.
+/// The maximum number of reads of the stored schema for one write. Several are needed if other schemas are stored meanwhile or a read takes longer than the
+/// lease.
 const READS: usize = 8;
 
 /// The result of comparing the stored schema with the schema of a handle.
 struct Compared {
     /// The number of the read. Later reads have greater numbers.
     read: u64,
-    /// The number of times that this process had noted the schema before the read, including the note of this handle if the read has found its own schema.
+    /// The count of the process's `SchemaNotes` before the read, including this handle's note if the read newly found the handle's schema.
     noted: u64,
     /// `true` if the stored schema equals the handle's schema.
     is_own: bool,
@@ -48,11 +49,11 @@ struct Compared {
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
-    /// The shared state of a store that no other process can use, or `None`.
+    /// The shared state of a store that only this process can use, or `None` for any other store.
     exclusive: Option<Exclusive>,
-    /// The number of times that handles in this process have noted the schema; `None` if other processes can use the store.
+    /// The process's note counter for the schema: each note makes the handles reread the stored schema. `None` if other processes can use the store.
     notes: Option<SchemaNotes>,
-    /// The number of reads of the stored schema that have begun.
+    /// The number of reads of the stored schema started so far.
     reads: AtomicU64,
     known: Mutex<Known>,
     /// The states for other schemas whose entities are written together with the handle's entities. The keys are the table and the entity type.
@@ -76,9 +77,9 @@ impl Standing {
         }
     }
 
-    /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks parts that another program has announced, the
-    /// first write reads the stored schema again, and records that a program without these parts may write. `lease` must have begun before the comparison, and
-    /// `noted` is the number of times that this process had noted the schema before it, including the note of this handle.
+    /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks parts announced by another program, the first write
+    /// reads the stored schema again, and records that a program without these parts may write. `lease` must have begun before the comparison, and `noted` is
+    /// the count of the process's `SchemaNotes` before it, including this handle's note.
     pub(super) fn opened(mut self, (lease, noted): (WriteLease, u64), stored: Stored) -> Self {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
         known.set_lease(noted, (!stored.unknown.announced).then_some(lease));
@@ -141,13 +142,13 @@ impl Standing {
         Arc::clone(known.or_insert_with(unasked))
     }
 
-    /// Returns the properties of the stored schema that the handle's schema lacks, according to the last read.
+    /// Returns the properties of the stored schema missing from the handle's schema, as of the last read.
     pub(super) fn known_properties(&self) -> Arc<[String]> {
         Arc::clone(&self.known().lacks)
     }
 
-    /// Returns the properties that other releases declare or have declared, according to the last read: those that the handle's schema lacks, and those that
-    /// were removed.
+    /// Returns the properties that other releases declare or have declared, as of the last read: those missing from the handle's schema, and those removed
+    /// earlier.
     pub(super) fn other_properties(&self) -> Arc<[String]> {
         Arc::clone(&self.known().others)
     }
@@ -156,7 +157,7 @@ impl Standing {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the properties of the stored schema that the handle's schema lacks. Reads the stored schema if the last read is too old. Unlike
+    /// Returns the properties of the stored schema missing from the handle's schema. Reads the stored schema if the last read is too old. Unlike
     /// [`admit`](Self::admit), this method neither waits nor records a sighting.
     pub(super) async fn newer_properties<S: TableStore>(
         &self,
@@ -175,7 +176,7 @@ impl Standing {
         Ok(self.known_properties())
     }
 
-    /// Records the properties that the read with the given number found, unless a later read has already been recorded.
+    /// Records the properties found by the read with the given number, unless a later read has already been recorded.
     fn learn(&self, read: u64, lacks: Vec<String>, removed: Vec<String>) {
         let mut known = self.known();
         if known.read < read {
@@ -185,7 +186,7 @@ impl Standing {
         }
     }
 
-    /// Returns the time during which a write may start without sending a request or waiting; `None` if it must do so first.
+    /// Returns the lease within which a write may start immediately, or `None` if the write must first read the stored schema or wait.
     pub(crate) fn admitted(&self) -> Option<WriteLease> {
         let noted = self.noted();
         let known = self.known();
@@ -202,7 +203,7 @@ impl Standing {
         }
     }
 
-    /// Returns the number of times that this process has noted the schema; 0 if other processes can use the store.
+    /// Returns the count of the process's `SchemaNotes`, or 0 if other processes can use the store.
     pub(super) fn noted(&self) -> u64 {
         self.notes.as_ref().map_or(0, SchemaNotes::count)
     }
@@ -235,7 +236,7 @@ impl Standing {
             let compared = self.compare_as_writer(store, table).await?;
             self.note_lease(&compared, lease.clone());
             let is_current = compared.noted == self.noted();
-            // A store that only this process can use needs no lease: the number of notes is enough, whatever the clock shows.
+            // A store that only this process can use needs no lease: an unchanged note count is enough, regardless of the clock.
             let is_in_time = !self.is_shared() || lease.remaining().is_some();
             if is_current && is_in_time && self.known().settling().is_none() {
                 return Ok(lease);
@@ -244,7 +245,7 @@ impl Standing {
         Err(WriteLease::ended(None).with_table(table.as_str()))
     }
 
-    /// Waits while older programs may not know this schema's properties. One of the waiting writes then removes the mark from the stored schema.
+    /// Waits while older programs may not know this schema's properties. One of the waiting writes then clears the stored schema's `settling` flag.
     async fn wait_until_settled<S: TableStore>(
         &self,
         (store, runtime): (&S, &Runtime),
@@ -261,7 +262,7 @@ impl Standing {
         Ok(())
     }
 
-    /// Returns `true` if the stored schema equals this handle's schema. Returns an error if this program cannot write at the same time as programs with the
+    /// Returns `true` if the stored schema equals this handle's schema. Returns an error if this program cannot write concurrently with programs that have the
     /// stored schema.
     pub(crate) async fn ask<S: TableStore>(&self, store: &S, table: &TableName) -> Result<bool> {
         Ok(self.compare_as_writer(store, table).await?.is_own)
@@ -278,9 +279,9 @@ impl Standing {
         Ok(compared)
     }
 
-    /// Reads the stored schema, and remembers the names of the properties that this schema lacks. If the stored schema is this schema, and was not at the last
-    /// read, the other handles in the process read it again before their next write: the program that stored it may not have
-    /// received the response.
+    /// Reads the stored schema, and remembers the names of the properties missing from this schema. If the stored schema equals this schema but did not at the
+    /// last read, notifies the other handles in the process, which then reread it before their next write: the program that stored it may not have received the
+    /// response.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
         let noted = self.noted();
@@ -291,7 +292,7 @@ impl Standing {
         };
         let is_own = stored.compare(&self.design).is_same();
         let own = is_own.then(|| stored.version());
-        // IMPORTANT: other tasks see both only after the other handles have been told, and before the lease, which permits writes.
+        // IMPORTANT: other tasks see the wait and the announced version only after the other handles have been notified, and before the lease permits writes.
         let noted = {
             let mut known = self.known();
             if let Some(own) = own.filter(|_| stored.settling) {
@@ -316,7 +317,7 @@ impl Standing {
     }
 }
 
-/// The removal of the mark of a settling schema, by one of the waiting writes. Unless it succeeds, the next write removes the mark.
+/// A write that is clearing the `settling` flag of the stored schema. If it fails or is cancelled, the next write clears the flag.
 struct MarkRemoval<'s> {
     standing: &'s Standing,
     waiting: Option<Settling>,

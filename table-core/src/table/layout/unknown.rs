@@ -1,4 +1,4 @@
-//! The parts of a stored schema (properties, indexes, a feed, copies) that the running program does not know.
+//! The parts of a stored schema (properties, indexes, a feed, copies) unknown to the running program.
 
 use table_store::{Error, Result};
 
@@ -9,7 +9,7 @@ use crate::table::fault::TableFault;
 use crate::table::layout::known::SchemaVersion;
 use crate::table::layout::record::SchemaRecord;
 
-/// The parts of a newer schema that an older program does not know, although it may still write.
+/// The parts of a newer schema that are unknown to an older program, although that program may still write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
     /// The names of the unknown properties. Each of them is optional.
@@ -25,9 +25,9 @@ pub(super) struct Stored {
     pub(super) own: Option<SchemaVersion>,
     /// The `ETag` of the record with the program's schema, or `None` if the store has not returned it.
     pub(super) etag: Option<ETag>,
-    /// The parts of the stored schema that the program does not know.
+    /// The parts of the stored schema unknown to the program.
     pub(super) unknown: UnknownParts,
-    /// The names of the properties that an earlier schema declared and the stored one does not.
+    /// The names of properties declared by an earlier schema but not by the stored one.
     pub(super) removed: Vec<String>,
     /// `true` if programs with an older schema may not know all properties of the stored schema.
     pub(super) settling: bool,
@@ -41,10 +41,10 @@ impl Stored {
     }
 }
 
-/// Returns the parts of the stored schema that an older program's schema lacks.
+/// Returns the parts of the stored schema missing from an older program's schema.
 ///
 /// # Errors
-/// `SchemaMismatch` if the program cannot write at the same time as programs with the stored schema.
+/// `SchemaMismatch` if the program cannot write concurrently with programs that have the stored schema.
 pub(super) fn unknown_parts(
     stored: &SchemaRecord,
     own: &StoredSchema,

@@ -1,4 +1,4 @@
-//! The stored schemas that an opened handle has read.
+//! The stored schemas read by an opened handle.
 
 use std::sync::Arc;
 
@@ -6,8 +6,7 @@ use crate::name::TableName;
 use crate::schema::EntitySchema;
 use crate::table::layout::Standing;
 
-/// The stored schemas that an opened handle has read, for patterns that write rows of the handle's entities or of related entities. Created by
-/// `Table::schema_watch`.
+/// The stored schemas read by an opened handle, for patterns that write rows of the handle's entities or of related entities. Created by `Table::schema_watch`.
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableStoreExt};
@@ -37,7 +36,7 @@ use crate::table::layout::Standing;
 pub struct SchemaWatch(pub(super) Option<Arc<Standing>>);
 
 impl SchemaWatch {
-    /// Returns the properties that a newer stored schema declares and the handle's schema lacks, as of the handle's last read. The result may change whenever
+    /// Returns the properties declared by a newer stored schema but not by the handle's schema, as of the handle's last read. The result may change whenever
     /// the handle checks that it may write.
     #[must_use]
     pub fn newer_properties(&self) -> Arc<[String]> {
@@ -45,7 +44,7 @@ impl SchemaWatch {
     }
 
     /// Returns the properties that rows of other releases may have, as of the handle's last read: the [newer](Self::newer_properties) properties, and those
-    /// that an earlier schema declared and the stored schema does not. The handle's schema may declare some of the latter.
+    /// declared by an earlier schema but not by the stored one. The handle's schema may declare some of the latter.
     #[must_use]
     pub fn other_properties(&self) -> Arc<[String]> {
         self.0.as_ref().map_or_else(Arc::default, |standing| standing.other_properties())

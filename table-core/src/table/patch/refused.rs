@@ -1,4 +1,4 @@
-//! Names of methods that other libraries have and patches do not. A call to such a method does not compile, and the error message suggests the right method.
+//! Methods that patches lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::{Refused, refused_methods};
 use crate::table::patch::{Patch, PatchTarget};

@@ -1,4 +1,4 @@
-//! One page of entities, and the position of the next page.
+//! One page of entities, with the continuation for the next page.
 
 use crate::entity::Versioned;
 use crate::query::Continuation;
@@ -21,13 +21,13 @@ use crate::refused::{Refused, refused_by_name, refused_methods};
 pub struct EntityPage<T> {
     /// The entities, in key order (QRY-3) unless the store returns entities in [no order](crate::store::Capabilities::ordered).
     pub items: Vec<Versioned<T>>,
-    /// The position of the next page, or `None` for the last page. It does not depend on the store's state and may be saved (PAGE-7).
+    /// The continuation for the next page, or `None` for the last page. It does not depend on the store's state and may be saved (PAGE-7).
     pub continuation: Option<Continuation>,
-    /// The number of rows that the store read for this page, or `None` if unknown.
+    /// The number of rows read by the store for this page, or `None` if unknown.
     pub rows_read: Option<u64>,
 }
 
-/// A page that is read by a method of another library. No page implements this trait: methods that require it exist only to produce an error message.
+/// A page with reading methods known from another library. No page implements this trait: methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T261] a page has no method of this name: its entities and the position of the next page are fields",
     label = "write `items` for the entities, or `continuation` for the position of the next page",

@@ -99,7 +99,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(lent)
     }
 
-    /// Passes each page to `read` with the remaining limit. `read` returns the number of entities that it used.
+    /// Passes each page and the remaining limit to `read`, which returns the number of entities it used.
     async fn each_page(self, mut read: impl FnMut(&TableName, &Page, usize) -> Result<usize>) -> Result<()> {
         let table = self.source.table()?.clone();
         let mut left = self.paging.limit.unwrap_or(usize::MAX);

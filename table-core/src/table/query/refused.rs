@@ -1,4 +1,4 @@
-//! Names of methods that other libraries have and queries do not. A call to such a method does not compile, and the error message suggests the right method.
+//! Methods that queries lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
@@ -49,7 +49,7 @@ pub trait SelectsByName<E>: Refused {}
 )]
 pub trait ReadsBy<E>: Refused {}
 
-/// A query to which conditions can be added with a method known from another library. No query implements this trait.
+/// A query that accepts conditions with a method known from another library. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T205] a query has no method of this name: a selection names keys, and `filter` takes conditions on properties",
     label = "write `filter({E}::….eq(…))`",

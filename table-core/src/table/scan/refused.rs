@@ -1,5 +1,4 @@
-//! Names of methods that queries or other libraries have and scans do not. A call to such a method does not compile, and the error message suggests the right
-//! method.
+//! Methods that scans lack but queries or other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::scan::{BoundedScan, TableScan};
@@ -28,8 +27,7 @@ where
     }
 }
 
-/// A scan with a limit. Methods that a scan has only after `max_rows` require this trait. No scan implements it. Its error message is the same as that of
-/// `Bounded`.
+/// A scan with a limit. Methods available only after `max_rows` require this trait. No scan implements it. Its error message is the same as that of `Bounded`.
 #[diagnostic::on_unimplemented(
     message = "[T093] this table scan has no limit",
     label = "call `max_rows` first",

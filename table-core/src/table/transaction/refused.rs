@@ -1,5 +1,4 @@
-//! Names of methods that other libraries have and transactions do not. A call to such a method does not compile, and the error message suggests the right
-//! method.
+//! Methods that transactions lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityTransaction;
@@ -22,7 +21,7 @@ pub trait EndsBy<E>: Refused {}
 )]
 pub trait Reads<E>: Refused {}
 
-/// A transaction that writes with a method known from another library. No transaction implements this trait.
+/// A transaction with a write method known from another library. No transaction implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T232] a transaction has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace`, `insert_or_merge`, `replace`, `merge` or `delete`",

@@ -1,4 +1,4 @@
-//! The closures passed to updates, and the values that they return.
+//! Closures passed to updates, and their return values.
 
 use table_store::Result;
 

@@ -41,7 +41,7 @@ pub(super) struct Changed {
 enum Change {
     #[default]
     None,
-    /// The version to change, or `None` for the entity that the caller passed.
+    /// The version to change, or `None` for the entity passed by the caller.
     Requested(Option<Found>),
     Made(Result<Changed>),
 }
@@ -91,7 +91,7 @@ pub struct Update<'a, E, F, R> {
     writes: BoxFuture<'a, Result<(ETag, u64)>>,
     changes: Arc<Changes>,
     change: F,
-    /// The entity that the caller passed, and later the entity after its last change.
+    /// The entity passed by the caller, and later the entity after its last change.
     entity: Option<E>,
     // These fields are function pointers, because rustc would otherwise check the trait bounds again at each `.await`.
     read: fn(&Found) -> Result<E>,

@@ -49,7 +49,7 @@ fn plan() -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// Searches for histories that detect the planned faults. Returns the names of the faults that were not detected.
+/// Searches for histories that detect the planned faults. Returns the names of undetected faults.
 fn run(plan: &Plan) -> io::Result<Vec<String>> {
     let root = workspace();
     let tree = target(&root).join("faults").join("tree");

@@ -97,13 +97,13 @@ impl SimulatedDisk {
         self.state().faults.give_room_beyond(held, needed);
     }
 
-    /// Returns `true` if the last fault that was set has occurred.
+    /// Returns `true` if the fault set last has occurred.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.state().faults.has_failed()
     }
 
-    /// Returns the number of syncs that have been requested.
+    /// Returns the number of syncs requested so far.
     #[must_use]
     pub fn syncs(&self) -> u64 {
         self.state().faults.syncs
@@ -126,8 +126,8 @@ impl SimulatedDisk {
         self.state().faults.lost
     }
 
-    /// Returns the disk as it may be found after the power loss. Each unsynced sector contains one of its versions or a
-    /// torn one, and each folder entry is either the old or the new one.
+    /// Returns a possible state of the disk after the power loss. Each unsynced sector contains one of its versions or a torn one, and each folder entry is
+    /// either the old or the new one.
     #[must_use]
     pub fn after_power_loss(&self, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
@@ -135,7 +135,7 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(state)), watcher: None }
     }
 
-    /// Returns the disk as it is found after the end of the process but not of the system: all changes are present.
+    /// Returns the disk after the process, but not the system, has ended: all changes are present.
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = State::as_seen(&self.state());
@@ -144,14 +144,14 @@ impl SimulatedDisk {
 }
 
 impl State {
-    /// Returns a state in which all of the given data is durable.
+    /// Returns a state in which all the given data is durable.
     pub(super) fn settled(files: Vec<(Content, Option<usize>)>, entries: Entries) -> Self {
         let files =
             files.into_iter().map(|(bytes, unreadable)| FileState::settled(bytes, unreadable)).collect();
         Self { files, entries, ..Self::default() }
     }
 
-    /// Returns a state with the data that programs see in `other`. Data that is not durable in `other` is not durable in the result.
+    /// Returns a state with the data visible in `other`. Data that is not durable in `other` is not durable in the result.
     fn as_seen(other: &Self) -> Self {
         let named = other.entries.numbers();
         // After the end of the process, no program has a file open. A file without a name is therefore lost.

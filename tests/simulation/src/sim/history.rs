@@ -1,4 +1,4 @@
-//! One history: successive lives (the lifetime of one engine each) on one disk, and the defects that were found.
+//! One history: successive lives (the lifetime of one engine each) on one disk, and the defects found.
 
 mod asks;
 mod backups;
@@ -51,7 +51,7 @@ use time::Time;
 const FOLDER: &str = "/data/tables";
 /// The number of ticks in a second.
 const SECOND: u64 = 10_000_000;
-/// The time at which every history begins, in ticks.
+/// The start time of every history, in ticks.
 const BEGINNING: u64 = 638_000_000_000_000_000;
 
 pub(super) struct History {
@@ -59,11 +59,11 @@ pub(super) struct History {
     schedule: Arc<Schedule>,
     disk: SimulatedDisk,
     model: Model,
-    /// The `ETag` of the row that each operation wrote.
+    /// The `ETag` of the row written by each operation.
     etags: BTreeMap<Number, ETag>,
     /// The operation that created each version of a row in a table.
     versions: BTreeMap<(u8, Place, u64), Number>,
-    /// The leases that operations on the queue returned.
+    /// The leases returned by queue operations.
     leases: BTreeMap<Number, Lease>,
     clock: Arc<AtomicU64>,
     next: Number,

@@ -24,7 +24,7 @@ enum Fate {
     Skipped,
 }
 
-/// The state after a write and the message that the write received, or the reason why the write is refused.
+/// The state after a write and the message it received, or the reason for its refusal.
 type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
 
 /// A write whose result is not known yet.

@@ -17,7 +17,7 @@ pub(super) struct Life {
     pub(super) relaxed: bool,
     /// `true` if the name of a deleted table is refused until the engine ends.
     pub(super) drops_slowly: bool,
-    /// The maximum number of writes that are pending at the same time.
+    /// The maximum number of writes pending at the same time.
     pub(super) callers: usize,
     pub(super) steps: u32,
     pub(super) compactions: Compactions,
@@ -27,7 +27,7 @@ pub(super) struct Life {
     pub(super) end: End,
 }
 
-/// The kind of transactions that most callers request.
+/// The kind of transactions requested by most callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// Callers write a few random rows.
@@ -42,7 +42,7 @@ pub(super) enum Work {
     Trickle,
 }
 
-/// The steps at which compactions are requested.
+/// The steps with compaction requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compactions {
     /// At random steps.
@@ -73,7 +73,7 @@ pub(super) enum Trouble {
     Clock,
 }
 
-/// The way in which a life ends.
+/// The way a life ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Close,
@@ -117,7 +117,7 @@ impl Life {
         }
     }
 
-    /// Returns the size of the memtable at which a checkpoint starts at the latest.
+    /// Returns the memtable size at which a checkpoint starts at the latest.
     pub(super) fn checkpoint_at(&self) -> usize {
         let bounded = |bytes: usize| bytes.clamp(1 << 10, 1 << 40);
         bounded(self.checkpoint_bytes).min(bounded(self.memtable_bytes) / 2)
@@ -144,8 +144,8 @@ impl Life {
         }
     }
 
-    /// Returns a life that ends with a power loss before the engine has made much data durable. Such a life follows some of
-    /// the lives in which the engine was killed or a sync failed.
+    /// Returns a life that ends with a power loss before the engine has made much data durable. Such a life follows some lives in which the engine was killed
+    /// or a sync failed.
     pub(super) fn short(self) -> Self {
         let (trouble, end) = (Trouble::None, End::Power);
         Self {

@@ -20,8 +20,7 @@ pub(super) struct Shape {
     content: Content,
 }
 
-/// The kind of properties in the rows of a history. All rows have the same properties, because a merge keeps the stored properties
-/// that are missing from the merged row.
+/// The kind of properties in the rows of a history. All rows have the same properties, because a merge keeps stored properties missing from the merged row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// No filler, some filler, or more filler than fits into a block.
@@ -30,7 +29,7 @@ enum Content {
     Small,
     /// The number, and sixty further properties.
     Wide,
-    /// Rows that are mostly small, but one in 32 takes up nearly 1 MiB.
+    /// Mostly small rows, but one in 32 takes up nearly 1 MiB.
     Huge,
 }
 
@@ -59,8 +58,8 @@ pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
     Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))
 }
 
-/// Returns a journal frame that a caller forged without knowing the salt of the file (`docs/format.md`). Its sequence
-/// number is far ahead, and it claims that all earlier frames were durable.
+/// Returns a journal frame forged by a caller without knowing the salt of the file (`docs/format.md`). Its sequence number is far ahead, and it claims that all
+/// earlier frames were durable.
 fn forged_frame(number: Number) -> Vec<u8> {
     let record = number.to_le_bytes();
     let sequence = (u64::from(number) + 500).to_le_bytes();
@@ -126,7 +125,7 @@ impl Shape {
         bytes
     }
 
-    /// Returns the row that an operation writes.
+    /// Returns the row written by an operation.
     pub(super) fn row(self, number: Number) -> Row {
         let mut row = RowWriter::new();
         row.property("Number", ValueRef::Int64(i64::from(number)));

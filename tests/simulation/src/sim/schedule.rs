@@ -54,7 +54,7 @@ struct Inner {
     random: StdRng,
     actors: Vec<Actor>,
     now: Duration,
-    /// The number of events so far that another thread might have been waiting for.
+    /// The number of events so far for which another thread might have been waiting.
     doings: u64,
     /// In one of `switch` calls, another thread runs first.
     switch: u32,
@@ -140,7 +140,7 @@ impl Schedule {
         self.inner().trace.finish()
     }
 
-    /// Returns the time that has passed in the history.
+    /// Returns the time passed in the history.
     pub(super) fn elapsed(&self) -> Duration {
         self.inner().now
     }

@@ -52,7 +52,7 @@ pub(super) fn failure(refused: Refused) -> Error {
     }
 }
 
-/// Returns the key under which a request is recorded in the [evidence](super::ledger).
+/// Returns the key of a request in the [evidence](super::ledger).
 pub(super) fn request_key(tenant: &str, request: &str) -> String {
     format!("{tenant}/{request}").replace(' ', "_")
 }

@@ -11,7 +11,7 @@ use super::ledger::Kind;
 use super::workload::Hand;
 
 impl Hand<'_> {
-    /// Posts an entry, reverses the last entry that this thread posted, or repeats a request.
+    /// Posts an entry, reverses the last entry posted by this thread, or repeats a request.
     pub(super) async fn post(&mut self) -> Result<()> {
         let tenant = TENANTS[self.number % TENANTS.len()];
         let choice = self.random.random_range(0..6_u32);

@@ -23,7 +23,7 @@ use super::stores::{
 use super::views::sales;
 use super::workload::number_of;
 
-/// A limit for reads. It is greater than the number of rows that the workload can create.
+/// A limit for reads. It exceeds the number of rows the workload can create.
 const MOST: u64 = 10_000_000;
 
 /// The recovery steps to run before the check.
@@ -80,7 +80,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
     Ok(wrong)
 }
 
-/// Completes the work that is pending in the outboxes (PAT-EC-8).
+/// Completes the pending work in the outboxes (PAT-EC-8).
 async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) -> Result<()> {
     stores.later_worker(1).run_until_idle().await?;
     if recovery == Recovery::WithoutSweep {

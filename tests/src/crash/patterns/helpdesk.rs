@@ -32,7 +32,7 @@ use super::views::caught_up;
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
 /// The number of agents per tenant. Agents are numbered from 1.
 pub(super) const AGENTS: u32 = 4;
-/// A limit for reads. It is greater than the number of rows that the workload can create.
+/// A limit for reads. It exceeds the number of rows the workload can create.
 const MOST: u64 = 10_000_000;
 
 type Queue = Outbox<Engine, Engine>;
@@ -97,7 +97,7 @@ async fn built<V: View>(store: &Engine) -> Result<ViewTable<V, Engine>> {
     Ok(view)
 }
 
-/// Returns the time at which a ticket was opened.
+/// Returns the opening time of a ticket.
 pub(super) fn opened(number: u32) -> DateTime<Utc> {
     instant(number / 6, number % 6 * 600_000)
 }
@@ -112,12 +112,12 @@ pub(super) fn name_in(text: &str) -> &str {
     text.split_once(' ').map_or(text, |(name, _)| name)
 }
 
-/// Returns the value that is recorded for a ticket in the [evidence](super::ledger).
+/// Returns the value recorded for a ticket in the [evidence](super::ledger).
 pub(super) fn ticket_entry(ticket: &Ticket, comments: usize) -> String {
     format!("{:?}/{}/{comments}/{}", ticket.status, ticket.priority, ticket.attachment.is_some())
 }
 
-/// Returns the key and value that are recorded for an agent in the [evidence](super::ledger).
+/// Returns the key and value recorded for an agent in the [evidence](super::ledger).
 pub(super) fn agent_entry(agent: &Agent) -> (String, String) {
     (format!("{}/{}", agent.tenant, agent.id), format!("{}:{}", agent.name, agent.email))
 }
@@ -173,7 +173,7 @@ pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<S
     Ok(stored)
 }
 
-/// Reads the attachment of a ticket. Returns the value that is recorded for the ticket and its comments.
+/// Reads the attachment of a ticket. Returns the value recorded for the ticket and its comments.
 async fn whole(desk: &HelpDesk, ticket: &Ticket, wrong: &mut Vec<String>) -> Result<String> {
     let key = Ticket::key(&ticket.tenant, ticket.number);
     let group: TicketWithComments = desk.tickets.table().read_group(key).await?;
@@ -220,7 +220,7 @@ async fn logged(desk: &HelpDesk) -> Result<Closings> {
     Ok(counted(found.into_iter().map(|entry| (entry.tenant, entry.ticket))))
 }
 
-/// Compares the views with sums that are computed from the tickets.
+/// Compares the views with sums computed from the tickets.
 async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> Result<()> {
     let (mut of_tenants, mut of_hours) = (BTreeMap::new(), BTreeMap::new());
     for ticket in tickets {

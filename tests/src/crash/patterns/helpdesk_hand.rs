@@ -10,7 +10,7 @@ use super::ledger::Kind;
 use super::workload::Hand;
 
 impl Hand<'_> {
-    /// Changes an agent, or a ticket that this writer opened.
+    /// Changes an agent, or a ticket opened by this writer.
     pub(super) async fn desk(&mut self) -> Result<()> {
         let tenant = TENANTS[self.number % TENANTS.len()];
         if self.random.random_range(0..8_u32) == 0 {
@@ -42,7 +42,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Returns one of the tickets that this thread opened. No other thread changes them, except the workers.
+    /// Returns one of the tickets opened by this thread. No other thread changes them, except the workers.
     async fn own_ticket(&mut self, tenant: &str) -> Result<Option<Versioned<Ticket>>> {
         let newest = self.stores.desk.tickets.query(DeskQuestions::open(tenant)).project::<TicketLine>();
         let Some(newest) = newest.limit(1).collect().await?.pop() else { return Ok(None) };

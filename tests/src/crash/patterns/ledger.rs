@@ -1,15 +1,15 @@
-//! The evidence of a crash test (here called a ledger): the changes that each thread has started, and the changes that were acknowledged.
+//! The evidence of a crash test (here called a ledger): the changes started by each thread, and the acknowledged changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// The kind of a change, by the pattern that it uses.
+/// The kind of a change, named after its pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// An entity with indexes.
     Index,
-    /// An increment of a slot in a series. The value is the amount that was added.
+    /// An increment of a slot in a series. The value is the increment.
     Series,
     /// An event.
     Log,
@@ -19,7 +19,7 @@ pub enum Kind {
     Large,
     /// A row in an hourly table.
     Period,
-    /// A drop of all hourly tables for hours before the hour that is the value.
+    /// A drop of all hourly tables for hours before the value.
     Expire,
     /// A row whose changes are in a feed.
     Feed,
@@ -29,7 +29,7 @@ pub enum Kind {
     Holder,
     /// An entity whose data a view sums up.
     Viewed,
-    /// An entity in index lists that are stored in blobs.
+    /// An entity in index lists stored in blobs.
     Listed,
     /// An agent of the help desk.
     Agent,
@@ -65,10 +65,10 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A change that a thread is about to make. It sets or removes the value of a key. Neither keys nor values contain spaces.
+/// A change about to be made by a thread. It sets or removes the value of a key. Neither keys nor values contain spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The pattern that the change uses.
+    /// The pattern used by the change.
     pub kind: Kind,
     /// The key, which is unique within the pattern.
     pub key: String,
@@ -76,7 +76,7 @@ pub struct Change {
     pub value: Option<String>,
 }
 
-/// A line that the child process sends to its parent. Each thread makes at most one change at a time.
+/// A line sent from the child process to its parent. Each thread makes at most one change at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A thread has started a change.
@@ -102,7 +102,7 @@ impl fmt::Display for Line {
 impl FromStr for Line {
     type Err = ();
 
-    /// Parses a line. A line that the kill truncated has no full stop and is an error.
+    /// Parses a line. A line truncated by the kill has no full stop and is an error.
     fn from_str(line: &str) -> Result<Self, ()> {
         let words: Vec<&str> = line.split(' ').collect();
         let hand = |hand: &str| hand.parse().map_err(drop);
@@ -130,7 +130,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Records a line that a thread reported. Returns `true` if the line acknowledges a change.
+    /// Records a line reported by a thread. Returns `true` if the line acknowledges a change.
     pub fn record(&mut self, line: Line) -> bool {
         match line {
             Line::Begin(hand, change) => {

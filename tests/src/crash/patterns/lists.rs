@@ -1,4 +1,4 @@
-//! Crash tests of index lists that are stored in blobs: library readers, listed by town. The blobs are in a folder next to the folder of the tables.
+//! Crash tests of index lists stored in blobs: library readers, listed by town. The blobs are in a folder next to the folder of the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -46,12 +46,12 @@ pub(super) struct Reader {
 
 pub(super) type Readers = Entities<Reader, Engine, Outbox<Engine, Engine>>;
 
-/// Returns the blob storage for lists that are too long for an entity.
+/// Returns the blob storage for lists too long for an entity.
 pub(super) fn list_blobs(blobs: &Arc<dyn ObjectStore>) -> ListBlobs {
     ListBlobs::new(Arc::clone(blobs), "readers").spill_above(IN_ENTITY)
 }
 
-/// Deletes the blobs to which no list refers. `clock` must be past the grace period.
+/// Deletes the blobs referred to by no list. `clock` must be past the grace period.
 pub(super) async fn collect_lists(stores: &Stores, clock: Clock) -> Result<()> {
     let readers = stores.readers.clone().with_runtime(Runtime::new().clock(clock));
     readers.collect_orphaned_lists().await.map(drop)
@@ -101,7 +101,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
     Ok(readers.iter().map(Reader::entry).collect())
 }
 
-/// Checks the stored rows without the table handle: the lists that exist, and the blobs to which they refer.
+/// Checks the stored rows without the table handle: the existing lists, and the blobs they refer to.
 async fn check_blobs(
     stores: &Stores,
     mut expected: BTreeMap<(&str, EntityKey), usize>,

@@ -157,7 +157,7 @@ impl Periodic for Attempt {
 pub(super) const DEPARTMENTS: [&str; 2] = ["Sales", "Marketing"];
 /// The prefix of all blob paths.
 const BLOBS: &str = "documents";
-/// The number of past periods that are kept in addition to the current period.
+/// The number of past periods kept in addition to the current one.
 pub(super) const KEPT: u16 = 2;
 /// The partition with the rows whose changes a feed records.
 pub(super) const FED: &str = "fed";
@@ -180,7 +180,7 @@ impl Queues {
     }
 }
 
-/// All stores that one process uses, in one folder.
+/// All stores used by one process, in one folder.
 pub struct Stores {
     pub(super) engine: Engine,
     pub(super) outbox: Outbox<Engine, Engine>,
@@ -270,7 +270,7 @@ impl Stores {
         self.worker_of(self.outbox.clone(), options)
     }
 
-    /// Returns the outbox with a clock that is `hours` hours ahead. Claims of killed workers, and delays after failures, have expired by then.
+    /// Returns the outbox with a clock `hours` hours ahead. Claims of killed workers, and delays after failures, have expired by then.
     pub(super) fn later_outbox(&self, hours: i64) -> Outbox<Engine, Engine> {
         let later = TimeDelta::hours(hours);
         let clock = Clock::new(move || ticks::from_datetime(ticks::now() + later).unwrap_or_default());
@@ -307,7 +307,7 @@ impl fmt::Debug for Stores {
     }
 }
 
-/// Returns the time that is `milliseconds` milliseconds after the start of an hour.
+/// Returns the time `milliseconds` milliseconds after the start of an hour.
 pub(super) fn instant(hour: u32, milliseconds: u32) -> DateTime<Utc> {
     // The test calendar starts on 2014-01-01.
     let begun = DateTime::from_timestamp_secs(1_388_534_400).unwrap_or_default();

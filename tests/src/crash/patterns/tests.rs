@@ -72,7 +72,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// Damages a copy of [`SETTLED`]. Returns the defects that the check finds.
+/// Damages a copy of [`SETTLED`]. Returns the defects found by the check.
 fn found(recovery: Recovery, damage: impl AsyncFnOnce(&Stores) -> Result<()>) -> String {
     found_in(&SETTLED, recovery, damage)
 }

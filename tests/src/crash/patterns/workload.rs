@@ -23,7 +23,7 @@ use super::stores::{
 };
 use super::views::{REGIONS, Sale};
 
-/// The pattern that each hand of the workload uses.
+/// The pattern used by each hand of the workload.
 pub const HANDS: [Kind; 32] = [
     Kind::Index,
     Kind::Index,
@@ -67,7 +67,7 @@ pub struct Hand<'a> {
     pub(super) round: u32,
     pub(super) step: u32,
     pub(super) random: StdRng,
-    /// The last entry that this hand posted, and the number of the entry.
+    /// The last entry posted by this hand, and its number.
     pub(super) posted: Option<(Draft, u32)>,
     tell: &'a (dyn Fn(Line) + Sync),
 }
@@ -90,7 +90,7 @@ impl<'a> Hand<'a> {
     /// Makes the next change.
     ///
     /// # Errors
-    /// Any error from the stores, except rejections that other hands can cause.
+    /// Any error from the stores, except rejections caused by other hands.
     pub async fn step(&mut self) -> Result<()> {
         self.step += 1;
         match HANDS.get(self.number) {
@@ -111,7 +111,7 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Reports that a change has been started, makes the change, and reports its outcome.
+    /// Reports the start of a change, makes the change, and reports its outcome.
     pub(super) async fn make<T>(
         &self,
         (kind, key): (Kind, String),

@@ -18,7 +18,7 @@ const KEY: &str = "a2V5";
 /// The result of a step in a crash test. Any error ends the test.
 pub(super) type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Serves a folder on ports that the system chooses. The first line on standard output is the connection string.
+/// Serves a folder on ports chosen by the system. The first line on standard output is the connection string.
 ///
 /// # Errors
 /// Any error from opening the folder or listening.

@@ -16,14 +16,14 @@ const WRITERS: usize = 24;
 /// The number of connections that put, receive and delete messages.
 const HANDS: usize = 8;
 
-/// The acknowledgements that were received in all rounds that use one folder.
+/// The acknowledgements received in all rounds with the same folder.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) rows: Evidence,
     pub(super) queues: [Tally; HANDS],
 }
 
-/// A report that a connection's thread sends to the main thread.
+/// A report sent by a connection's thread to the main thread.
 enum Report {
     Row(Acknowledged),
     Message,
@@ -31,7 +31,7 @@ enum Report {
     Failed(table_core::Error),
 }
 
-/// Puts load on the server, and kills it after `kill_after` acknowledgements. Returns the number of acknowledgements that were received.
+/// Puts load on the server, and kills it after `kill_after` acknowledgements. Returns the number of acknowledgements received.
 ///
 /// # Errors
 /// An error if a connection fails before the kill.

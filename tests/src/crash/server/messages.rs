@@ -1,11 +1,11 @@
-//! A queue client that puts, receives and deletes messages. It counts the calls that were started and the calls that were acknowledged.
+//! A queue client that puts, receives and deletes messages. It counts started calls and acknowledged calls.
 
 use std::time::Duration;
 
 use table_core::queue::{PutMessage, QueueName};
 use table_core::{QueueStore, Result};
 
-/// The duration for which received messages are hidden. It is longer than any test run.
+/// The visibility timeout of received messages. It is longer than any test run.
 const HIDDEN: Duration = Duration::from_secs(24 * 60 * 60);
 /// One in `KEEP_EVERY` received messages is kept. The others are deleted.
 const KEEP_EVERY: u64 = 8;
@@ -39,7 +39,7 @@ pub(super) fn queue(hand: usize) -> Result<QueueName> {
 /// Puts a message, receives a message, and usually deletes the received message.
 ///
 /// # Errors
-/// Any error from the store. `tally` then includes the calls that were already started.
+/// Any error from the store. `tally` then includes the calls already started.
 pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally) -> Result<()> {
     let queue = queue(hand)?;
     tally.puts_begun += 1;

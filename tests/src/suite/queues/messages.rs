@@ -1,4 +1,4 @@
-//! Test scenarios for messages: their text, their lifetime, and the number that one call receives (QUE-5 to QUE-10).
+//! Test scenarios for messages: their text, their lifetime, and the number received per call (QUE-5 to QUE-10).
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! A model of the tickets: the set of states that agree with the results that the writers have received.
+//! A model of the tickets: the set of states consistent with the results received by the writers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// The properties that the ticket types of all cases have in common.
+/// The properties common to the ticket types of all cases.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ticket {
     pub(crate) number: u32,
@@ -35,7 +35,7 @@ impl Model {
         state.wrong.extend(wrong);
     }
 
-    /// Records that a change has been sent which would lead to the state `after`.
+    /// Records that a change that would lead to the state `after` has been sent.
     pub(crate) fn begun(&self, number: u32, after: Option<&Ticket>) {
         self.0.lock().unwrap().possible.entry(number).or_default().push(after.cloned());
     }

@@ -141,7 +141,7 @@ pub fn alarm(number: u32) -> Alarm {
     Alarm { tenant: TENANT.to_owned(), number, amount: 20 }
 }
 
-/// The numbers of the tickets that [`World::filled`] creates.
+/// The numbers of the tickets created by [`World::filled`].
 pub const NUMBERS: [u32; 3] = [1, 2, 3];
 
 /// A store with a separate clock, and a handle for tickets. Each test creates one.

@@ -265,7 +265,7 @@ mod people {
     }
 }
 
-/// Tickets, as an earlier version of the program declared them.
+/// Tickets, as declared by an earlier version of the program.
 mod before {
     use super::TENANT;
 

@@ -158,7 +158,7 @@ pub struct Visit {
     pub tag: Option<String>,
 }
 
-/// Tickets and visits, as an earlier version of the program declared them.
+/// Tickets and visits, as declared by an earlier version of the program.
 pub mod before {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Desk")]
@@ -208,7 +208,7 @@ pub struct Comment {
     pub text: String,
 }
 
-/// A row that the participant writes for each comment that exists.
+/// A row written by the participant for each existing comment.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -253,7 +253,7 @@ pub enum Desk {
     Other(TableEntity),
 }
 
-/// A row that the participant writes for each change.
+/// A row written by the participant for each change.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

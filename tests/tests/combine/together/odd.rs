@@ -13,7 +13,7 @@ use table_core::{
 
 use crate::together::desk::TENANT;
 
-/// The prefix that is reserved for the keys of the patterns themselves.
+/// The prefix reserved for the keys of the patterns themselves.
 const RESERVED: char = '\u{FFFC}';
 
 /// Returns the keys of the invalid rows: table, partition key and row key.

@@ -1,6 +1,6 @@
-//! The patterns that a run can combine.
+//! The patterns available to a run.
 
-/// A pattern that an entity can combine with other patterns.
+/// A pattern that can be combined with others in one entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     Index,
@@ -38,7 +38,7 @@ pub const ALL: [Pattern; 15] = [
     Pattern::Series,
 ];
 
-/// The patterns that one run combines.
+/// The patterns combined in one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts(Vec<Pattern>);
 

@@ -29,12 +29,12 @@ pub struct Run {
     model: Model,
     /// The number of acknowledged changes to each ticket, by ticket number.
     changes: BTreeMap<u32, usize>,
-    /// The processes that have not died.
+    /// The live processes.
     processes: Vec<Process>,
-    /// The number of invalid outbox rows that have been written.
+    /// The number of invalid outbox rows written.
     odd: u64,
     visits: Visits,
-    /// The workers that have not died.
+    /// The live workers.
     workers: Vec<(Process, Worker<Store, Store>)>,
 }
 
@@ -69,7 +69,7 @@ impl Run {
         Control::dying(self.rng.random_range(1..20), death)
     }
 
-    /// Lets up to three of the workers process messages for one round each. Workers that have died are replaced first.
+    /// Lets up to three of the workers process messages for one round each. Dead workers are replaced first.
     fn work(&mut self) {
         self.workers.retain(|(process, _)| !process.control.is_dead());
         while self.workers.len() < WORKERS {

@@ -1,5 +1,5 @@
-//! Visits, a second entity type in the table of the tickets. In runs with an older release, that release writes visits
-//! without the indexes that the newer release has added, until a backfill of these indexes has completed.
+//! Visits, a second entity type in the table of the tickets. In runs with an older release, that release writes visits without the indexes added by the newer
+//! release, until a backfill of these indexes has completed.
 
 use std::collections::BTreeMap;
 
@@ -32,17 +32,17 @@ enum Verb {
     Delete,
 }
 
-/// The visits that a run should have stored.
+/// The visits a run should have stored.
 #[derive(Debug, Default)]
 pub struct Visits {
     model: Model,
-    /// The number of audit rows that were written in the same transaction as a visit.
+    /// The number of audit rows written in the same transaction as a visit.
     rows: u64,
-    /// The last grant that a program of the older release received, and the time at which it expires, in ticks.
+    /// The last grant received by a program of the older release, and its expiry, in ticks.
     granted: Option<(PartitionGrant, u64)>,
 }
 
-/// Returns the handle with which the process writes visits.
+/// Returns the process's handle for writing visits.
 pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
     let outbox = process.outbox().clone();
     Desk::from(outbox.store().clone())
@@ -50,12 +50,12 @@ pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
         .with_runtime(process.runtime().clone())
 }
 
-/// Returns the handle with which the process, in the older release, writes visits.
+/// Returns the process's handle for writing visits in the older release.
 fn older(process: &Process) -> Entities<before::Visit, Store> {
     process.outbox().store().entities::<before::Visit>().with_runtime(process.runtime().clone())
 }
 
-/// Runs one pass of the backfill for each index that was added later.
+/// Runs one pass of the backfill for each index added later.
 fn backfill(process: &Process) {
     let visits = handle(process);
     block_on(async {
@@ -211,7 +211,7 @@ impl Visits {
         Some(model)
     }
 
-    /// Completes the indexes. Then checks that they contain exactly the visits that are stored.
+    /// Completes the indexes. Then checks that they contain exactly the stored visits.
     pub fn check(&self, world: &World) {
         let visits = block_on(handle(&world.alive()).create_if_missing()).unwrap();
         block_on(async {

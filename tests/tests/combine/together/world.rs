@@ -46,20 +46,20 @@ pub struct Known {
     pub ticket: Ticket,
     pub photo: Option<String>,
     pub comments: BTreeSet<u32>,
-    /// The values of those slots that are set.
+    /// The values of the slots that are set.
     pub hours: BTreeMap<usize, i64>,
 }
 
 pub type Model = BTreeMap<u32, Known>;
 
-/// A process: the call at which it dies, its clock, and its handles.
+/// A process: the call during which it dies, its clock, and its handles.
 #[derive(Clone, Debug)]
 pub struct Process {
     pub control: Control,
     runtime: Runtime,
     outbox: Work,
     feed: Feed<Desk>,
-    /// The grant with which the process writes tickets, if it has one. The process does not read the stored schema then.
+    /// The grant that permits the process to write tickets without reading the stored schema, if any.
     grant: Option<PartitionGrant>,
 }
 
@@ -136,7 +136,7 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    /// Creates a process that never dies, whose clock is correct, and that is not affected by outages.
+    /// Creates a process that never dies, has a correct clock, and is not affected by outages.
     pub fn alive(&self) -> Process {
         self.started(Control::default(), Skew::None)
     }
@@ -153,7 +153,7 @@ impl World {
         Process { grant: Some(grant), ..process }
     }
 
-    /// Returns the time that is `seconds` seconds from now, according to the clock of the store.
+    /// Returns the time `seconds` seconds from now, according to the store's clock.
     pub fn expiry(&self, seconds: u64) -> DateTime<Utc> {
         ticks::to_datetime(self.now() + seconds * 10_000_000).unwrap()
     }
@@ -180,7 +180,7 @@ impl World {
         self.parts.contains(pattern)
     }
 
-    /// Returns the handle of the process for tickets, with the patterns that this run combines.
+    /// Returns the process's handle for tickets, with the patterns combined in this run.
     pub fn tickets(&self, process: &Process) -> Tickets {
         let (outbox, store) = (process.outbox.clone(), Desk::from(process.control.over(self.engine.clone())));
         let store = if self.has(Pattern::Participant) {

@@ -19,7 +19,7 @@ struct Line {
     is_head: bool,
 }
 
-/// Returns the part of the repository to which a file belongs, or `None` if its prose is not counted. The tests of all packages form one part.
+/// Returns the part of the repository that contains a file, or `None` if its prose is not counted. The tests of all packages form one part.
 fn part(path: &str) -> Option<String> {
     let folder = path.split('/').next().unwrap_or_default();
     if std::path::Path::new(path).extension().is_some_and(|extension| extension == "rs") {

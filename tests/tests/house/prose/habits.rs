@@ -155,7 +155,7 @@ fn starts(line: &str, phrase: &str) -> bool {
     line.strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(is_of_word))
 }
 
-/// Returns the end position of each occurrence of a phrase that is not a part of a longer word.
+/// Returns the end position of each occurrence of a phrase outside longer words.
 fn positions<'a>(line: &'a str, phrase: &'a str) -> impl Iterator<Item = usize> + 'a {
     line.match_indices(phrase).filter_map(|(at, phrase)| {
         let end = at + phrase.len();

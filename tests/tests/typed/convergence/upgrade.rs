@@ -70,7 +70,7 @@ struct World {
     is_open: Arc<AtomicBool>,
 }
 
-/// A process that a test advances by one call at a time.
+/// A process advanced by a test one call at a time.
 struct Running {
     control: Control,
     future: Pin<Box<dyn Future<Output = ()>>>,
@@ -170,7 +170,7 @@ impl World {
     }
 }
 
-/// Runs the backfill once. Returns the delay after which it must run again, or `None` if it is complete.
+/// Runs the backfill once. Returns the delay before it must run again, or `None` if it is complete.
 async fn fill(handle: &Handle<newer::Employee>, backfill: Backfill) -> table_core::Result<Option<Duration>> {
     let filling = handle.backfill::<newer::EmployeeMail>().page(2);
     let filling = if backfill == Backfill::Waits { filling } else { filling.assume_no_older_programs() };

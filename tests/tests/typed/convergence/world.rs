@@ -109,7 +109,7 @@ impl View for Headcounts {
     }
 }
 
-/// The condition of the convergence proof which the protocol under test violates.
+/// The condition of the convergence proof violated by the protocol under test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Without {
     Nothing,
@@ -119,11 +119,11 @@ pub(super) enum Without {
     Generations,
     /// Writes entities that contain copied properties without checking that they are unchanged.
     Holders,
-    /// Writes the records in which a view keeps the contribution of each entity to its totals, without checking that they are unchanged.
+    /// Writes a view's records of each entity's contribution to its totals, without checking that they are unchanged.
     Records,
 }
 
-/// The tables that are deleted and created again during a run.
+/// The tables deleted and recreated during a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Recreated {
     Nothing,
@@ -131,7 +131,7 @@ pub(super) enum Recreated {
     All,
 }
 
-/// The way in which the responses to a process differ from the stored rows.
+/// The way the responses to a process differ from the stored rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,
@@ -151,7 +151,7 @@ pub(super) struct Weak {
     without: Without,
     answered: Answered,
     answers: Answers,
-    /// The random number generator that chooses the responses that are incorrect.
+    /// The random number generator that chooses the incorrect responses.
     chance: Arc<Mutex<StdRng>>,
 }
 
@@ -257,7 +257,7 @@ pub(super) struct World {
     without: Without,
 }
 
-/// A process: the call at which it dies, the responses that it receives, and its clock.
+/// A process: the call during which it dies, the responses it receives, and its clock.
 pub(super) struct Process {
     pub(super) control: Control,
     pub(super) answers: Answers,
@@ -342,7 +342,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Process::alive())).sweep_registered()).unwrap().pending
     }
 
-    /// Deletes tables and creates them again, while other processes are suspended.
+    /// Deletes and recreates tables while other processes are suspended.
     pub(super) fn recreate(&self, tables: Recreated) {
         let alive = Process::alive();
         let derived = match tables {
@@ -376,7 +376,7 @@ impl World {
         .unwrap();
     }
 
-    /// Completes all work by running sweeps, a worker and the view with correct responses. Returns the number of changes that are still pending.
+    /// Completes all work by running sweeps, a worker and the view with correct responses. Returns the number of changes still pending.
     pub(super) fn recover(&self) -> u64 {
         for _ in 0..5 {
             self.pass(800);

@@ -1,4 +1,4 @@
-//! Tests an index that is added while an older release writes. No write may be rejected, and the index may become ready only once it contains all writes.
+//! Tests an index added while an older release writes. No write may be rejected, and the index may become ready only once it contains all writes.
 
 use std::time::Duration;
 
@@ -335,7 +335,7 @@ impl Announced {
     }
 }
 
-/// Runs a process by one store call at a time until `is_reached` returns `true`. Returns the number of calls that were made.
+/// Runs a process by one store call at a time until `is_reached` returns `true`. Returns the number of calls made.
 fn until<T>(control: &Control, process: &mut Process<T>, is_reached: impl Fn() -> bool) -> usize {
     let steps = (1..1_000).find(|_| control.step(process).is_some() || is_reached());
     assert!(is_reached(), "the process ended before");

@@ -1,4 +1,4 @@
-//! Tests indexes in other tables, and copied properties, that two versions of a program write to.
+//! Tests indexes in other tables, and copied properties, written by two versions of a program.
 
 use std::time::Duration;
 

@@ -34,7 +34,7 @@ enum Writer {
     New,
     /// A handle for another type, whose units also write the newer type. No handle for the newer type is opened.
     Related,
-    /// A handle that was opened before the older schema was accepted again.
+    /// A handle opened before the older schema was accepted again.
     Earlier,
 }
 

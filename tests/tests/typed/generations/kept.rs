@@ -1,4 +1,4 @@
-//! Tests copied properties that are added while an older release writes. No write may be rejected, and the backfill may not miss any write.
+//! Tests copied properties added while an older release writes. No write may be rejected, and the backfill may not miss any write.
 
 use std::time::Duration;
 

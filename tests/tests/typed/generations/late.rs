@@ -1,5 +1,5 @@
-//! Tests an optional property that is added while an older program's request has not been sent yet: because the store refuses its first attempts, or because
-//! the handle waits for another type of the same transaction.
+//! Tests an optional property added while an older program's request has not been sent yet: because the store refuses its first attempts, or because the handle
+//! waits for another type of the same transaction.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -28,7 +28,7 @@ use super::{before, nicknamed, refused};
 /// The events of other programs, each with the time that passes before it.
 type Events = VecDeque<(Duration, Option<Box<dyn FnOnce() + Send>>)>;
 
-/// A store of an older program whose next transaction is attempted several times, as by a client of the service. Before each attempt, time passes and another
+/// An older program's store whose next transaction is attempted several times, as by a client of the service. Before each attempt, time passes and another
 /// program may write.
 #[derive(Clone)]
 struct Late {

@@ -1,5 +1,5 @@
-//! Tests an optional property that is added while an older release writes entities. Indexes contain complete copies of these. No
-//! write may be rejected, and neither entities nor copies may lose the property.
+//! Tests an optional property added while an older release writes entities. Indexes contain complete copies of these. No write may be rejected, and neither
+//! entities nor copies may lose the property.
 
 mod bulk;
 mod cold;
@@ -27,7 +27,7 @@ type Work<S> = Outbox<S, Engine>;
 type Older<S> = Entities<before::Person, S, Work<S>>;
 type Newer<S> = Entities<after::Person, S, Work<S>>;
 
-/// The number of persons that the older program neither deletes nor inserts.
+/// The number of persons neither deleted nor inserted by the older program.
 const KEPT: u32 = 4;
 const PERSONS: u32 = 8;
 
@@ -50,7 +50,7 @@ async fn newer<S: TableStore + Clone + 'static>(time: &Time, outbox: &Work<S>) -
     newer.create_if_missing().await.unwrap()
 }
 
-/// Writes a person with one of the operations that are still permitted to an older program after the property has been added.
+/// Writes a person with one of the operations still permitted to an older program after the property has been added.
 async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round: u32) -> Result<()> {
     let (key, person) = (|| before::Person::key("Sales", id), person(id, round));
     let is_kept = id < KEPT;

@@ -215,7 +215,7 @@ fn a_second_relation_is_announced_to_programs_that_have_the_first() {
     });
 }
 
-/// Tests rows that programs wrote without ever opening the table. The copies and the feed therefore lack these rows.
+/// Tests rows written by programs without ever opening the table. The copies and the feed therefore lack these rows.
 #[test]
 fn the_first_schema_over_existing_rows_awaits_its_copies_and_its_feed() {
     block_on(async {

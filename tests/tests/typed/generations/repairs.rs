@@ -38,7 +38,7 @@ macro_rules! release {
 release!(before);
 release!(after, index(ByBadge, row_key("badge_", badge, "_", id)));
 
-/// Damage to an index that another tool caused.
+/// Damage to an index caused by another tool.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     /// The index row with this key has been deleted.

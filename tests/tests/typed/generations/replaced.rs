@@ -110,7 +110,7 @@ impl<S: TableStore + Clone + 'static> Company<S> {
         work(&self.outbox, Worker::new(self.outbox.clone()).with_index_handler(&self.old)).await;
     }
 
-    /// Returns the notes that the newer release finds under an e-mail address, in both indexes.
+    /// Returns the notes found by the newer release under an e-mail address, in both indexes.
     async fn notes(&self, email: &str) -> (Option<String>, Option<String>) {
         let own = self.new.get(after::Employee::by_email("Sales", email)).await.unwrap();
         let directory = self.new.get_eventual(after::Employee::directory("Sales", email)).await.unwrap();
@@ -190,7 +190,7 @@ fn evo_3_a_check_by_the_older_release_keeps_copies_of_the_newer_one() {
     on_both_stores(repairs, repairs);
 }
 
-/// A row that no release has written as a copy is still not replaced, although it has a property of the newer release.
+/// A row not written as a copy by any release is still not replaced, although it has a property of the newer release.
 #[test]
 fn pat_het_2_an_older_release_replaces_no_entity_that_has_a_newer_property() {
     block_on(async {

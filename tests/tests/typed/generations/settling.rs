@@ -1,5 +1,5 @@
-//! Tests an optional property that is added while other processes use the store. A program that knows the property
-//! delays its first write until all older programs have read the new schema.
+//! Tests an optional property added while other processes use the store. A program that knows the property delays its first write until all older programs have
+//! read the new schema.
 
 use std::future::{pending, poll_fn};
 use std::mem::replace;
@@ -28,7 +28,7 @@ pub(super) fn shared(engine: Engine) -> LimitedStore<Engine> {
     LimitedStore::new(engine, |capabilities| capabilities.exclusive = None)
 }
 
-/// A process whose runtime adds up the time that the process has waited.
+/// A process whose runtime adds up the time the process has waited.
 struct Process<S> {
     store: S,
     runtime: Runtime,
@@ -52,7 +52,7 @@ impl<S: TableStore + Clone> Process<S> {
         self.store.table::<E>().with_retry(retry).create_if_missing().await.unwrap()
     }
 
-    /// Returns the number of seconds for which the process has waited.
+    /// Returns the number of seconds the process has waited.
     fn waited(&self) -> u64 {
         self.waited.load(Ordering::SeqCst).div_ceil(1_000)
     }

@@ -24,7 +24,7 @@ mod narrow {
     }
 }
 
-/// The newer release. It adds a property to a part that the older release already has.
+/// The newer release. It adds a property to a part already in the older release.
 mod longer {
     #[derive(table_patterns::wide::Wide, Debug, Clone, PartialEq)]
     #[entity(table = "Counts")]

@@ -86,7 +86,7 @@ fn sources_are_written_by_an_older_program_before_a_newer_one_has_opened_their_t
     });
 }
 
-/// Lets a worker of an older release receive the changes of relations that only the newer release declares, and then a worker of the newer release.
+/// Lets a worker of an older release, and then one of the newer release, receive the changes of relations declared only by the newer release.
 async fn leaves<E: Entity + Send + Sync>() {
     let time = Time::default();
     let store = time.engine();

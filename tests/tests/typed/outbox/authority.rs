@@ -45,7 +45,7 @@ impl Message for Mail {
     const VERSION: u32 = 1;
 }
 
-/// A mail handler that fails the test if it receives a message which the malicious user forged.
+/// A mail handler that fails the test if it receives a message forged by the malicious user.
 struct NoMail;
 
 impl Handler<Mail> for NoMail {
@@ -110,7 +110,7 @@ fn intent(steps: &serde_json::Value) -> String {
     serde_json::json!({"Version": 1, "Source": "ticket_000001", "SourceVersion": u64::MAX / 2, "Steps": steps}).to_string()
 }
 
-/// Returns the JSON of a step, as it is stored in an intent.
+/// Returns the JSON of a step, as stored in an intent.
 fn text_of(outbox: &Outbox<Engine, Engine>, step: Step) -> serde_json::Value {
     let intent = Intent::of(RowKey::new("x").unwrap()).step(step);
     let OperationKind::Insert(row) = outbox.operation(&intent).unwrap().kind else { panic!("no insert") };

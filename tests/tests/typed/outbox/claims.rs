@@ -1,5 +1,5 @@
-//! Tests the claims of workers on work. Each piece of work is done once, regardless of the number of workers. It becomes poison
-//! (is no longer attempted) only after its attempts have failed (PAT-EC-4, PAT-EC-7).
+//! Tests the claims of workers on work. Each job is done once, regardless of the number of workers. It becomes poison (is no longer attempted) only after its
+//! attempts have failed (PAT-EC-4, PAT-EC-7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -169,7 +169,7 @@ impl Handler<Named> for Job {
     }
 }
 
-/// A worker that a test advances by one call at a time.
+/// A worker advanced by a test one call at a time.
 struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,

@@ -18,7 +18,7 @@ use tests::time::{Skew, Time};
 
 pub(crate) type Store = Controlled<Engine>;
 
-/// The stores of the company, and the clock that they use.
+/// The stores of the company, and their clock.
 pub(crate) struct Company {
     pub(crate) engine: Engine,
     time: Time,
@@ -161,7 +161,7 @@ impl Company {
         }
     }
 
-    /// Returns the number of intents (recorded work) that have not been completed.
+    /// Returns the number of uncompleted intents (recorded work).
     pub(crate) fn pending(&self) -> usize {
         self.all(&employees()).iter().filter(|(key, _)| key.row_key.is_reserved()).count()
     }

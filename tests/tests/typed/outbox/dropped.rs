@@ -19,7 +19,7 @@ use crate::outbox::company::{Company, employees};
 #[derive(Clone)]
 struct Impatient {
     time: Time,
-    /// The number of times that the future is polled before it is dropped.
+    /// The number of times the future is polled before it is dropped.
     polls: usize,
     /// The number of later calls of `keep` in the same attempt, each after most of the lease.
     repeats: usize,

@@ -214,7 +214,7 @@ fn que_20_lag_and_depth_are_plain_numbers() {
     assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
 }
 
-/// A message in the form that the next version of the program writes.
+/// A message in the form written by the program's next version.
 #[derive(Serialize, Deserialize)]
 struct Later(String);
 

@@ -109,8 +109,8 @@ fn versions_of_a_grain_are_a_range_after_its_commit() {
     });
 }
 
-/// An application state that Dapr stores. The key `{app}||{key}` is split at `||` into the `PartitionKey` and the `RowKey`. Found in
-/// `dapr/components-contrib`, file `state/azure/tablestorage/tablestorage.go`, function `getPartitionAndRowKey`.
+/// An application state stored by Dapr. The key `{app}||{key}` is split at `||` into the `PartitionKey` and the `RowKey`. Found in `dapr/components-contrib`,
+/// file `state/azure/tablestorage/tablestorage.go`, function `getPartitionAndRowKey`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "statestore")]
 #[partition_key(app)]

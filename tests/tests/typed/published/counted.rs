@@ -160,7 +160,7 @@ fn clocks_with_all_orders_of_units() {
     both_ways(&Log { at, level: "info".to_owned() }, ("2024-02-28", "09:05:07.2500000"));
 }
 
-/// A resource of an Azure custom provider. The `PartitionKey` consists of three names that are separated by colons (class `CustomResource`).
+/// A resource of an Azure custom provider. The `PartitionKey` consists of three names separated by colons (class `CustomResource`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "CustomResources")]
 #[partition_key(subscription_id, ":", without(':', resource_group), ":", parent)]

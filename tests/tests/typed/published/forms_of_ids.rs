@@ -63,7 +63,7 @@ struct Recorded {
     level: String,
 }
 
-/// A row of a class that is derived from `Models/TableEntityBase` in `AzureTableStorageService`. The base class sets the `RowKey` to a GUID in capitals.
+/// A row of a class derived from `Models/TableEntityBase` in `AzureTableStorageService`. The base class sets the `RowKey` to a GUID in capitals.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
 #[partition_key(country)]

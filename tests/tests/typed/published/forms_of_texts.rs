@@ -46,8 +46,8 @@ fn rows_by_md5_in_both_cases() {
     });
 }
 
-/// Readings that are distributed over partitions by the CRC-32 (RFC 1952, section 8) of the sensor's name. We found no published program with such a key.
-/// `cbf43926` is the check value for `123456789` in catalogues of CRC algorithms.
+/// Readings distributed over partitions by the CRC-32 (RFC 1952, section 8) of the sensor's name. We found no published program with such a key. `cbf43926` is
+/// the check value for `123456789` in catalogues of CRC algorithms.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Readings")]
 #[partition_key(hash(crc32, 8, sensor))]

@@ -58,9 +58,8 @@ fn the_events_of_the_functions_host() {
     });
 }
 
-/// A timeout in `NServiceBus.Persistence.AzureTable`. The `PartitionKey` is the hour in which the timeout is due. The
-/// keys in the test come from the page "Azure Storage Persistence" of its documentation, where the table is called
-/// `TimeoutDataTableName`.
+/// A timeout in `NServiceBus.Persistence.AzureTable`. The `PartitionKey` is the hour of the timeout. The keys in the test come from the page "Azure Storage
+/// Persistence" of its documentation, where the table is called `TimeoutDataTableName`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TimeoutDataTableName", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(hour(time)))]
@@ -74,8 +73,8 @@ struct Timeout {
     state_address: String,
 }
 
-/// A delayed message of `NServiceBus.Transport.AzureStorageQueues`. The `PartitionKey` is the hour in which the message is due. The `RowKey` consists of
-/// the second and the identifier of the message (class `DelayedMessageEntity`).
+/// A delayed message of `NServiceBus.Transport.AzureStorageQueues`. The `PartitionKey` is the hour the message is due. The `RowKey` consists of the second and
+/// the identifier of the message (class `DelayedMessageEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Delays", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(hour(due)))]

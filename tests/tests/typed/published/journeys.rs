@@ -114,8 +114,7 @@ struct Position {
     stream: String,
 }
 
-/// An event that a consumer has already handled. The `PartitionKey` is `{subscription}|{consumer}`
-/// (file `Subscription/TableEventInboxStore.cs`).
+/// An event already handled by a consumer. The `PartitionKey` is `{subscription}|{consumer}` (file `Subscription/TableEventInboxStore.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Inbox")]
 #[partition_key(without('|', subscription), "|", consumer)]

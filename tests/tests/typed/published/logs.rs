@@ -80,7 +80,7 @@ fn the_events_of_nlog() {
     });
 }
 
-/// An error that the `NuGet` gallery logs with ELMAH. The `PartitionKey` is empty, and the `RowKey` consists of inverted ticks.
+/// An error logged with ELMAH by the `NuGet` gallery. The `PartitionKey` is empty, and the `RowKey` consists of inverted ticks.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ElmahErrors", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("")]

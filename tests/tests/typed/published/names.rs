@@ -1,5 +1,5 @@
-//! Tests table layouts whose keys are names that the published program joins with separators or escapes in its own way. Each
-//! comment cites the class or function from which the layout was taken.
+//! Tests table layouts whose keys are names joined with separators, or escaped in a program-specific way. Each comment cites the class or function from which
+//! the layout was taken.
 
 #![expect(clippy::struct_field_names, reason = "the names are those of the published programs")]
 
@@ -136,8 +136,7 @@ struct EventRole {
     role: String,
 }
 
-/// An event that a user caused. The `PartitionKey` is `{name}|{user}`, and the `RowKey` is `{event}|{guid}` (interface `IEventRecord` in a TypeScript
-/// client).
+/// An event caused by a user. The `PartitionKey` is `{name}|{user}`, and the `RowKey` is `{event}|{guid}` (interface `IEventRecord` in a TypeScript client).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Events")]
 #[partition_key(without('|', name), "|", user_id)]
@@ -150,7 +149,7 @@ struct UserEvent {
     session_id: String,
 }
 
-/// A matter that a law firm handles. The `RowKey` consists of a GUID, `$` and the identifier of the matter (class `MatterInformation`).
+/// A matter handled by a law firm. The `RowKey` consists of a GUID, `$` and the identifier of the matter (class `MatterInformation`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Matters")]
 #[partition_key(name)]
@@ -197,7 +196,7 @@ struct ShortUrl {
     url: String,
 }
 
-/// A step of a workflow, as the function `saveStep` in a published JavaScript store writes it. The `PartitionKey` is `{tenant}_{workflow}`.
+/// A step of a workflow, as written by the function `saveStep` in a published JavaScript store. The `PartitionKey` is `{tenant}_{workflow}`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Steps")]
 #[partition_key(without('_', tenant_id), "_", workflow_id)]

@@ -1,4 +1,4 @@
-//! Tests the table layout in which an Azure Functions host records the runs of its functions.
+//! Tests the table layout of function runs recorded by an Azure Functions host.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;

@@ -41,7 +41,7 @@ struct ActiveContainer {
     start_time: DateTime<Utc>,
 }
 
-/// The number of function instances that are running in a container at a given time. The `RowKey` is `{ticks:D20}-{container}-{salt}` (file
+/// The number of function instances running in a container at a given time. The `RowKey` is `{ticks:D20}-{container}-{salt}` (file
 /// `Entities/InstanceCountEntity.cs` in the same folder).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(

@@ -1,4 +1,4 @@
-//! Functions that find the end of a part in a key, by using the pieces after the part.
+//! Functions that find the end of a part in a key from the pieces after the part.
 //!
 //! The functions accept any type of piece and a conversion to [`Piece`], because the pieces in a schema also have names.
 
@@ -21,7 +21,7 @@ pub(super) fn end_of_part<P>(
     }
 }
 
-/// Returns the end of the remainder: the position at which the pieces after it begin. These pieces are read from the right.
+/// Returns the end of the remainder, where the next pieces begin. These pieces are read from the right.
 fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> Option<usize> {
     let mut rest = text;
     while let Some((last, before)) = after.split_last() {

@@ -115,7 +115,7 @@ fn key<'a>(pieces: &[Piece], values: &[&'a (Rank, String)]) -> Key<'a> {
     }
 }
 
-/// Checks that two keys with valid pieces have every property that was computed from the pieces, such as the order.
+/// Checks that two keys with valid pieces have every property computed from the pieces, such as the order.
 fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String> {
     let fault = |law: &str| Err(format!("{law}: {pieces:?} makes {left:?} and {right:?}"));
     if (left.ranks == right.ranks) != (left.text == right.text) {
@@ -188,7 +188,7 @@ fn k2_and_k3_every_pair_of_codecs_and_separator_on_every_value() {
                     let units = key.text.encode_utf16().count();
                     assert!((shortest(&pieces)..=longest(&pieces)).contains(&units));
                 }
-                // After sorting, keys that are equal or in the wrong order are adjacent.
+                // Sorting makes equal keys, and keys in the wrong order, adjacent.
                 keys.sort_by(|a, b| compare(&a.text, &b.text));
                 for pair in keys.windows(2) {
                     let [a, b] = pair else { panic!("windows of two") };

@@ -27,8 +27,8 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> Result<
     check_derived_by::<C, T>(values, Ord::cmp)
 }
 
-/// Checks the laws of [`Truncates`]: a value that the codec can encode is not changed. If [`Truncates::CUT_FORM`] is ordered, truncation never returns a
-/// greater value and never reverses the order of two values.
+/// Checks the laws of [`Truncates`]: an encodable value is not changed. If [`Truncates::CUT_FORM`] is ordered, truncation never returns a greater value and
+/// never reverses the order of two values.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

@@ -1,4 +1,4 @@
-//! Strings that differ slightly from an encoding. A codec must either reject such a string or produce it as the encoding of some value.
+//! Strings that differ slightly from an encoding. A codec must either reject such a string, or decode it to a value with exactly this encoding.
 
 use crate::key::codec::Form;
 
@@ -14,7 +14,7 @@ pub(super) fn neighbours(text: &str) -> impl Iterator<Item = String> {
     last.map(|_| shorter).into_iter().chain(changed).chain(longer).chain(cases)
 }
 
-/// The maximum number of encodings from which edge cases are derived.
+/// The maximum number of encodings used to derive edge cases.
 const SAMPLES: usize = 3;
 
 /// Returns the positions of the first element, the last element, and some elements in between.

@@ -158,7 +158,7 @@ fn truncation_accepts_every_value_that_the_codec_writes() {
         }
     }
 
-    /// The same codec, which truncates to multiples of five.
+    /// Like `Tens`, but truncates to multiples of five.
     enum Fives {}
 
     impl KeyCodec<u8> for Fives {

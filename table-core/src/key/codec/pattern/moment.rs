@@ -1,10 +1,10 @@
-//! Dates and times, split into the units that a pattern can contain.
+//! Dates and times, split into the units of a pattern.
 
 use std::fmt::Debug;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 
-/// A type whose values a [`Pattern`](crate::key::codec::Pattern) can write: `DateTime<Utc>`, `NaiveDate`, `NaiveTime`.
+/// A type supported by [`Pattern`](crate::key::codec::Pattern): `DateTime<Utc>`, `NaiveDate`, `NaiveTime`.
 ///
 /// ```
 /// use chrono::{NaiveDate, NaiveTime};
@@ -86,11 +86,11 @@ pub(super) mod sealed {
 
     /// A date or time that can be split into units.
     pub trait InUnits: Sized + Debug {
-        /// The index of the largest unit that a pattern of this type may contain: 0 for the year, 3 for the hour.
+        /// The index of the largest unit allowed in a pattern of this type: 0 for the year, 3 for the hour.
         const FIRST: u8;
-        /// The index of the smallest unit that a pattern of this type may contain: 2 for the day, 6 for the fraction of a second.
+        /// The index of the smallest unit allowed in a pattern of this type: 2 for the day, 6 for the fraction of a second.
         const LAST: u8;
-        /// The number of fractional digits of a second that a property of this type stores (TICK-6).
+        /// The number of fractional second digits stored by a property of this type (TICK-6).
         const STORED: u32;
 
         fn units(&self) -> Option<Units>;

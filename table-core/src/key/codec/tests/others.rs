@@ -1,4 +1,4 @@
-//! Tests the codecs for keys written by other programs, with keys from public projects and with values that the codecs must reject.
+//! Tests the codecs for keys written by other programs, with keys from public projects and values the codecs must reject.
 
 use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 use proptest::prelude::*;

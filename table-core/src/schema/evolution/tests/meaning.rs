@@ -12,7 +12,7 @@ use crate::schema::stored::{StoredProperty, StoredSchema};
 /// The declaration of a field: its type, whether it is an `Option`, and whether it has `#[property(chunks)]`.
 type Declared = (EdmType, bool, bool);
 
-/// A release of a program: its declaration, its stored schema, and the property and type to which each stored name belongs.
+/// A release of a program: its declaration, its stored schema, and the property and type of each stored name.
 #[derive(Clone, Debug)]
 struct Release {
     declared: BTreeMap<String, Declared>,

@@ -1,4 +1,4 @@
-//! The calls to a disk, and a callback that is invoked before each call.
+//! The calls to a disk, and a callback invoked before each call.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ impl Call {
     }
 }
 
-/// A callback that is invoked before every call.
+/// A callback invoked before every call.
 #[derive(Clone)]
 pub(super) struct Watcher(pub(super) Arc<dyn Fn(&Call) + Send + Sync>);
 

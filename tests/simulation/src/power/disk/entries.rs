@@ -1,4 +1,4 @@
-//! Directory entries of the simulated disk: those that programs see, those that survive a power loss, and the changes that separate the two.
+//! Directory entries of the simulated disk: the visible entries, the durable entries, and the changes between them.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -7,7 +7,7 @@ use std::path::Path;
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-/// The object that a path refers to.
+/// The object a path refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::power) enum Entry {
     Folder,

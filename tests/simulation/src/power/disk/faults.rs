@@ -1,17 +1,17 @@
-//! Disk faults: the time at which a fault occurs, and the error that it causes.
+//! Disk faults: when a fault occurs, and the error it causes.
 
 use std::io::{self, ErrorKind};
 
 use super::Call;
 
-/// A disk fault, with the time at which it occurs.
+/// A disk fault, with the time of its occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The power fails at the n-th sync from now (counted from 1), before the sync has any effect. Every later call fails.
     PowerAtSync(u64),
     /// The power fails at the n-th call from now (counted from 1) that changes or syncs something, before the call has any effect. Every later call fails.
     PowerAtCall(u64),
-    /// The n-th sync from now (counted from 1) fails, and the data that it should have made durable is lost. The disk continues to work.
+    /// The n-th sync from now (counted from 1) fails, and the data it should have made durable is lost. The disk continues to work.
     SyncFails(u64),
     /// The n-th call from now (counted from 1) that changes or syncs something fails. A write is partially carried out. The disk continues to work.
     CallFails(u64),
@@ -30,7 +30,7 @@ pub(super) const EIO: i32 = 5;
 const ENOMEM: i32 = 12;
 const EMFILE: i32 = 24;
 
-/// The kinds of errors with which systems report that nothing more can be written.
+/// The error kinds with which systems report a lack of disk space.
 const FULL: [ErrorKind; 3] = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
 
 /// The outcome of a call to the disk.
@@ -89,7 +89,7 @@ impl Faults {
         }
     }
 
-    /// Returns `true` if the last fault that was set has occurred.
+    /// Returns `true` if the fault set last has occurred.
     pub(super) fn has_failed(&self) -> bool {
         self.failed
     }
@@ -98,7 +98,7 @@ impl Faults {
         if self.lost { Err(io::Error::other("the power is off")) } else { Ok(()) }
     }
 
-    /// Returns the kind of error with which a full disk fails. It varies from call to call.
+    /// Returns the error kind of a full disk. It varies from call to call.
     pub(super) fn full(&self) -> ErrorKind {
         let [full, quota, size] = FULL;
         match self.changes % 3 {

@@ -1,4 +1,4 @@
-//! Files of the simulated disk: the data that programs see, the data that survives a power loss, and the unsynced writes.
+//! Files of the simulated disk: the visible data, the durable data, and the unsynced writes.
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;
@@ -69,7 +69,7 @@ impl FileState {
         self.pending.push(Change::Write { offset, bytes });
     }
 
-    /// Makes the pending changes durable. Data that was discarded by an earlier failed sync remains lost.
+    /// Makes the pending changes durable. Data discarded by an earlier failed sync remains lost.
     fn sync(&mut self) {
         for change in self.pending.drain(..) {
             match change {

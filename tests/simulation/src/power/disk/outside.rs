@@ -1,4 +1,4 @@
-//! Changes and inspections that other programs make on a disk without the engine's knowledge.
+//! Changes and inspections of a disk by other programs, without the engine's knowledge.
 
 use std::path::{Path, PathBuf};
 

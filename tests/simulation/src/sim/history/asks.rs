@@ -1,4 +1,4 @@
-//! The requests that callers send, and the results that they receive.
+//! The callers' requests, and their results.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::sim::schedule::Shared;
 /// The content of a successful response.
 pub(super) enum Told {
     Committed(Committed),
-    /// The lease of a message that was put, received or updated, if any.
+    /// The lease of the message put, received or updated, if any.
     Lease(Option<Lease>),
     Image(BackupImage),
 }
@@ -59,7 +59,7 @@ impl Asked {
     }
 }
 
-/// Returns `true` if this error means that a write was refused because of stored data.
+/// Returns `true` if the error means that a write was refused because of stored data.
 fn is_refusal(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -149,7 +149,7 @@ impl History {
         self.give_up_backup(asked.id);
     }
 
-    /// Collects the results that are available.
+    /// Collects the available results.
     pub(super) fn hear(&mut self) -> Result<(), Wrong> {
         self.asked.iter_mut().for_each(Asked::poll);
         self.take_answers()

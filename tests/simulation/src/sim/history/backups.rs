@@ -1,4 +1,4 @@
-//! Tests backups that are made during reads and writes, and the data restored from them.
+//! Tests backups made during reads and writes, and the data restored from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(super) struct Backups {
     pub(super) image_under_way: Option<u64>,
     /// `true` if a backup has succeeded. The folder then contains a complete backup even if later backups fail.
     pub(super) whole: bool,
-    /// The states that the backup may represent.
+    /// The states the backup may represent.
     pub(super) states: Vec<Arc<State>>,
 }
 
@@ -95,8 +95,7 @@ impl History {
         self.check_backup(BACKUP, &self.backups.states, self.backups.whole)
     }
 
-    /// Restores the backup in a folder to a new disk, and compares the result with the states that it may represent. If `whole`
-    /// is `false`, the restore may fail.
+    /// Restores the backup in a folder to a new disk, and compares the result with the states it may represent. If `whole` is `false`, the restore may fail.
     pub(super) fn check_backup(&self, folder: &str, states: &[Arc<State>], whole: bool) -> Result<(), Wrong> {
         if self.disk.has_lost_power() {
             return Ok(());

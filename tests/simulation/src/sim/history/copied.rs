@@ -1,4 +1,4 @@
-//! Tests a copy of the engine's folder that another program made. Backups of the copy must not replace later backups of the original.
+//! Tests a copy of the engine's folder made by another program. Backups of the copy must not replace later backups of the original.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Tests folders that earlier releases wrote. Some histories begin with such a folder. Its tables must keep all rows.
+//! Tests folders written by earlier releases. Some histories begin with such a folder. Its tables must keep all rows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns all entities in the tables that an earlier release wrote.
+/// Returns all entities in the tables written by an earlier release.
 fn entities(engine: &Engine) -> Result<Entities> {
     let mut found = Entities::new();
     for name in TABLES {

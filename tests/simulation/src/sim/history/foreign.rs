@@ -1,5 +1,4 @@
-//! Tests that the engine does not change the files that other programs keep in its folder, even if their names resemble those of the engine's
-//! files.
+//! Tests that the engine does not change other programs' files in its folder, even if their names resemble those of the engine's files.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +24,7 @@ fn bytes(path: &Path) -> Vec<u8> {
 }
 
 impl History {
-    /// In some cases, adds a file of another program to the engine's folder.
+    /// In some cases, adds another program's file to the engine's folder.
     pub(super) fn add_foreign_file(&mut self) {
         if self.established && self.neighbours.random.random_ratio(1, 3) {
             let path = Path::new(FOLDER).join(NAMES[self.neighbours.random.random_range(0..NAMES.len())]);

@@ -15,16 +15,16 @@ use crate::sim::model::{Condition, Operation, Verb, Wrong};
 use crate::sim::plan::Trouble;
 use crate::sim::schedule::Shared;
 
-/// The space in bytes that an engine without rows needs for its files, including its reserve.
+/// The space in bytes needed for the files of an engine without rows, including its reserve.
 const NEEDED: u64 = 6 << 20;
-/// The space in bytes that the writes of [`History::write_again`] need. A message may have nearly a megabyte, and is written to the journal and by a flush.
+/// The space in bytes needed for the writes of [`History::write_again`]. A message may have nearly a megabyte, and is written to the journal and by a flush.
 const WRITTEN: u64 = 16 << 20;
 /// The maximum number of attempts until a write succeeds.
 const ATTEMPTS: usize = 10;
 /// The time before each attempt.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The way in which space becomes free.
+/// The way space becomes free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relief {
     /// Another program frees space.

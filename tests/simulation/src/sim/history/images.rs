@@ -15,10 +15,10 @@ use crate::sim::model::{State, Wrong};
 
 /// The folder into which an image is restored. Each restore uses a new disk.
 const RESTORED: &str = "/restored-image";
-/// The number of bytes that are read at a time.
+/// The number of bytes read at a time.
 const PIECE: u64 = 100_000;
 
-/// An image, and the states that it may represent.
+/// An image, and the states it may represent.
 pub(super) struct Image {
     pub(super) image: BackupImage,
     pub(super) states: Vec<Arc<State>>,

@@ -9,15 +9,15 @@ use crate::power::Call;
 pub struct Seen {
     /// The number of acknowledged writes.
     pub acknowledged: u64,
-    /// The number of pages and lookups that were correct.
+    /// The number of correct pages and lookups.
     pub reads: u64,
     /// The number of successful backups.
     pub backups: u64,
     /// The number of correct results of restores, and of readers of a backup.
     pub restores: u64,
-    /// The number of times that a folder has been opened.
+    /// The number of times a folder was opened.
     pub opened: u64,
-    /// The number of times that the engine finished all its work and was then checked while idle.
+    /// The number of times the engine finished all its work and was then checked while idle.
     pub rests: u64,
     /// The number of faults that occurred.
     pub faults: u64,

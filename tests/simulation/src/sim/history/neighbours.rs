@@ -18,13 +18,13 @@ pub(super) struct Neighbours {
     pub(super) random: StdRng,
     pub(super) linked: Linked,
     pub(super) restoring: Option<Restoring>,
-    /// The rows that an earlier release wrote to the folder.
+    /// The rows written to the folder by an earlier release.
     pub(super) earlier: Option<Entities>,
     /// `true` if the manifest is in an earlier format and the folder has not been opened since.
     pub(super) is_earlier_format: bool,
     /// `true` if the history opens the folder many times.
     pub(super) open_often: bool,
-    /// The files that other programs keep in the folder.
+    /// Other programs' files in the folder.
     pub(super) foreign: BTreeSet<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! The options with which engines are opened. They contain the disk, scheduler and clock of the history.
+//! Engine options, which contain the disk, scheduler and clock of the history.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -77,8 +77,8 @@ impl History {
     }
 }
 
-/// Makes each call take simulated time, and may run other threads first. The engine must not hold a lock during a call, because
-/// the scheduler could not see the threads that are waiting for that lock.
+/// Makes each call take simulated time, and may run other threads first. The engine must not hold a lock during a call, because the scheduler could not see the
+/// threads waiting for that lock.
 pub(super) fn watch(schedule: &Schedule, call: &Call) {
     schedule.note(call);
     let time = match call {

@@ -1,4 +1,4 @@
-//! The queue requests that callers send.
+//! The callers' queue requests.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use super::History;
 use super::asks::Told;
 use crate::sim::model::{Number, State, Write, Wrong};
 
-/// A duration longer than the time by which the clock of any history advances.
+/// A duration longer than the clock of any history advances.
 pub(super) const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 pub(super) fn queue() -> Result<QueueName> {
     QueueName::new("work")
 }
 
-/// Returns the number of the message to which a lease belongs.
+/// Returns the number of a lease's message.
 fn message(lease: &Lease) -> Option<Number> {
     lease.message.text.parse().ok()
 }

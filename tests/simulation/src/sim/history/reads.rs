@@ -15,17 +15,17 @@ use super::rest::MOST_LAYERS;
 use crate::sim::model::{Number, Place, State, Table, Wrong};
 use crate::sim::rows;
 
-/// A scan that is continued page by page, between other events.
+/// A scan continued page by page between other events.
 pub(super) struct Scan {
     table: u8,
     from: Option<Continuation>,
-    /// The first position that the scan has not read yet.
+    /// The first position not yet read by the scan.
     start: Option<Place>,
     /// The operations that may have created the table from which the first page was read.
     made: BTreeSet<Number>,
 }
 
-/// A snapshot, and the states that it may show.
+/// A snapshot, and the states it may show.
 pub(super) struct Kept {
     snapshot: Snapshot,
     states: Vec<Arc<State>>,
@@ -75,8 +75,8 @@ impl History {
         }
     }
 
-    /// Returns `true` if the history allows a read of a table to fail with this error. A damaged file affects only the tables that it may contain. During a
-    /// request that deletes or creates the table, the read may have begun in a table that no longer exists.
+    /// Returns `true` if the history allows a read of a table to fail with this error. A damaged file affects only the tables it may contain. During a request
+    /// that deletes or creates the table, the read may have begun in a table that no longer exists.
     fn may_fail_in(&self, engine: &Engine, number: u8, error: &table_core::Error) -> bool {
         let Ok(table) = rows::table(number) else { return false };
         let text = error.to_string();
@@ -304,7 +304,7 @@ fn is_missing(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::TableNotFound | ErrorCode::TableBeingDeleted)
 }
 
-/// Returns the position at which the next page starts.
+/// Returns the start position of the next page.
 fn position(scan: &Scan, next: &Continuation) -> Result<Place, Wrong> {
     let name = rows::table(scan.table).map_err(|error| Wrong(error.to_string()))?;
     let position =

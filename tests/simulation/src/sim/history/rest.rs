@@ -11,7 +11,7 @@ use super::excuses::Damage;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// A duration that is longer than an engine needs to merge everything that a history writes.
+/// A duration longer than an engine needs to merge everything written by a history.
 pub(super) const REST: Duration = Duration::from_secs(20);
 
 /// The maximum size in bytes of a block with more than one row.

@@ -18,7 +18,7 @@ type Outcome = Result<std::result::Result<Tables, String>>;
 /// A restore, or a reader of the backup, that runs on a separate thread.
 pub(super) struct Restoring {
     outcome: Arc<Mutex<Option<Outcome>>>,
-    /// The states that the restore or the reader may find.
+    /// The states the restore or the reader may find.
     states: Vec<Arc<State>>,
 }
 

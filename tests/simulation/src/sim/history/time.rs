@@ -22,7 +22,7 @@ pub(super) struct Time {
     pub(super) measures: bool,
     /// `true` if messages expire.
     expires: bool,
-    /// The number of ticks by which the clock is behind until it is corrected.
+    /// The number of ticks the clock is behind until it is corrected.
     pub(super) behind: u64,
     /// The first request since the clock was last set.
     since: u64,

@@ -152,7 +152,7 @@ impl History {
     }
 }
 
-/// Returns `true` if byte `at` is in a block of a run. The blocks end where the filter begins, at the offset that is stored at the start of the footer.
+/// Returns `true` if byte `at` is in a block of a run. The blocks end where the filter begins, at the offset stored at the start of the footer.
 fn is_in_block(run: &[u8], at: usize) -> bool {
     const HEADER: usize = 24;
     const VERSION: std::ops::Range<usize> = 8..12;

@@ -12,7 +12,7 @@ pub(in crate::sim) type Place = (u8, u16);
 /// multiple of [`NUMBERS`], and gives their rows the same version.
 pub(in crate::sim) type Number = u32;
 
-/// The number of operation numbers that are reserved for one transaction. No transaction has as many operations.
+/// The number of operation numbers reserved for one transaction. No transaction has as many operations.
 pub(in crate::sim) const NUMBERS: Number = 128;
 
 /// A table: the number of the operation that created it, and its rows.
@@ -54,23 +54,23 @@ impl Hash for Table {
 pub(in crate::sim) struct Message {
     /// The operation that put the message.
     pub(in crate::sim) number: Number,
-    /// The operation that returned the receipt that is currently valid.
+    /// The operation that returned the currently valid receipt.
     pub(in crate::sim) receipt: Number,
     /// `true` if the message can be received. A hidden message stays hidden until the history ends.
     pub(in crate::sim) shows: bool,
 }
 
-/// All tables, by number, and a queue. States share the tables that they have in common.
+/// All tables, by number, and a queue. States share their common tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::sim) struct State {
     pub(in crate::sim) tables: BTreeMap<u8, Arc<Table>>,
-    /// The messages, in the order in which they became visible.
+    /// The messages, in the order they became visible.
     pub(in crate::sim) queue: Option<Vec<Message>>,
-    /// The tables that are being deleted. A deletion lasts until the engine ends.
+    /// The tables being deleted. A deletion lasts until the engine ends.
     pub(in crate::sim) leaving: BTreeSet<u8>,
 }
 
-/// The change that an operation makes to its row, and the condition for it.
+/// An operation's change to its row, and the condition for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Verb {
     Insert,
@@ -80,11 +80,11 @@ pub(in crate::sim) enum Verb {
     Delete(Condition),
 }
 
-/// The condition that the row must meet.
+/// The condition on the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Condition {
     Any,
-    /// The row has the version that this operation wrote.
+    /// The row has the version written by this operation.
     Version(Number),
 }
 
@@ -96,7 +96,7 @@ pub(in crate::sim) struct Operation {
     pub(in crate::sim) number: Number,
 }
 
-/// A write that a caller requests.
+/// A write requested by a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Write {
     Create {
@@ -121,7 +121,7 @@ pub(in crate::sim) enum Write {
     Receive {
         number: Number,
     },
-    /// Hides a message or makes it visible. The receipt is the one that an earlier operation returned.
+    /// Hides a message or makes it visible. The receipt is the one returned by an earlier operation.
     Update {
         message: Number,
         receipt: Number,
@@ -134,7 +134,7 @@ pub(in crate::sim) enum Write {
     },
 }
 
-/// The reason why a write is refused: the error code, and the position of the refused operation.
+/// The reason for a write's refusal: the error code, and the position of the refused operation.
 pub(in crate::sim) type Refusal = (ErrorCode, Option<usize>);
 
 /// The known outcome of a write.
@@ -152,7 +152,7 @@ fn missing(code: ErrorCode) -> Refusal {
 }
 
 impl State {
-    /// Returns the state after a write and the message that the write received, or the reason why the write is refused.
+    /// Returns the state after a write and the message it received, or the reason for its refusal.
     pub(super) fn after(&self, write: &Write) -> Result<(Self, Option<Number>), Refusal> {
         let mut state = self.clone();
         let mut received = None;
@@ -216,7 +216,7 @@ impl State {
         Ok((state, received))
     }
 
-    /// Returns the error code with which requests for a table are refused, or `None` if the table exists.
+    /// Returns the error code of refused requests for a table, or `None` if the table exists.
     pub(in crate::sim) fn missing(&self, table: u8) -> Option<ErrorCode> {
         if self.leaving.contains(&table) {
             return Some(ErrorCode::TableBeingDeleted);

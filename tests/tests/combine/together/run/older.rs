@@ -1,4 +1,4 @@
-//! A program that was built from an earlier release. It writes tickets until the current release stores its schema.
+//! A program built from an earlier release. It writes tickets until the current release stores its schema.
 
 use pollster::block_on;
 use table_core::{ErrorCode, IfMatch};

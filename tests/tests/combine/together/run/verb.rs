@@ -128,7 +128,7 @@ impl Run {
         (mails.len() == mails.iter().collect::<BTreeSet<_>>().len()).then_some(model)
     }
 
-    /// Returns the values of the slots that a unit of work (a transaction of several entities) sets in a ticket.
+    /// Returns the values of the slots set in a ticket by a unit of work (a transaction of several entities).
     fn hours(&self, ticket: &Ticket) -> BTreeMap<usize, i64> {
         let hours = [(usize::try_from(ticket.amount % 3).unwrap(), ticket.amount)];
         hours.into_iter().filter(|_| self.has(Pattern::Series)).collect()

@@ -11,7 +11,7 @@ use super::super::settling::shared;
 use super::crew::{after, copied, person};
 use super::{KEPT, Newer, Older, Work, newer, older, outbox};
 
-/// A task that the older program starts without knowing the newer schema.
+/// A task started by the older program without knowing the newer schema.
 #[derive(Clone, Copy, Debug)]
 enum Task {
     Checks,

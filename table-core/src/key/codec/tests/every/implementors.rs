@@ -15,7 +15,7 @@ fn trait_of(head: &str) -> &str {
     rest.trim_start_matches(['>', ' ']).split('<').next().unwrap_or_default()
 }
 
-/// Returns the names of the types that implement a trait in the source files of the codecs. Tests are not searched.
+/// Returns the names of the types that implement a trait in the codecs' source files. Tests are not searched.
 pub(super) fn implementors(of: &str) -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/key/codec");
     let mut folders = vec![folder];

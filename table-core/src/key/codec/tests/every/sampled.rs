@@ -7,7 +7,7 @@ use chrono::{Datelike, NaiveTime, TimeDelta, TimeZone, Timelike};
 
 use super::*;
 
-/// The seeds from which the values of all types are derived.
+/// Seeds for the values of all types.
 pub(super) struct Seeds {
     pub(super) numbers: Vec<u128>,
     pub(super) texts: Vec<String>,
