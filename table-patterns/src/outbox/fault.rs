@@ -8,6 +8,9 @@ pub(crate) enum OutboxFault {
     #[error("the text is not a message `{name}` of version {version}")]
     #[fault(Corrupted, "PAT-EC-4")]
     Message { name: &'static str, version: u32, source: serde_json::Error },
+    #[error("the text cannot be decoded as message `{name}` of version {version}")]
+    #[fault(Corrupted, "PAT-EC-4")]
+    Undecodable { name: &'static str, version: u32, source: Error },
     #[error("failed to serialise message `{name}` as JSON")]
     #[fault(InvalidInput)]
     Unwritable { name: &'static str, source: serde_json::Error },
@@ -18,7 +21,7 @@ pub(crate) enum OutboxFault {
     #[fault(InternalError)]
     UnwritableIntent(#[source] serde_json::Error),
     #[error("the text is not a valid intent")]
-    #[fault(Corrupted)]
+    #[fault(Corrupted, "PAT-EC-4")]
     Intent(#[source] serde_json::Error),
     #[error(
         "`sealed_by` needs at least one key, and each key needs at least {0} bytes; set keys that nobody can guess"
@@ -26,19 +29,19 @@ pub(crate) enum OutboxFault {
     #[fault(InvalidInput, "PAT-EC-4")]
     SealKeys(usize),
     #[error("the intent contains an invalid table name or key")]
-    #[fault(Corrupted)]
+    #[fault(Corrupted, "PAT-EC-4")]
     Name(#[source] Error),
     #[error("the row is not of an outbox")]
     #[fault(Corrupted)]
     OtherRow,
     #[error("the intent is not UTF-8")]
-    #[fault(Corrupted)]
+    #[fault(Corrupted, "PAT-EC-4")]
     Text(#[source] std::str::Utf8Error),
     #[error("the intent has version {version}, but this program supports {known}; update the program")]
     #[fault(FormatTooNew)]
     NewerIntent { version: u32, known: u32 },
     #[error("a row of the intent is not valid base64")]
-    #[fault(Corrupted)]
+    #[fault(Corrupted, "PAT-EC-4")]
     Row(#[source] base64::DecodeError),
     #[error("the row of the partition registry names no table; delete it")]
     #[fault(Corrupted)]

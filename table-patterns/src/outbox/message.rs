@@ -66,7 +66,12 @@ pub(crate) fn decode<M: Message>(version: u32, text: &str) -> Result<M> {
         let known = M::VERSION;
         return Err(Error::of(OutboxFault::NewerMessage { name: M::NAME, version, known }));
     }
-    M::decode(version, text)
+    M::decode(version, text).map_err(|error| match error.code() {
+        ErrorCode::Corrupted if !is_unreadable(&error) => {
+            Error::of(OutboxFault::Undecodable { name: M::NAME, version, source: error })
+        }
+        _ => error,
+    })
 }
 
 /// Returns `true` if an error means that no program can read the message.

@@ -84,8 +84,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Registers the handler for a [message](Message) type, and replaces any earlier handler. If a handler handles several message types, register it for
     /// each of them: `.handler::<Closed>(mail.clone())`.
     ///
-    /// A message without a handler in this worker, or with a later version, is left to a worker that supports it. It becomes poison when its attempts are
-    /// used up. An unreadable message becomes poison immediately.
+    /// A message with a later version waits for a worker that supports it. A message without a handler in this worker becomes poison when its attempts are used
+    /// up, and an unreadable message immediately.
     #[must_use]
     pub fn handler<M: Message>(self, handler: impl Handler<M> + 'static) -> Self {
         self.takes(M::NAME.to_owned(), OfMessage::<M, _>::new(handler))
