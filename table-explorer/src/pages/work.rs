@@ -21,7 +21,7 @@ pub(crate) use poison::requeue;
 /// each.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
-/// The maximum number of registered partitions read per page, and the maximum number of requests for listing their names.
+/// The number of registered partitions at which the page stops reading further partitions, and the maximum number of requests for listing them.
 const LOOKED_AT: usize = 60;
 const REQUESTS: usize = 24;
 /// The maximum number of queue names searched for outbox queues.
