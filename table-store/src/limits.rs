@@ -12,7 +12,7 @@ pub const PROPERTY_NAME_UNITS: usize = 255;
 pub const STRING_UNITS: usize = 32_768;
 /// The maximum length of a binary value, in bytes (TYPE-1).
 pub const BINARY_BYTES: usize = 65_536;
-/// The maximum size of an entity, in bytes, calculated with the service's published formula (SIZE-1, SIZE-2).
+/// The maximum size of an entity, in bytes: the result of the service's published formula plus [`ENTITY_RESERVE`] (SIZE-1, SIZE-2).
 pub const ENTITY_BYTES: usize = 1_048_576;
 /// The number of bytes added by the service to its published formula (SIZE-4, ENG-3).
 pub const ENTITY_RESERVE: usize = 88;

@@ -144,7 +144,7 @@ pub struct TablePage {
 /// - A read sees every write acknowledged before the read started (CON-2). A page is a snapshot of its partition (CON-8).
 /// - A transaction is applied completely or not at all (EGT-9). An acknowledged transaction is durable, unless the backend is in memory or was opened
 ///   with relaxed durability (CON-1).
-/// - Errors contain the service's code (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
+/// - Errors contain the service's code (ERR-3), the table, the key, and the index of the failed operation (IMP-3).
 /// - Operations that exceed the [`Capabilities`] are rejected before anything is written.
 ///
 /// `Table` in `table-core` builds higher-level functions on this trait, for every backend.

@@ -105,7 +105,7 @@ impl Continuation {
         Self { kind: Kind::Start, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Checks that the continuation belongs to this query on this table, whatever its position contains.
+    /// Checks that the continuation belongs to this query on this table. Valid for all backends, whether positions are keys or opaque.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to this query (PAGE-9).
@@ -140,8 +140,8 @@ impl Continuation {
         self.position_of(Kind::Key, table, query)
     }
 
-    /// Returns the opaque position, to be sent back unchanged, after checking that the continuation belongs to this query on this table. For backends whose
-    /// positions are opaque.
+    /// Returns the position after checking that the continuation belongs to this query on this table. For backends whose positions are opaque and must be sent
+    /// back unchanged.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation belongs to another query, or its position is a key (PAGE-9).

@@ -59,7 +59,7 @@ impl<P> StoredAccessPolicy<P> {
         &self.policy
     }
 
-    /// Checks a list of policies like the service: their number, and that identifiers are unique.
+    /// Checks a list of policies like the service: at most five, with unique identifiers.
     ///
     /// # Errors
     /// `InvalidInput` if the list contains more than five policies or a duplicate identifier (ACL-2).

@@ -39,7 +39,7 @@ impl SignedVersion {
         &self.0
     }
 
-    /// Returns `true` if the string to sign of a table token includes `sip` and `spr` in this version (SAS-2). Such versions also support account SAS tokens.
+    /// Returns `true` if the string to sign for a table token includes `sip` and `spr` in this version (SAS-2). Such versions also support account SAS tokens.
     pub(super) fn signs_address(&self) -> bool {
         *self.0 >= *"2015-04-05"
     }
@@ -49,7 +49,7 @@ impl SignedVersion {
         *self.0 >= *"2015-02-21"
     }
 
-    /// Returns `true` if the string to sign of an account SAS includes `ses` in this version (ASAS-2).
+    /// Returns `true` if the string to sign for an account SAS includes `ses` in this version (ASAS-2).
     pub(super) fn signs_encryption(&self) -> bool {
         *self.0 >= *"2020-12-06"
     }
