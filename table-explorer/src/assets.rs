@@ -10,7 +10,7 @@ use crate::response::{self, Body};
 pub(crate) const STYLE: &str = include_str!("../assets/style.css");
 /// The script.
 pub(crate) const SCRIPT: &str = include_str!("../assets/script.js");
-/// The package version, part of asset URLs so that browsers reload assets after an update.
+/// The package version. It is part of asset URLs, so browsers reload assets after an update.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Returns a response with the named asset, or `None` if the name is unknown.

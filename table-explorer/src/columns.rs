@@ -74,8 +74,8 @@ fn pieces<'a>(row: &'a TableEntity, name: &str) -> Vec<&'a Value> {
     pieces
 }
 
-/// Returns `true` if a value is as long as a full chunk, so that another chunk may follow. A full text chunk is one code unit shorter if a surrogate pair would
-/// not fit.
+/// Returns `true` if a value is as long as a full chunk, so another chunk may follow. A full text chunk is one code unit shorter if a surrogate pair would not
+/// fit.
 fn is_full(value: &Value) -> bool {
     match value {
         Value::Binary(bytes) => bytes.len() == BINARY_BYTES,

@@ -1,4 +1,4 @@
-//! Store reads for a page, counted so that the page can report its requests and rows read.
+//! Store reads for a page, with counts of requests and rows for the page to report.
 
 mod counted;
 

@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use maud::Markup;
 
-/// A response body, either complete or a stream. If a stream fails, the HTTP server must abort the response, so that the client does not mistake the body for
+/// A response body, either complete or a stream. If a stream fails, the HTTP server must abort the response, so the client does not mistake the body for
 /// complete.
 pub type Body = UnsyncBoxBody<Bytes, io::Error>;
 

@@ -46,8 +46,8 @@ impl Session {
 
     /// Consumes the single-use token. Returns the cookie to set, or `None` if the token is wrong or already used.
     ///
-    /// The cookie name contains the port of `host`, so that cookies of concurrent explorers do not collide. An explorer replaces the cookie of an earlier one
-    /// on the same port.
+    /// The cookie name contains the port of `host`, so cookies of concurrent explorers do not collide. An explorer replaces the cookie of an earlier one on the
+    /// same port.
     pub(crate) fn begin(&self, token: &str, host: &str) -> Option<String> {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if !first.as_deref().is_some_and(|expected| is_equal(expected, token)) {

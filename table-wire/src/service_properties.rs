@@ -121,7 +121,7 @@ impl ServiceProperties {
         })
     }
 
-    /// Fills in defaults for missing elements, so that every element is present, as in a service's response.
+    /// Fills in defaults for missing elements. Every element is then present, as in a service's response.
     #[must_use]
     pub fn complete(self) -> Self {
         Self {

@@ -115,7 +115,7 @@ struct Events {
 
 /// Streams the entries after those on the page as server-sent events, each with the markup of one entry.
 ///
-/// An event's ID is the entry's cursor. A browser sends it back when it reconnects, so that no entry is lost.
+/// An event's ID is the entry's cursor. A browser sends it back when it reconnects, so no entry is lost.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let last = context.request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let from = last.or_else(|| context.request.query("from"));

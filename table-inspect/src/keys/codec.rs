@@ -17,7 +17,7 @@ enum Known {
     Escaped,
     /// The ticks of an instant, unchanged.
     Ticks,
-    /// Inverted ticks: this number minus the ticks of an instant, so that the newest instant sorts first.
+    /// Inverted ticks: this number minus the ticks of an instant, so the newest instant sorts first.
     InvertedTicks(u64),
     /// A log [stamp].
     Stamp,
@@ -167,7 +167,7 @@ pub(super) fn counts_down(codec: &str) -> bool {
     codec == stamp::CODEC || codec.starts_with("inverted(") || codec.starts_with("desc(")
 }
 
-/// Returns `true` if greater human-readable values have smaller encodings, so that the bounds of a range must be swapped. Returns `false` for a codec without a
+/// Returns `true` if greater human-readable values have smaller encodings, so the bounds of a range must be swapped. Returns `false` for a codec without a
 /// human-readable format, such as `desc(hex)`, because its values are entered in encoded form.
 #[must_use]
 pub(super) fn is_descending(codec: &str) -> bool {
@@ -178,7 +178,7 @@ pub(super) fn is_descending(codec: &str) -> bool {
     }
 }
 
-/// Returns `true` if the encoding of a value's prefix is a prefix of the value's encoding, so that the codec supports prefix queries.
+/// Returns `true` if the encoding of a value's prefix is a prefix of the value's encoding, so the codec supports prefix queries.
 #[must_use]
 pub(super) fn keeps_prefixes(codec: &str) -> bool {
     matches!(codec, "text" | "caret") || codec.starts_with("without(")

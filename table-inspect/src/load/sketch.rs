@@ -135,7 +135,7 @@ impl Sketch {
             same_hash.find_map(|(at, _)| self.slots.get(at).is_some_and(is_same).then_some(at))
         };
         let (groups, rest) = self.hashes.as_chunks::<GROUP>();
-        // Groups are compared without branches, so that the compiler can use vector instructions.
+        // Groups are compared without branches, so the compiler can use vector instructions.
         let may_have =
             |group: &[u32; GROUP]| group.iter().fold(0, |any, known| any | u32::from(*known == hash)) > 0;
         let mut candidates = groups.iter().enumerate().filter(|(_, group)| may_have(group));

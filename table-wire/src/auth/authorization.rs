@@ -84,7 +84,7 @@ impl<'a> Authorization<'a> {
         };
         let text = scheme.string_to_sign(parts, self.account);
         let own = keys.iter().filter(|key| key.account() == self.account);
-        // Every key is tried, so that timing does not reveal which one matches.
+        // Every key is tried, so timing does not reveal which one matches.
         let matching =
             own.fold(None, |found, key| key.verifies(&text, self.signature).then_some(key).or(found));
         let key = matching.ok_or_else(|| Error::of(AuthFault::Signature))?;

@@ -2,7 +2,7 @@
 
 use http::header::{self, AsHeaderName, HeaderMap, HeaderName};
 
-// Header names are constants, so that lookups need not parse them.
+// The header names are constants, which avoids parsing a name on each lookup.
 const X_MS_DATE: HeaderName = HeaderName::from_static("x-ms-date");
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 

@@ -342,7 +342,7 @@ fn sas_7_a_row_needs_its_partition() {
     refused(authority.verify(&SasToken(parameters)), ErrorCode::AuthenticationFailed, "SAS-7");
 }
 
-/// Tests that a typed selection becomes a signed range, so that each user sees only their own entities (IMP-4).
+/// Tests that a typed selection becomes a signed range, so each user sees only their own entities (IMP-4).
 #[test]
 fn sas_6_typed_selections_become_signed_ranges() {
     let spans = |sas: Result<TableSas>| {
