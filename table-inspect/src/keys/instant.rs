@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::ticks;
 
-/// Formats an instant in RFC 3339 format.
+/// Formats an instant as RFC 3339 text.
 pub(super) fn show(instant: DateTime<Utc>) -> String {
     instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }

@@ -94,7 +94,7 @@ impl<S: TableStore> TableStore for Scoped<S> {
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         let range = self.authority.verify(&self.token)?.reading(table);
         let range = range.map_err(|error| error.with_table(table.as_str()))?;
-        // Continuations given to and taken from the caller belong to its original query.
+        // The caller's continuations are bound to its original query, not to the restricted one.
         let restricted = range.restrict(query);
         let from = from.map(|from| from.rebind(table, query, &restricted)).transpose()?;
         let mut page = self.store.query(table, &restricted, from.as_ref()).await?;

@@ -35,7 +35,7 @@ fn before(text: &str) -> String {
         }
         character = earlier;
     }
-    // No legal key consists of the stem, a smaller character and more text, so the stem itself is the last key.
+    // No legal key starts with the stem followed by a smaller character, so the stem itself is the last key.
     stem
 }
 
