@@ -10,10 +10,10 @@ use crate::response::{self, Body};
 pub(crate) const STYLE: &str = include_str!("../assets/style.css");
 /// The script.
 pub(crate) const SCRIPT: &str = include_str!("../assets/script.js");
-/// The package version. The asset URLs contain it, so browsers reload the assets after an update.
+/// The package version. It is part of asset URLs, so browsers reload assets after an update.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns the asset with the given name, or `None` if no such asset exists.
+/// Returns a response with the named asset, or `None` if the name is unknown.
 pub(crate) fn asset(name: &str) -> Option<Response<Body>> {
     let (media_type, text) = match name {
         "style.css" => ("text/css; charset=utf-8", STYLE),

@@ -1,6 +1,6 @@
 //! The catalog: table names, stored schemas, and the partitions in the navigation tree.
 //!
-//! The catalog is read when the list of tables is opened. All other pages use the cached catalog and send no requests to read it.
+//! The catalog is read when the list of tables is opened. Other pages use the cached catalog.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,11 +20,11 @@ const TREES: usize = 64;
 /// The tables in a store and their stored schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// The names of the tables, without the library's internal tables.
+    /// The table names, excluding the library's internal tables.
     pub(crate) tables: Vec<TableName>,
-    /// The schemas of all tables, each paired with the name of its table in lower case.
+    /// The schemas of all tables, each paired with its lower-case table name.
     pub(crate) schemas: Vec<(String, StoredSchema)>,
-    /// The stored schemas that this version of the library cannot read.
+    /// The stored schemas unreadable to this version of the library.
     pub(crate) unread: Vec<Stored>,
 }
 
@@ -41,44 +41,44 @@ impl Known {
         Ok(known)
     }
 
-    /// Returns the schemas of the given table that this version of the library cannot read.
+    /// Returns a table's unreadable schemas.
     pub(crate) fn unread_of(&self, table: &TableName) -> impl Iterator<Item = &Stored> {
         self.unread.iter().filter(|unread| unread.table == table.folded())
     }
 
-    /// Returns the schemas that this version of the library cannot read and that may describe rows of the given table.
+    /// Returns the unreadable schemas that may describe rows of a table.
     pub(crate) fn unread_of_rows(&self, table: &TableName) -> impl Iterator<Item = &Stored> {
         self.unread.iter().filter(|unread| unread.may_describe(table))
     }
 
-    /// Returns the schemas by which the rows of the given table are classified. Returns none if another schema that may describe the rows cannot be read,
-    /// because the rows of that schema could match one of these.
+    /// Returns the schemas for classifying a table's rows. The list is empty if an unreadable schema may describe some of them, because such rows could match a
+    /// readable schema by mistake.
     pub(crate) fn of_rows(&self, table: &TableName) -> &[(String, StoredSchema)] {
         if self.unread_of_rows(table).next().is_some() { &[] } else { &self.schemas }
     }
 
-    /// Returns the schemas of the given table.
+    /// Returns a table's schemas.
     pub(crate) fn of<'a>(&'a self, table: &TableName) -> impl Iterator<Item = &'a StoredSchema> + use<'a> {
         let folded = table.folded().to_owned();
         self.schemas.iter().filter(move |(of, _)| *of == folded).map(|(_, schema)| schema)
     }
 }
 
-/// The states of a table's indexes, and the time at which they were read.
+/// The states of a table's indexes, and the time they were read.
 type States = (DateTime<Utc>, Vec<IndexState>);
 
 /// The outcome of the most recent change to several rows of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     pub(crate) at: DateTime<Utc>,
-    /// The past participle that describes the change to the rows, such as `deleted`.
+    /// The change as a past participle, such as `deleted`.
     pub(crate) verb: &'static str,
     pub(crate) done: usize,
     /// The number of rows that were not changed or whose outcome is unknown.
     pub(crate) failed: usize,
 }
 
-/// Caches the tables and schemas of a store. For each table, also caches the partition tree, the index states and the last change to several rows.
+/// A cache of a store's tables and schemas and, per table, of the partition tree, the index states and the last change to several rows.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     known: Mutex<Option<Arc<Known>>>,
@@ -97,7 +97,7 @@ impl Catalog {
         }
     }
 
-    /// Reads the table names and the schemas from the store, and replaces the cached ones.
+    /// Reads the table names and schemas from the store, and replaces the cached ones.
     pub(crate) async fn read(&self, store: &DynTableStore) -> Result<Arc<Known>> {
         let (mut tables, mut from) = (Vec::new(), None);
         loop {
@@ -113,13 +113,13 @@ impl Catalog {
         Ok(known)
     }
 
-    /// Returns the partitions that were last shown in the tree of a table.
+    /// Returns the partitions last shown in a table's tree.
     pub(crate) fn tree(&self, table: &TableName) -> Arc<Vec<Branch>> {
         let trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         trees.get(table.folded()).cloned().unwrap_or_default()
     }
 
-    /// Caches the partitions shown in the tree of a table.
+    /// Caches the partitions shown in a table's tree.
     pub(crate) fn keep_tree(&self, table: &TableName, branches: &[Branch]) {
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if trees.len() >= TREES {
@@ -128,7 +128,7 @@ impl Catalog {
         trees.insert(table.folded().to_owned(), Arc::new(branches.to_vec()));
     }
 
-    /// Returns the states of a table's indexes, as last read, or `None` if they have never been read.
+    /// Returns the last-read states of a table's indexes, or `None` if they have never been read.
     pub(crate) fn states(&self, table: &TableName) -> Option<Arc<States>> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).cloned()
     }
@@ -153,7 +153,7 @@ impl Catalog {
     }
 }
 
-/// Returns `true` if the name is that of an internal table of the library.
+/// Returns `true` for the names of the library's internal tables.
 fn is_own(name: &str) -> bool {
     [table_core::table::LAYOUTS, table_core::table::OUTBOXES, table_core::table::FEEDS]
         .iter()

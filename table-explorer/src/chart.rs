@@ -7,7 +7,7 @@ use crate::show;
 
 /// The width and height of a sparkline.
 const SPARK: (u64, u64) = (260, 46);
-/// The width and height of a chart. [`LABELS`] is the space reserved in it for value labels (at the left) and time labels (at the bottom).
+/// The width and height of a chart. [`LABELS`] is the space reserved for value labels on the left and time labels at the bottom.
 const CHART: (u64, u64) = (720, 190);
 const LABELS: (u64, u64) = (84, 26);
 
@@ -28,7 +28,7 @@ pub(crate) fn spark(values: &[u32], label: &str) -> Markup {
     }
 }
 
-/// Returns a chart of values over time. The value axis starts at zero, and the points must be in ascending order of time.
+/// Returns a chart of values over time. The value axis starts at zero, and the points must be in chronological order.
 ///
 /// `number` formats the labels of the value axis.
 pub(crate) fn chart(points: &[(DateTime<Utc>, u64)], label: &str, number: impl Fn(u64) -> String) -> Markup {

@@ -1,4 +1,4 @@
-//! The columns of a grid, one for each property of its rows. A long value is stored in several properties (its chunks), which share one column.
+//! The columns of a grid, one per property. A long value is stored in several properties (its chunks), which share one column.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use table_core::limits::{BINARY_BYTES, STRING_UNITS};
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
 
-/// The maximum number of chunks in which one value is stored.
+/// The maximum number of chunks per value.
 const CHUNKS: usize = 16;
 /// The maximum number of columns in a grid. An entity's own page shows all properties.
 const COLUMNS: usize = 14;
@@ -21,7 +21,7 @@ pub(crate) struct Column {
     pub(crate) is_chunked: bool,
 }
 
-/// Returns the columns for the given rows, in the order in which the properties first occur, and the number of columns that were left out.
+/// Returns the columns for rows, in order of first occurrence, and the number of columns left out.
 pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Vec<Column>, usize) {
     let (mut columns, mut positions) = (Vec::<Column>::new(), Positions(HashMap::new()));
     for row in rows {
@@ -41,8 +41,7 @@ pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Ve
     (columns, positions.0.len().saturating_sub(COLUMNS))
 }
 
-/// The positions of names in the order in which they first occur. The rows of a page can have hundreds of thousands of names, so a position is not searched for
-/// in a list.
+/// The positions of names, in order of first occurrence. A hash map is used because a page's rows can have hundreds of thousands of names.
 #[derive(Debug)]
 struct Positions<N>(HashMap<N, usize>);
 
@@ -54,15 +53,15 @@ impl<N: Eq + Hash> Positions<N> {
     }
 }
 
-/// Returns the names of all properties that are the second or a later chunk of a longer value, such as the chunk `Text3` of the value `Text`.
+/// Returns the names of all properties that are a second or later chunk of a value, such as `Text3` of the value `Text`.
 pub(crate) fn later_pieces(row: &TableEntity) -> HashSet<String> {
-    // An entity has room for few full chunks.
+    // An entity has room for only a few full chunks.
     let full = row.iter().filter(|(_, value)| is_full(value));
     let later = full.flat_map(|(name, _)| (1..pieces(row, name).len()).map(move |at| format!("{name}{at}")));
     later.collect()
 }
 
-/// Returns the chunks of a value. The first chunk has the name of the value, and only a full chunk is followed by another one. Properties of a program that are
+/// Returns the chunks of a value. The first chunk has the name of the value, and only a full chunk is followed by another one. Properties that a program has
 /// named `Address`, `Address1` and `Address2` are therefore three separate values, unless the first two are as long as full chunks.
 fn pieces<'a>(row: &'a TableEntity, name: &str) -> Vec<&'a Value> {
     let mut pieces: Vec<&Value> = row.get(name).into_iter().collect();
@@ -75,8 +74,8 @@ fn pieces<'a>(row: &'a TableEntity, name: &str) -> Vec<&'a Value> {
     pieces
 }
 
-/// Returns `true` if a value is as long as a full chunk, which another chunk may follow. A full text chunk is one code unit shorter if the last code unit would
-/// otherwise be half of a character.
+/// Returns `true` if a value is as long as a full chunk, so another chunk may follow. A full text chunk is one code unit shorter if a surrogate pair would not
+/// fit.
 fn is_full(value: &Value) -> bool {
     match value {
         Value::Binary(bytes) => bytes.len() == BINARY_BYTES,
@@ -88,7 +87,7 @@ fn is_full(value: &Value) -> bool {
     }
 }
 
-/// Joins all chunks of a value. Returns the complete value and the number of chunks.
+/// Joins a value's chunks. Returns the complete value and the number of chunks.
 pub(crate) fn joined(row: &TableEntity, name: &str) -> Option<(Value, usize)> {
     let pieces = pieces(row, name);
     let (first, rest) = pieces.split_first()?;
@@ -128,7 +127,7 @@ mod tests {
         assert_eq!(names, [("Scan1", true), ("Scan111", false)]);
     }
 
-    /// A name that counts its comparisons with other names.
+    /// A name that counts comparisons.
     #[derive(Clone, Copy, Debug)]
     struct Counted<'a>(usize, &'a Cell<usize>);
 
@@ -159,7 +158,7 @@ mod tests {
         assert!(count.get() < 200_000, "{} comparisons", count.get());
     }
 
-    /// With a search in a list, this test would take minutes.
+    /// Tests many distinct property names. With a linear search, this would take minutes.
     #[test]
     fn each_row_of_a_page_may_have_its_own_properties() {
         let row = |nth: usize| {

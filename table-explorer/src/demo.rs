@@ -1,4 +1,4 @@
-//! In-memory sample tables: a help desk with indexes, a change feed and pending work; a company whose rows can be edited; and sensor readings without a schema.
+//! In-memory sample tables: a help desk with indexes, a change feed and pending work; a company with editable rows; and sensor readings without a schema.
 
 use chrono::{DateTime, Duration, Utc};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use table_patterns::work::{Backoff, Delivery, Handler, Worker, WorkerOptions};
 
 use crate::state::Source;
 
-/// The name of the queue that the sample outbox uses.
+/// The name of the sample outbox's queue.
 const QUEUE: &str = "helpdesk";
 /// The number of tickets per tenant.
 const TICKETS: u32 = 60;
@@ -102,7 +102,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A mock mail server that rejects every message. The sample therefore contains failed work.
+/// A mail handler that always fails, to provide the sample with failed work.
 struct Unreachable;
 
 impl Handler<Closed> for Unreachable {
@@ -116,7 +116,7 @@ impl Handler<Closed> for Unreachable {
 /// Creates the sample store.
 ///
 /// # Errors
-/// Any error from the in-memory engine. No error occurs in practice.
+/// Any error from the in-memory engine; none occurs in practice.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -223,7 +223,7 @@ async fn company(engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-/// Inserts rows in the way a program without a stored schema does.
+/// Inserts rows without storing a schema.
 async fn readings(engine: &Engine, start: DateTime<Utc>) -> Result<()> {
     let table = engine.untyped("SensorReadings")?.create_if_missing().await?;
     for sensor in 1..=4 {

@@ -1,4 +1,4 @@
-//! Draws the diagram of an entity type: the entity with its key parts, and its derived rows.
+//! Diagrams of entity types: the entity with its key parts, and its derived rows.
 
 use maud::{Markup, html};
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
@@ -11,16 +11,16 @@ use crate::show;
 /// The height of a node in the diagram, and the gap below it.
 const NODE: usize = 46;
 const GAP: usize = 10;
-/// The widths of the entity's node, of the lines that connect the nodes, and of the nodes for derived rows.
+/// The widths of the entity's node, of the connecting lines, and of the nodes for derived rows.
 const LEFT: usize = 300;
 const LINES: usize = 70;
 const RIGHT: usize = 390;
 /// The maximum number of characters in one line of a node.
 const LINE: usize = 46;
 
-/// Returns a line that lists the key parts, indexes, copies and feeds of an entity type.
+/// Returns a one-line summary of an entity type: its key parts, indexes, copies and feeds.
 ///
-/// `states` is the markup for the states of the indexes, if they are known. It is shown in place of the names of the indexes.
+/// `states` is the markup for known index states, shown in place of index names.
 pub(crate) fn line(schema: &StoredSchema, states: Option<&Markup>) -> Markup {
     let kind = Kind::Entity(schema);
     html! {
@@ -54,7 +54,7 @@ struct Follows {
     detail: String,
 }
 
-/// Returns the diagram of an entity type, or nothing if the type has no derived rows.
+/// Returns the diagram of an entity type, or empty markup if the type has no derived rows.
 pub(crate) fn picture(schema: &StoredSchema) -> Markup {
     let indexes = schema.indexes.iter().map(of_index);
     let keeps = schema.keeps.iter().map(|word| of_word(word));
@@ -119,13 +119,13 @@ fn of_word(word: &str) -> Follows {
     Follows { class: "far", title: title.to_owned(), detail }
 }
 
-/// Truncates a string to the width of a node.
+/// Truncates text to the width of a node.
 fn clipped(found: &str) -> String {
     let text = show::text(found);
     if text.chars().count() <= LINE { text } else { text.chars().take(LINE - 1).chain(['…']).collect() }
 }
 
-/// Returns the properties of an entity type. For a long value stored in chunks, only the first chunk is listed.
+/// Returns the properties of an entity type. A long value stored in chunks is listed once.
 pub(crate) fn properties(schema: &StoredSchema) -> Markup {
     let has = |name: &str| schema.properties.iter().any(|property| property.name == name);
     let is_piece = |name: &str| {

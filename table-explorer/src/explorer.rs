@@ -1,4 +1,4 @@
-//! The explorer for one store. It handles all requests.
+//! `Explorer`: the request handler for one store.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::route;
 use crate::session::Session;
 use crate::state::{Source, State};
 
-/// An explorer. Clones share the session and the catalog.
+/// An explorer for one store. Clones share the session and the catalog.
 #[derive(Clone, Debug)]
 pub struct Explorer(Arc<State>);
 
@@ -25,7 +25,7 @@ impl Explorer {
         Self::with(source, false)
     }
 
-    /// Creates an explorer that can also insert, change and delete entities.
+    /// Creates an explorer that can also insert, edit and delete entities.
     #[must_use]
     pub fn writable(source: Source) -> Self {
         Self::with(source, true)
@@ -38,11 +38,11 @@ impl Explorer {
         Self(Arc::new(State { source, catalog, session, notebook, growth, is_writable }))
     }
 
-    /// Samples the sizes of the store and its tables. Does nothing if the store is not backed by an engine.
+    /// Samples the sizes of the store and its tables. Does nothing without an engine.
     pub(crate) async fn sample(&self) {
         let State { source, catalog, growth, .. } = &*self.0;
         let Some(engine) = &source.engine else { return };
-        // The catalog is read again, so new tables are also sampled. If the catalog cannot be read, the pages report the error.
+        // The catalog is reread to include new tables. If it cannot be read, the pages report the error.
         if let Ok(known) = catalog.read(&source.tables).await {
             growth.sample(source.names(), engine, &known, Utc::now()).await;
         }
@@ -54,7 +54,7 @@ impl Explorer {
         self.0.session.first_path()
     }
 
-    /// Handles a request that was sent to the given host, such as `127.0.0.1:8000`.
+    /// Handles a request to the given host, such as `127.0.0.1:8000`.
     pub async fn handle(&self, request: Request<Bytes>, host: &str) -> Response<Body> {
         route::answer(&self.0, request, host).await
     }

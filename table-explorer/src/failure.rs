@@ -1,22 +1,22 @@
-//! Failures shown instead of a page, each with an HTTP status, a description, and advice on how to solve the problem.
+//! Failures shown instead of a page, with an HTTP status, a description and advice.
 
 use http::StatusCode;
 use table_core::{Error, ErrorCode};
 use table_inspect::record::FileError;
 
-/// The reason why a page cannot be shown.
+/// The cause of a failed request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// No page or table exists at this address.
     #[error("{0}")]
     NotFound(String),
-    /// The request has no session, a wrong host or an incorrect form token.
+    /// The request has no session, the wrong host or an invalid form token.
     #[error("{0}")]
     Forbidden(String),
     /// The request is invalid.
     #[error("{0}")]
     Input(String),
-    /// The explorer refuses to make a change.
+    /// The explorer refuses the action.
     #[error("{0}")]
     Refused(String),
     /// An error from the store.
@@ -47,7 +47,7 @@ impl Failure {
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Input(_) => StatusCode::BAD_REQUEST,
             Self::Refused(_) => StatusCode::CONFLICT,
-            // An error that the store reports and that the request did not cause. To the browser, this server is a gateway to the store.
+            // A store error not caused by the request is a bad gateway: to the browser, this server is a gateway to the store.
             Self::Store(error) => StatusCode::from_u16(error.code().status())
                 .ok()
                 .filter(StatusCode::is_client_error)
@@ -55,7 +55,7 @@ impl Failure {
         }
     }
 
-    /// Returns the code of an error from the store, and the identifier of the violated rule, if any.
+    /// Returns a store error's code and violated rule, if any.
     pub(crate) fn code(&self) -> Option<(String, Option<&'static str>)> {
         match self {
             Self::Store(error) => Some((error.code().to_string(), error.rule())),
@@ -63,7 +63,7 @@ impl Failure {
         }
     }
 
-    /// Returns advice on the usual cause of the failure.
+    /// Returns advice for the failure, if any.
     pub(crate) fn next_step(&self) -> Option<&'static str> {
         let Self::Store(error) = self else { return None };
         Some(match error.code() {

@@ -1,8 +1,8 @@
-//! Text in form fields. A browser changes some characters of the text that it received in a form before it sends the text back.
+//! Text in form fields, in which browsers change some characters before submitting it.
 
-/// Returns a string as a browser sends it back, following the parsing rules of HTML: each line end becomes a line feed, and U+0000 becomes U+FFFD.
+/// Normalizes text as browsers do by the parsing rules of HTML: each line end becomes a line feed, and U+0000 becomes U+FFFD.
 ///
-/// Apply this function to both the stored and the received text before comparing them.
+/// Apply this to both the stored and the submitted text before comparing them.
 pub(crate) fn returned(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "\u{FFFD}")
 }

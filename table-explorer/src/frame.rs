@@ -1,4 +1,4 @@
-//! The frame of a page: the header, the navigation, the main area and the detail pane.
+//! The page frame: header, navigation, main area and detail pane.
 
 use maud::{DOCTYPE, Markup, html};
 use table_core::TableName;
@@ -14,7 +14,7 @@ use crate::reader::Cost;
 use crate::show;
 use crate::state::State;
 
-/// The maximum number of tables in the navigation and in the suggestions on a page. The page that lists the tables shows all of them.
+/// The maximum number of tables in a page's navigation and suggestions. The list of tables shows all of them.
 const TABLES: usize = 200;
 
 /// A page with its frame.
@@ -24,9 +24,9 @@ pub(crate) struct Frame<'a> {
     pub(crate) title: String,
     /// The parent pages, each with its label and address.
     pub(crate) crumbs: Vec<(String, String)>,
-    /// The table that the page is about, if any.
+    /// The table shown by the page, if any.
     pub(crate) table: Option<&'a TableName>,
-    /// The partition that the page is about, if any.
+    /// The partition shown by the page, if any.
     pub(crate) partition: Option<&'a str>,
     /// The address to highlight in the navigation.
     pub(crate) here: &'a str,
@@ -35,7 +35,7 @@ pub(crate) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Returns the complete document, including the cost of the reads.
+    /// Returns the complete document, with the cost of its reads.
     pub(crate) fn render(&self, state: &State, known: &Known, cost: Cost) -> Markup {
         let layout = if self.aside.is_some() { "page detailed" } else { "page" };
         html! {
@@ -124,7 +124,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Returns links to the partitions that were last shown in the tree of the table. Sends no request.
+    /// Returns links to the partitions last shown in the table's tree, without sending a request.
     fn partitions(&self, state: &State, known: &Known, name: &TableName) -> Markup {
         const SHOWN: usize = 30;
         let branches = state.catalog.tree(name);
@@ -171,7 +171,7 @@ pub(crate) fn partition_name(schema: Option<&StoredSchema>, partition_key: &str)
     }
 }
 
-/// Returns a horizontal bar. The bar itself contains no text, because the number that it represents is shown next to it.
+/// Returns a horizontal bar without text, to be shown next to the number it represents.
 pub(crate) fn bar(length: u64, most: u64) -> Markup {
     html! { svg.bar viewBox={ "0 0 " (most) " 10" } width=(most) height="10" aria-hidden="true" { rect x="0" y="0" width=(length.max(2)) height="10" rx="3" {} } }
 }
@@ -182,7 +182,7 @@ fn cost_line(cost: Cost) -> Markup {
     }
 }
 
-/// Returns the dialog that lists the keyboard shortcuts.
+/// Returns the keyboard shortcuts dialog.
 fn keys() -> Markup {
     const KEYS: [(&str, &str); 11] = [
         ("?", "these keys"),

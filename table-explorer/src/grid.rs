@@ -1,5 +1,4 @@
-//! The grid that shows the rows of a page in key order. Only the most frequent kind of row has columns for its properties. The properties of every other row
-//! are shown on one line.
+//! The grid of a page's rows. Only the most frequent kind of row has property columns; the properties of other rows are shown on one line.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -13,23 +12,23 @@ use crate::link;
 use crate::mark;
 use crate::show;
 
-/// The maximum number of properties shown for a row of a kind that has no columns.
+/// The maximum number of properties shown for a row without columns.
 const INLINE: usize = 6;
 
-/// The rows of a page, in the order in which the store returned them.
+/// A grid of rows, in store order.
 #[derive(Debug)]
 pub(crate) struct Grid<'a> {
     table: &'a TableName,
     rows: &'a [Keyed<'a>],
     main: Kind<'a>,
-    /// The names of the parts of the `RowKey` in rows of the main kind.
+    /// The `RowKey` part names of the main kind.
     parts: Vec<String>,
     columns: Vec<Column>,
     left_out: usize,
     has_partitions: bool,
     has_kinds: bool,
     has_marks: bool,
-    /// The CSS classes of the element that contains the table.
+    /// The CSS classes of the grid's container element.
     class: &'static str,
 }
 
@@ -60,12 +59,12 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Adds a checkbox to each row. The checkbox selects the row for the form [`mark::FORM`].
+    /// Adds a checkbox to each row that selects it for the form [`mark::FORM`].
     pub(crate) fn with_marks(self, has_marks: bool) -> Self {
         Self { has_marks, ..self }
     }
 
-    /// Makes the rows selectable. The detail pane then shows the selected row.
+    /// Makes rows selectable for the detail pane.
     pub(crate) fn with_selection(self) -> Self {
         Self { class: "wrap rows selects", ..self }
     }
@@ -104,7 +103,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the owner of each row, determined by key: a row of another kind may belong to a preceding row of the main kind. A row of the main kind has no
+    /// Returns the owner of each row, determined by key: a preceding row of the main kind to which a row of another kind belongs. A row of the main kind has no
     /// owner.
     fn owners(&self) -> Vec<Option<&'a Keyed<'a>>> {
         let mut above = None;
@@ -138,8 +137,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the cells for the key of a row: one cell for each part, or a single cell for a row of another kind. The first cell contains the link and the raw
-    /// key. If the row is shown below its owner, the parts that it shares with the key of the owner are omitted.
+    /// Returns the key cells of a row: one per part, or a single cell for a row of another kind. The first cell contains the link and the raw key. Below its
+    /// owner, a row omits the parts shared with the owner's key.
     fn key_cells(&self, row: &Keyed<'_>, address: &str, owner: Option<&Keyed<'_>>) -> Markup {
         let parts: Vec<_> =
             row.row_parts().skip(owner.map_or(0, |owner| owner.row_parts().count())).collect();
@@ -183,7 +182,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the first properties of a row of another kind, formatted as one line.
+    /// Returns the first properties of a row without columns, formatted as one line.
     fn inline(&self, row: &Keyed<'_>) -> Markup {
         let later = columns::later_pieces(row.row);
         let is_shown = |name: &str| name != ENTITY_TYPE && !later.contains(name);
@@ -199,7 +198,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// Returns `true` if the key of `row` consists of the key of `above` followed by further parts.
+/// Returns `true` if the key of `row` extends the key of `above` by further parts.
 fn is_beneath(row: &Keyed<'_>, above: &Keyed<'_>) -> bool {
     let (key, other) = (row.row.key(), above.row.key());
     let rest = key.row_key.as_str().strip_prefix(other.row_key.as_str());
@@ -208,7 +207,7 @@ fn is_beneath(row: &Keyed<'_>, above: &Keyed<'_>) -> bool {
     has_more && key.partition_key == other.partition_key
 }
 
-/// Returns the kinds of the given rows, in the order in which they first occur, each with the number of its rows.
+/// Returns the kinds of rows with their row counts, in order of first occurrence.
 pub(crate) fn counts<'a>(rows: &[Keyed<'a>]) -> Vec<(Kind<'a>, usize)> {
     let mut counts: Vec<(Kind<'a>, usize)> = Vec::new();
     for row in rows {

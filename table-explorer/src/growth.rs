@@ -1,7 +1,7 @@
-//! The growth of a store: samples of the number of rows and bytes in each table, taken while the explorer runs.
+//! Store growth: samples of each table's rows and bytes, taken while the explorer runs.
 //!
-//! The size of the store is known without reading the tables, but counting the rows of a table requires reading it. A table is read when a page counts its
-//! rows. Tables are also read automatically, but only while the store is small.
+//! The store's size is known without reading tables, but counting a table's rows requires a full read. Pages read tables on request; while the store is small,
+//! tables are also read automatically.
 
 mod samples;
 
@@ -22,18 +22,18 @@ pub(crate) use samples::{Sample, Samples};
 
 /// The interval between two samples.
 pub(crate) const INTERVAL: std::time::Duration = std::time::Duration::from_secs(60);
-/// The maximum size, in bytes, up to which the tables of an engine are read automatically to sample them.
+/// The maximum engine size, in bytes, for sampling tables automatically.
 pub(crate) const SMALL: u64 = 16 << 20;
-/// The name under which samples of the entire store are kept. No table can have this name.
+/// The name for samples of the entire store. No table can have this name.
 pub(crate) const WHOLE: &str = "";
 
-/// Takes samples of the sizes of a store and its tables, and keeps them in a file or in memory.
+/// A sampler of store and table sizes, with samples kept in a file or in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     file: JsonFile<Content>,
-    /// The number of writes that the engine had performed when the tables were last read automatically. They are read again only if this number has changed.
+    /// The engine's write count when its tables were last read automatically. They are read again only after further writes.
     read_at: Mutex<Option<u64>>,
-    /// The error that occurred when the last sample was stored, if any.
+    /// The error from storing the last sample, if any.
     failure: Mutex<Option<String>>,
 }
 
@@ -42,22 +42,22 @@ impl Growth {
         Self { file: JsonFile::at(path), ..Self::default() }
     }
 
-    /// Returns the path of the file with the samples.
+    /// Returns the path of the samples file.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.file.path()
     }
 
-    /// Returns the error that occurred when the last sample was stored, if any.
+    /// Returns the error from storing the last sample, if any.
     pub(crate) fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the samples of a store.
+    /// Returns a store's samples.
     pub(crate) async fn of(&self, store: StoreNames) -> Result<Samples> {
         self.file.run(move |content| content.of(&store)).await
     }
 
-    /// Samples the size of the store. If the store is small and has been written to since its tables were last read, also samples the size of each table.
+    /// Samples the store's size and, if the store is small and was written to since its tables were last read, each table's size.
     pub(crate) async fn sample(
         &self,
         store: StoreNames,
@@ -85,14 +85,14 @@ impl Growth {
             sizes.extend(of_tables(&known.tables, &counts));
         }
         self.note(store, sizes, now).await?;
-        // The writes are noted only after the samples were stored. If storing them failed, the tables are read again for the next samples.
+        // The write count is updated only after the samples are stored. If storing fails, the next sample reads the tables again.
         if is_read {
             *self.read_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.grouped_writes);
         }
         Ok(())
     }
 
-    /// Stores samples of tables that a page has just counted.
+    /// Stores samples of tables just counted by a page.
     pub(crate) async fn counted(
         &self,
         store: StoreNames,
@@ -116,12 +116,12 @@ impl Growth {
     }
 }
 
-/// Returns the size of an engine: the size of its files plus the memory used by rows that are not yet in the files.
+/// Returns the size of an engine: the size of its base files plus the memory used by rows not yet in them.
 pub(crate) fn bytes(found: &Statistics) -> u64 {
     found.base_bytes.saturating_add(found.memtable_bytes as u64)
 }
 
-/// Counts the rows and bytes of each table by reading it once, on a blocking thread. A table that was deleted in the meantime has no count.
+/// Counts the rows and bytes of each table by reading it once, on a blocking thread. A table deleted in the meantime has no count.
 pub(crate) async fn count(engine: Engine, known: Arc<Known>) -> Result<Vec<Option<TableStatistics>>> {
     let all = move || known.tables.iter().map(|name| engine.table_statistics(name).ok()).collect();
     let counted = tokio::task::spawn_blocking(all).await;

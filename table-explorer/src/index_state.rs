@@ -1,4 +1,4 @@
-//! The states of the indexes of a table, and the progress of their backfills (the initial creation of index rows), as recorded with the stored schemas.
+//! Index states and the progress of backfills (the initial creation of index rows), as recorded with stored schemas.
 
 use maud::{Markup, html};
 use table_core::{TableEntity, Value};
@@ -16,21 +16,21 @@ pub(crate) struct IndexState {
 /// The phase of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Unknown, because the row that stores the schema was not found.
+    /// Unknown, because the schema's row was not found.
     Unknown,
     Ready,
     Disabled,
     /// The backfill has not started.
     Announced,
-    /// The backfill is waiting until all programs built with an older release are rejected. It processes rows only after that.
+    /// Before processing rows, the backfill waits until all programs built with an older release are rejected.
     Closing,
-    /// The first of the two steps of the backfill, which compares index rows with their entities.
+    /// The backfill's first step, which compares index rows with their entities.
     Rows,
-    /// The second of the two steps of the backfill, which compares entities with their index rows.
+    /// The backfill's second step, which compares entities with their index rows.
     Entities,
 }
 
-/// Returns the phase of an index, as recorded in the row that stores the schema.
+/// Returns the phase of an index, as recorded in the schema's row.
 pub(crate) fn phase(row: &TableEntity, index: &str) -> Phase {
     let note = format!("index {index}");
     let lines = |name: &str| match row.get(name) {

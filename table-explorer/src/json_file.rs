@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::{Failure, Result};
 
-/// The contents of a file, which is read before each use and written after each change. Clones share the contents.
+/// The contents of a JSON file, reread before each use and written after each change. Clones share the contents.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonFile<T> {
-    /// The path of the file; `None` if the contents are kept in memory and are lost when the explorer exits.
+    /// The file's path; `None` if the contents are kept only in memory.
     path: Option<PathBuf>,
     content: Arc<Mutex<T>>,
 }
@@ -34,8 +34,8 @@ impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned + Send + 'sta
         self.path.as_deref()
     }
 
-    /// Runs a function on the contents, on a blocking thread. First reads the file, because another explorer may have changed it. Afterwards, writes the file
-    /// if the function changed the contents.
+    /// Runs a function on the contents, on a blocking thread. The file is reread first, because another explorer may have changed it, and written afterwards if
+    /// the function changed the contents.
     ///
     /// # Errors
     /// `Refused` if the file cannot be read or written. A file that cannot be read is never overwritten.
@@ -70,8 +70,8 @@ fn read<T: Default + DeserializeOwned>(path: &Path) -> io::Result<T> {
     }
 }
 
-/// Waits until no other process is changing the file, by locking a second file in the same folder. Returns `None` if the second file cannot be created, for
-/// example if the user has no permission to write to the folder. In that case, no process of this user can change the contents either.
+/// Locks a second file in the same folder, waiting until no other process is changing the contents. Returns `None` if the lock file cannot be created, for
+/// example without write permission to the folder. In that case, no process of this user can change the contents either.
 fn lock(path: &Path) -> io::Result<Option<File>> {
     let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     let Ok(file) = folder.and_then(|()| private().truncate(false).open(path.with_extension("lock"))) else {
@@ -80,7 +80,7 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
     file.lock().map(|()| Some(file))
 }
 
-/// Returns options for opening a file that only its owner can read. The file is created if it does not exist.
+/// Returns options that open or create a file readable only by its owner.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true);
@@ -89,7 +89,7 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Writes a file that only its owner can read. The write is atomic: a reader sees either the old or the new contents.
+/// Writes a file readable only by its owner. The write is atomic: readers see either the old or the new contents.
 fn write(path: &Path, content: &impl Serialize) -> io::Result<()> {
     let draft = path.with_extension(format!("draft-{}", std::process::id()));
     let mut out = private().truncate(true).open(&draft)?;
@@ -108,7 +108,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep").join("growth.json");
         std::thread::scope(|scope| {
-            // Each explorer has separate contents, like a process.
+            // Each explorer has its own contents, like a separate process.
             for explorer in 0..4_u8 {
                 let file = JsonFile::<Vec<u8>>::at(path.clone());
                 scope.spawn(move || (0..20).for_each(|_| file.run_here(|all| all.push(explorer)).unwrap()));

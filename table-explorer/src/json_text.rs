@@ -1,11 +1,11 @@
-//! Indents JSON. Every token is shown as stored: numbers keep their digits, and objects keep the order of their keys, including repeated keys.
+//! JSON indentation that preserves every token: numbers keep their digits, and objects keep their key order and repeated keys.
 
 use serde::de::IgnoredAny;
 
-/// The maximum number of levels that are indented.
+/// The maximum indentation level.
 const LEVELS: usize = 32;
 
-/// Returns the given JSON with one value on each line.
+/// Indents JSON, with one value per line.
 ///
 /// # Errors
 /// The position and the reason, if the text is not valid JSON.

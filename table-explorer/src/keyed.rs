@@ -1,4 +1,4 @@
-//! Renders keys for pages, with coloured parts, dimmed literals and the raw key below them.
+//! Rendering of keys, with coloured parts, dimmed literals and the raw key below.
 
 use maud::{Markup, html};
 use table_core::TableEntity;
@@ -11,7 +11,7 @@ use crate::show;
 /// The number of colours for key parts.
 const COLOURS: usize = 6;
 
-/// A row together with its kind and the segments of its key.
+/// A row with its kind and key segments.
 #[derive(Debug)]
 pub(crate) struct Keyed<'a> {
     pub(crate) row: &'a TableEntity,
@@ -24,7 +24,7 @@ impl<'a> Keyed<'a> {
         Self::of_kind(row, kind::of(table, row, schemas))
     }
 
-    /// Returns the rows of a table together with their kinds and key segments.
+    /// Determines the kinds and key segments of rows.
     pub(crate) fn all(
         table: &str,
         rows: impl IntoIterator<Item = &'a TableEntity>,
@@ -38,7 +38,7 @@ impl<'a> Keyed<'a> {
         Self { row, kind, segments: kind::segments(&kind, row.key()) }
     }
 
-    /// Returns the names and values of the `RowKey` parts. The result is empty for a row that matches no schema.
+    /// Returns the names and values of the `RowKey` parts. Empty for a row that matches no schema.
     pub(crate) fn row_parts(&self) -> impl Iterator<Item = (&str, &str)> {
         let segments = self.segments.iter().flat_map(|(_, row_key)| row_key);
         segments.filter_map(|segment| match segment {
@@ -78,7 +78,7 @@ pub(crate) fn coloured(kind: &Kind<'_>, segments: &[Segment]) -> Markup {
     }
 }
 
-/// Renders the pattern of a key, with coloured parts that are each followed by the codec.
+/// Renders a key pattern, with coloured parts followed by their codecs.
 pub(crate) fn pattern(kind: &Kind<'_>, pieces: &[StoredPiece]) -> Markup {
     html! {
         @for piece in pieces {
@@ -93,8 +93,8 @@ pub(crate) fn pattern(kind: &Kind<'_>, pieces: &[StoredPiece]) -> Markup {
     }
 }
 
-/// Returns the CSS class for the colour of a key part, which is given by its [label](keys::labels) or by the name of its field. The colour depends on the
-/// position of the part in the key of the entity, and is the same on all pages.
+/// Returns the CSS class for the colour of a key part, identified by its [label](keys::labels) or field name. The colour depends on the part's position in the
+/// entity's key and is the same on all pages.
 pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
     const CLASSES: [&str; COLOURS] = ["p1", "p2", "p3", "p4", "p5", "p6"];
     let (Kind::Entity(schema) | Kind::Index(schema, _)) = kind else { return "part" };
@@ -108,7 +108,7 @@ pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
     at.and_then(|at| CLASSES.get(at % COLOURS)).copied().unwrap_or("part")
 }
 
-/// Returns the [labels](keys::labels) of the parts of a schema's key, in order and without duplicates.
+/// Returns the [labels](keys::labels) of a schema's key parts, in order and without duplicates.
 pub(crate) fn part_labels(schema: &StoredSchema) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for label in keys::labels(&schema.partition_key, &schema.row_key) {

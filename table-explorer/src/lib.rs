@@ -1,8 +1,7 @@
-//! A web interface for the tables of any store that returns rows in key order. It shows schemas, keys split into their parts, entities, queries with their
-//! plans, and pending work.
+//! A web interface for any store that returns rows in key order. It shows schemas, keys with their parts, entities, queries with their plans, and pending work.
 //!
 //! Pages are rendered on the server. Names and values are escaped, scripts and styles are never inline, and nothing is loaded from another origin. A session
-//! starts with a single-use token, the `Host` header of each request is checked, and each form contains a token that belongs to the session.
+//! starts with a single-use token, each request's `Host` header is checked, and each form contains a session token.
 //!
 //! ```
 //! use table_core::{DynTableStore, Engine};

@@ -1,8 +1,8 @@
-//! Builds links to pages.
+//! Page addresses.
 
 use table_core::{EntityKey, TableName};
 
-/// Returns the address of a page with query parameters.
+/// Returns a page address with query parameters.
 pub(crate) fn to(path: &str, query: &[(impl AsRef<str>, impl AsRef<str>)]) -> String {
     if query.is_empty() {
         return path.to_owned();
@@ -14,7 +14,7 @@ pub(crate) fn to(path: &str, query: &[(impl AsRef<str>, impl AsRef<str>)]) -> St
     pairs.finish()
 }
 
-/// Returns the address of a table, or of one of its pages if `page` is not empty.
+/// Returns the address of a table's page, or of the table itself if `page` is empty.
 pub(crate) fn table(table: &TableName, page: &str) -> String {
     if page.is_empty() { format!("/t/{table}") } else { format!("/t/{table}/{page}") }
 }
@@ -29,7 +29,7 @@ pub(crate) fn entity(name: &TableName, key: &EntityKey) -> String {
     entity_page(name, "e", key)
 }
 
-/// Returns the address of a page about an entity.
+/// Returns the address of a page for an entity.
 pub(crate) fn entity_page(name: &TableName, page: &str, key: &EntityKey) -> String {
     to(&table(name, page), &[("pk", key.partition_key.as_str()), ("rk", key.row_key.as_str())])
 }

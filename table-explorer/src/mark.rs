@@ -1,8 +1,8 @@
-//! Marks, which are the values of the checkboxes that select rows in a grid. In a submitted form, a mark identifies an entity and its version.
+//! Marks: the values of the row checkboxes in a grid. In a submitted form, a mark identifies an entity and its version.
 
 use table_core::{ETag, EntityKey, TableEntity};
 
-/// The identifier of the form to which the checkboxes belong.
+/// The `id` of the form that owns the checkboxes.
 pub(crate) const FORM: &str = "marked";
 
 /// Returns the mark for a row, or `None` if the row has no version.
@@ -11,7 +11,7 @@ pub(crate) fn of(row: &TableEntity) -> Option<String> {
     Some(ascii(&serde_json::json!([partition_key, row_key, row.etag()?.to_string()]).to_string()))
 }
 
-/// Escapes all characters in JSON strings that are not ASCII, because some of them could hide text on a page or change its direction.
+/// Escapes non-ASCII characters in JSON, because some of them could hide text on a page or change its direction.
 fn ascii(json: &str) -> String {
     let mut units = [0; 2];
     json.chars().fold(String::with_capacity(json.len()), |text, character| {

@@ -9,34 +9,34 @@ use crate::failure::{Failure, Result};
 use crate::json_file::JsonFile;
 use crate::store_names::StoreNames;
 
-/// The maximum number of queries in the history. Saved queries are kept until a user removes them.
+/// The maximum number of queries in the history. Saved queries are kept until removed by a user.
 const HISTORY: usize = 100;
 /// The maximum number of saved queries per store, and the maximum length of a query in bytes.
 const SAVED: usize = 1_000;
 const LONGEST: usize = 16_000;
 
-/// A query in the notebook, stored as the URL parameters of its page.
+/// A query in the notebook, stored as its page's URL parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Noted {
-    /// The string that identifies the store. Earlier releases stored the name that is shown on pages.
+    /// The store's identifier. Earlier releases stored the name shown on pages.
     pub(crate) store: String,
     pub(crate) table: String,
     pub(crate) query: String,
     /// The name of a saved query; `None` for a query in the history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// The time at which the query was saved or last run.
+    /// The time when the query was saved or last run.
     pub(crate) at: DateTime<Utc>,
 }
 
-/// The contents of the notebook's file.
+/// The contents of the notebook file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Content {
     #[serde(default)]
     queries: Vec<Noted>,
 }
 
-/// A notebook. Clones share it.
+/// A notebook of saved and recent queries. Clones share the contents.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notebook(JsonFile<Content>);
 
@@ -54,7 +54,7 @@ impl Notebook {
             .await
     }
 
-    /// Adds a recent query, or saves a query under a name. An equal recent query, or a saved query with the same name, is replaced.
+    /// Adds a recent query, or saves a query under a name. It replaces an equal recent query, or a saved query with the same name.
     ///
     /// # Errors
     /// `Input` if the query to save is too long, or if the maximum number of saved queries has been reached.
@@ -68,7 +68,7 @@ impl Notebook {
         self.0.run(move |content| content.add(noted)).await?
     }
 
-    /// Removes a query from the saved queries or from the history, including an entry that an earlier release stored under the name of the store.
+    /// Removes a query from the saved queries or the history, including an entry stored by an earlier release under the store's name.
     pub(crate) async fn remove(&self, store: StoreNames, noted: Noted) -> Result<()> {
         let of_names = [store.identity, store.shown].map(|store| Noted { store, ..noted.clone() });
         let is_removed = move |known: &Noted| of_names.iter().any(|noted| known.is_same(noted));
@@ -99,7 +99,7 @@ impl Content {
 }
 
 impl Noted {
-    /// Returns `true` if both are saved queries of one table with the same name, or both are equal recent queries.
+    /// Returns `true` if both are saved queries with the same store, table and name, or equal recent queries.
     fn is_same(&self, other: &Self) -> bool {
         let is_same_place = self.store == other.store && self.table == other.table;
         is_same_place && self.name == other.name && (self.name.is_some() || self.query == other.query)

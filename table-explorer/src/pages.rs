@@ -1,4 +1,4 @@
-//! The pages, each in a separate module.
+//! The pages, one per module.
 
 pub(crate) mod bulk;
 pub(crate) mod change;
@@ -35,7 +35,7 @@ use crate::reader::Reader;
 use crate::request::Request;
 use crate::state::State;
 
-/// The inputs that every page receives.
+/// The inputs of every page.
 pub(crate) struct Context<'a> {
     pub(crate) state: &'a Arc<State>,
     pub(crate) request: &'a Request,
@@ -44,7 +44,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns the name of a table as spelled in the store.
+    /// Returns a table name as spelled in the store.
     ///
     /// # Errors
     /// `Store`, with the code `InvalidResourceName`, if the string is not a valid table name.
@@ -59,8 +59,8 @@ impl Context<'_> {
         self.state.source.tables.capabilities().ordered
     }
 
-    /// Returns the indexes, copies and feeds declared for a table, followed by the schemas that this version of the library cannot read. If the list is not
-    /// empty, the entities of the table cannot be changed in the explorer.
+    /// Returns a table's declared indexes, copies and feeds, followed by the schemas unreadable to this version of the library. If the list is not empty, the
+    /// table's entities cannot be changed in the explorer.
     pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
         let unread = self.known.unread_of(table).map(|unread| format!("unreadable schema {}", unread.entity));
         self.known.of(table).flat_map(derived::declared).chain(unread).collect()

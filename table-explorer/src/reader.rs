@@ -1,4 +1,4 @@
-//! Counts the reads for a page. The page then reports how many requests it sent and how many rows the requests read.
+//! Store reads for a page, with counts of requests and rows for the page to report.
 
 mod counted;
 
@@ -12,21 +12,21 @@ use crate::failure::Result;
 
 pub(crate) use counted::Counted;
 
-/// The maximum number of requests sent to read the first rows of a query.
+/// The maximum number of requests for reading a query's first rows.
 const REQUESTS: usize = 24;
 
-/// Reads the rows for one page and counts the requests.
+/// A request-counting reader for one page.
 #[derive(Debug)]
 pub(crate) struct Reader {
     store: Counted,
 }
 
-/// A page of rows together with its cost.
+/// A page of rows with the number of rows read for it.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) rows: Vec<TableEntity>,
     pub(crate) next: Option<Continuation>,
-    /// The number of rows that the store read.
+    /// The number of rows the store read.
     pub(crate) read: u64,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 #[derive(Debug, Default)]
 pub(crate) struct First {
     pub(crate) rows: Vec<TableEntity>,
-    /// `true` if these are all rows of the query result.
+    /// `true` if the result is complete.
     pub(crate) is_all: bool,
 }
 
@@ -45,14 +45,14 @@ impl First {
     }
 }
 
-/// The cost of the requests sent for a page.
+/// The cost of a page: requests sent and rows read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) requests: u64,
     pub(crate) rows: u64,
 }
 
-/// Reads one page of a query result with one request. Omits the rows that `entities` does not select. Also returns the number of rows that the store read.
+/// Reads one page of a query result with one request, omitting rows not selected by `entities`. Also returns the number of rows read by the store.
 pub(crate) async fn request(
     store: &impl TableStore,
     table: &TableName,
@@ -90,7 +90,7 @@ impl Reader {
         DynTableStore::new(self.store())
     }
 
-    /// Counts requests that were not sent through [`store`](Self::store), such as requests to queues.
+    /// Counts requests sent elsewhere than through [`store`](Self::store), such as queue requests.
     pub(crate) fn count(&self, requests: u64) {
         self.store.count(requests, 0);
     }
@@ -105,7 +105,7 @@ impl Reader {
         self.page_of(table, query, None, from).await
     }
 
-    /// Reads one page of a query result with one request. Omits the rows that `entities` does not select.
+    /// Reads one page of a query result with one request, omitting rows not selected by `entities`.
     pub(crate) async fn page_of(
         &self,
         table: &TableName,

@@ -1,4 +1,4 @@
-//! Requests to the explorer, parsed into a path, parameters and form fields.
+//! Parsed requests: path, parameters and form fields.
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
@@ -44,12 +44,12 @@ impl Request {
             .ok_or_else(|| Failure::Input(format!("the address has no `{name}`")))
     }
 
-    /// Returns the value of a form field.
+    /// Returns the first value of a form field.
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.form.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns all values of a form field in the order in which they were submitted.
+    /// Returns all values of a form field, in submission order.
     pub(crate) fn fields(&self, name: &str) -> Vec<&str> {
         self.form.iter().filter(|(found, _)| found == name).map(|(_, value)| value.as_str()).collect()
     }

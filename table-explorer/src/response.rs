@@ -10,8 +10,8 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use maud::Markup;
 
-/// The body of a response, which is either complete or a stream. If a stream fails, an HTTP server must abort the response, so the client does not mistake the
-/// body for complete.
+/// A response body, either complete or a stream. If a stream fails, the HTTP server must abort the response, so the client does not mistake the body for
+/// complete.
 pub type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// The content security policy. It forbids inline code, other origins and framing. The referrer policy in [`COMMON`] is not `no-referrer`, because browsers
@@ -42,7 +42,7 @@ pub(crate) fn page(status: StatusCode, markup: Markup) -> Response<Body> {
     whole(status, "text/html; charset=utf-8", markup.into_string())
 }
 
-/// Returns a redirect to a page, as the response to a submitted form or to the first address of the session.
+/// Returns a redirect to a page, in response to a submitted form or the session's first address.
 pub(crate) fn see_other(location: &str) -> Response<Body> {
     let mut response = whole(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
     if let Ok(location) = HeaderValue::from_str(location) {
@@ -51,7 +51,7 @@ pub(crate) fn see_other(location: &str) -> Response<Body> {
     response
 }
 
-/// Returns a response whose body is sent in chunks as they are produced.
+/// Returns a response with a streamed body.
 pub(crate) fn stream(
     media_type: &'static str,
     chunks: impl futures_util::Stream<Item = io::Result<Bytes>> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Routes requests to pages by their path.
+//! Request routing by path.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::response::{self, Body};
 use crate::session;
 use crate::state::State;
 
-/// Handles a request that was sent to the given host.
+/// Handles a request to the given host.
 pub(crate) async fn answer(state: &Arc<State>, request: http::Request<Bytes>, host: &str) -> Response<Body> {
     let request = Request::new(request);
     match admit(state, &request, host) {
@@ -35,7 +35,7 @@ pub(crate) async fn answer(state: &Arc<State>, request: http::Request<Bytes>, ho
     }
 }
 
-/// The outcome of the checks made before any page is shown.
+/// The outcome of the checks before any page is shown.
 enum Admitted {
     /// The response to a request that needs no session.
     Answered(Response<Body>),
@@ -53,7 +53,7 @@ fn admit(state: &State, request: &Request, host: &str) -> Result<Admitted> {
     }
     let is_open = state.session.is_open(&request.headers, host);
     if let Some(token) = request.query("token").filter(|_| request.path.is_empty()) {
-        // The token is consumed only if a user opens the page, because the browser may never show the response to a prefetch.
+        // The token is consumed only if a user opens the page: a browser may never show the response to a prefetch.
         let is_opened = request.method == Method::GET && session::is_navigation(&request.headers);
         if let Some(cookie) =
             Some(token).filter(|_| is_opened).and_then(|token| state.session.begin(token, host))

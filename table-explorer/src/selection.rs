@@ -1,5 +1,4 @@
-//! A selection of rows, which consists of the fields of the query form. Only this module converts selections from and to query strings, so links, exports,
-//! saved queries and the form all treat a selection in the same way.
+//! Row selections: the fields of the query form. All conversion from and to query strings is here, so that links, exports, saved queries and the form agree.
 
 use table_core::TableName;
 use table_core::filter::Comparison;
@@ -11,15 +10,15 @@ use crate::link;
 /// The default and the maximum number of rows on one page.
 pub(crate) const ROWS: usize = 50;
 const MOST: usize = 1_000;
-/// The prefix of the parameters that contain key parts.
+/// The prefix of key-part parameters.
 pub(crate) const PART: &str = "part.";
 
-/// A selection of rows. An empty field does not restrict the selection and is omitted from the query string.
+/// A selection of rows. An empty field does not restrict it and is omitted from the query string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// The entity type of the rows, whose key contains the parts. `None` selects rows of all types.
+    /// The entity type of the rows, to which `parts` refers. `None` selects rows of all types.
     pub(crate) entity: Option<String>,
-    /// The conditions on key parts, each with the name of the part and its values in the syntax of [`keys::PartRequest`].
+    /// The conditions on key parts: part names, and values in the syntax of [`keys::PartRequest`].
     pub(crate) parts: Vec<(String, String)>,
     /// The range of partition keys, in the syntax of [`keys::parse_range`].
     pub(crate) partition: Option<String>,
@@ -61,8 +60,8 @@ impl Selection {
         Self { partition: Some(exactly(partition_key)), ..Self::default() }
     }
 
-    /// Reads a selection from the parameters of an address and ignores all other parameters. If a parameter occurs twice, the first occurrence is used. Key
-    /// parts and conditions may occur several times, and all of them are read.
+    /// Reads a selection from URL parameters, ignoring unrelated ones. If a parameter is repeated, the first occurrence is used, except that all key parts and
+    /// conditions are read.
     pub(crate) fn read<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut read = Self::default();
         let mut fields = Vec::new();
@@ -101,7 +100,7 @@ impl Selection {
         Self::read(pairs.iter().map(|(name, value)| (&**name, &**value)))
     }
 
-    /// Returns the parameters that [`read`](Self::read) converts back to this selection.
+    /// Returns the selection as URL parameters, the inverse of [`read`](Self::read).
     pub(crate) fn pairs(&self) -> Vec<(String, String)> {
         let part = |(name, values): &(String, String)| (format!("{PART}{name}"), values.clone());
         let mut pairs: Vec<(String, String)> = self.parts.iter().map(part).collect();
@@ -138,20 +137,20 @@ impl Selection {
         form_urlencoded::Serializer::new(String::new()).extend_pairs(self.pairs()).finish()
     }
 
-    /// Returns the address of a page of a table, with this selection and additional parameters.
+    /// Returns the address of a table's page with this selection and additional parameters.
     pub(crate) fn link(&self, table: &TableName, page: &str, more: &[(&str, &str)]) -> String {
         let mut pairs = self.pairs();
         pairs.extend(more.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())));
         link::to(&link::table(table, page), &pairs)
     }
 
-    /// Returns the values entered for a key part.
+    /// Returns the values given for a key part.
     pub(crate) fn part(&self, name: &str) -> Option<&str> {
         let mut parts = self.parts.iter();
         parts.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, values)| values.as_str())
     }
 
-    /// Returns the selection in a readable form, such as `department=Sales Age ge 30`.
+    /// Returns a human-readable form of the selection, such as `department=Sales Age ge 30`.
     pub(crate) fn words(&self) -> String {
         let mut words: Vec<String> = self.entity.iter().map(|entity| format!("{entity}:")).collect();
         words.extend(self.parts.iter().map(|(name, values)| format!("{name}={values}")));
@@ -169,18 +168,18 @@ impl Selection {
     }
 }
 
-/// Returns the values of a key part without surrounding spaces. Spaces after a leading `=` are part of the value and are kept.
+/// Trims the values of a key part. After a leading `=`, spaces are part of the value and are kept.
 fn written(values: &str) -> &str {
     if values.starts_with('=') { values } else { values.trim() }
 }
 
-/// Returns a string that [`keys::parse_range`] parses as exactly this key. Most keys are returned unchanged; the others are prefixed with `=`.
+/// Returns a string parsed by [`keys::parse_range`] as exactly this key: usually the key itself, otherwise with a leading `=`.
 fn exactly(key: &str) -> String {
     let is_exact = keys::parse_range(key).is_ok_and(|range| range == TextRange::exactly(key));
     if is_exact && !key.is_empty() { key.to_owned() } else { format!("={key}") }
 }
 
-/// The fields of one condition, in the order in which they are read. A field starts the next condition if this condition already has that field or a later one.
+/// The fields of one condition, in reading order. A field starts the next condition if this condition already has that field or a later one.
 #[derive(Default)]
 struct Fields<'a> {
     property: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! The HTTP server, which consists of a listener and its connections.
+//! The HTTP server: a listener and its connections.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,7 +19,7 @@ use crate::explorer::Explorer;
 use crate::growth;
 use crate::response::{self, Body};
 
-/// The maximum size of a submitted form, in bytes. It is larger than any entity.
+/// The maximum size of a submitted form, in bytes, larger than any entity.
 const FORM: usize = 8 << 20;
 
 /// A server for one explorer, with a bound port.
@@ -31,10 +31,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the server to an address. Use a loopback address, because any program that can reach the server and knows the token can read the store.
+    /// Binds the server to an address. Use a loopback address: any program that can reach the server and knows the token can read the store.
     ///
     /// # Errors
-    /// Any error from the system, for example if the port is in use.
+    /// Any error from the operating system, for example if the port is in use.
     pub async fn bind(address: SocketAddr, explorer: Explorer) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
@@ -53,8 +53,7 @@ impl Server {
         format!("http://{}{}", self.address, self.explorer.first_path())
     }
 
-    /// Serves requests until `end` completes, then waits at most one second for open requests to finish. Once a minute, samples the sizes of the store and its
-    /// tables.
+    /// Serves requests until `end` completes, then waits at most one second for open requests. Store and table sizes are sampled once a minute.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let explorer = self.explorer.clone();
         let sampling = async {
@@ -81,7 +80,7 @@ impl Server {
                 () = &mut end => break,
             };
             let Ok((stream, _)) = accepted else {
-                // The usual cause is that the process has no free file descriptor. One becomes free when a connection ends.
+                // The process has usually run out of file descriptors; one becomes free when a connection ends.
                 tokio::time::sleep(std::time::Duration::from_millis(10)).await;
                 continue;
             };
@@ -110,9 +109,9 @@ async fn answer(
     Ok(explorer.handle(Request::from_parts(parts, body), &host).await)
 }
 
-/// Reads a submitted form of at most `most` bytes. Returns `None` if it is larger or was not sent completely.
+/// Reads a submitted form. Returns `None` if it is larger than `most` bytes or incomplete.
 ///
-/// The bytes of each frame are copied, and the frame is dropped: a frame can have a single byte, and takes more than thirty times as much memory.
+/// Each frame's bytes are copied and the frame is dropped, because a one-byte frame takes over thirty times its size in memory.
 async fn form(mut body: impl hyper::body::Body<Data = Bytes> + Unpin, most: usize) -> Option<Bytes> {
     let mut form = Vec::new();
     while let Some(frame) = body.frame().await {

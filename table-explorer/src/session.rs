@@ -1,4 +1,4 @@
-//! A browser session. It starts with a single-use token in the first address and continues with a cookie. Each form contains another token.
+//! Browser sessions, started by a single-use token in the first address and continued by a cookie. Each form contains another token.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -28,7 +28,7 @@ fn secret() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
-/// Compares two strings in constant time.
+/// Compares two strings in time independent of their content.
 fn is_equal(one: &str, other: &str) -> bool {
     let differences = one.bytes().zip(other.bytes()).fold(0, |found, (one, other)| found | (one ^ other));
     one.len() == other.len() && differences == 0
@@ -44,10 +44,10 @@ impl Session {
         first.as_ref().map_or_else(|| "/".to_owned(), |token| format!("/?token={token}"))
     }
 
-    /// Consumes the token in the first address. Returns the cookie to set, or `None` if the token is wrong or has been used.
+    /// Consumes the single-use token. Returns the cookie to set, or `None` if the token is wrong or already used.
     ///
-    /// The name of the cookie contains the port of `host`. Explorers that run at the same time have different ports, so their cookies do not collide. An
-    /// explorer replaces the cookie of an earlier explorer that used the same port.
+    /// The cookie name contains the port of `host`, so cookies of concurrent explorers do not collide. An explorer replaces the cookie of an earlier one on the
+    /// same port.
     pub(crate) fn begin(&self, token: &str, host: &str) -> Option<String> {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if !first.as_deref().is_some_and(|expected| is_equal(expected, token)) {
@@ -66,15 +66,15 @@ impl Session {
         pairs.any(|(name, value)| name == own && is_equal(value, &self.cookie))
     }
 
-    /// Returns the token that each form contains.
+    /// Returns the form token.
     pub(crate) fn form_token(&self) -> &str {
         &self.form
     }
 
-    /// Checks that a form was sent by a page of this session.
+    /// Checks that a form was submitted from a page of this session.
     ///
     /// # Errors
-    /// `Forbidden` if the token is wrong, or if another site sent the request.
+    /// `Forbidden` if the token is wrong or the request comes from another site.
     pub(crate) fn check_form(&self, headers: &HeaderMap, token: Option<&str>, host: &str) -> Result<()> {
         let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
         let is_own = origin.is_none_or(|origin| {
@@ -89,7 +89,7 @@ impl Session {
     }
 }
 
-/// Returns `true` if the request was made because a user opens the page. A request without browser headers is treated as such a request.
+/// Returns `true` if the request is a user's navigation to the page. A request without browser headers counts as one.
 pub(crate) fn is_navigation(headers: &HeaderMap) -> bool {
     let is = |name: &str, expected: &str| headers.get(name).is_none_or(|value| value == expected);
     let is_prefetch =
@@ -106,7 +106,7 @@ fn cookie_name(host: &str) -> String {
     format!("tables-{}", port(host))
 }
 
-/// Checks that the `Host` header names the host to which the request was sent, which prevents DNS rebinding. Browsers omit port 80 in this header.
+/// Checks that the `Host` header names this server, which prevents DNS rebinding. Browsers omit port 80 in this header.
 ///
 /// # Errors
 /// `Forbidden` if the header contains a different host.

@@ -1,4 +1,4 @@
-//! Formats strings and values for pages. Stored data can neither inject markup nor hide characters.
+//! Formatting of strings and values, such that stored data can neither inject markup nor hide characters.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -8,13 +8,13 @@ use maud::{Markup, html};
 use table_core::{EdmType, Value};
 use table_inspect::value;
 
-/// The maximum number of characters of a string that a cell shows.
+/// The maximum number of characters shown in a cell.
 const CELL: usize = 96;
-/// The maximum number of bytes of a binary value that a cell shows.
+/// The maximum number of bytes of a binary value shown in a cell.
 const BYTES: usize = 8;
 
-/// Characters that are not displayed, or that change the direction of other characters. They are the characters with the Unicode properties
-/// `Default_Ignorable_Code_Point` and `Bidi_Control`, the line and paragraph separators, and U+FFFC, with which the internal keys of the library begin.
+/// Characters that are invisible or change text direction: those with the Unicode properties `Default_Ignorable_Code_Point` and `Bidi_Control`, the line and
+/// paragraph separators, and U+FFFC, the first character of the library's internal keys.
 const HIDDEN: [RangeInclusive<char>; 19] = [
     '\u{AD}'..='\u{AD}',
     '\u{34F}'..='\u{34F}',
@@ -37,7 +37,7 @@ const HIDDEN: [RangeInclusive<char>; 19] = [
     '\u{FFF9}'..='\u{FFFB}',
 ];
 
-/// Returns a string in which control characters, and characters that hide text or change its direction, are replaced by their code points.
+/// Replaces control characters, and characters that hide text or change its direction, by their code points.
 pub(crate) fn text(text: &str) -> String {
     let is_hidden = |character: char| {
         character.is_control() && !matches!(character, '\n' | '\t')
@@ -55,12 +55,12 @@ pub(crate) fn text(text: &str) -> String {
     shown
 }
 
-/// Returns a stored string, isolated from the text direction of its surroundings.
+/// Returns a stored string as markup, isolated from the surrounding text direction.
 pub(crate) fn stored(found: &str) -> Markup {
     html! { bdi { (text(found)) } }
 }
 
-/// Returns a raw key, or a label for the empty key.
+/// Returns a raw key as markup, or a label for the empty key.
 pub(crate) fn raw_key(key: &str) -> Markup {
     html! { @if key.is_empty() { span.faint { "(empty)" } } @else { (stored(key)) } }
 }
@@ -82,7 +82,7 @@ pub(crate) fn age(time: chrono::Duration) -> String {
     }
 }
 
-/// Returns the value of a key part for display. A value that is a time is formatted as a time; any other value is shown as text.
+/// Returns a key part's value as markup: formatted as a time if it is one, otherwise as text.
 pub(crate) fn part(found: &str) -> Markup {
     match found.parse::<DateTime<Utc>>() {
         Ok(at) if found.len() >= 20 => instant(at),
@@ -90,7 +90,7 @@ pub(crate) fn part(found: &str) -> Markup {
     }
 }
 
-/// Returns a value, shortened to fit a cell. `link` is the address of the complete value.
+/// Returns a value as markup, shortened to fit a cell. `link` is the address of the complete value.
 pub(crate) fn cell(found: &Value, link: &str) -> Markup {
     match found {
         Value::String(text) if text.is_empty() => html! { span.faint { "(empty)" } },
@@ -116,7 +116,7 @@ fn cut(found: &str, link: &str) -> Markup {
     html! { (stored(&beginning)) "… " a.size href=(link) { (characters(count)) } }
 }
 
-/// Returns the CSS class of a cell. The class aligns numbers to the right.
+/// Returns the CSS class of a cell, which right-aligns numbers.
 pub(crate) const fn class(edm: EdmType) -> &'static str {
     match edm {
         EdmType::Int32 | EdmType::Int64 | EdmType::Double => "num",
@@ -159,12 +159,12 @@ pub(crate) fn scaled(bytes: u64) -> String {
     }
 }
 
-/// Returns a number of characters with the noun, such as `5 characters`.
+/// Formats a number of characters, such as `5 characters`.
 pub(crate) fn characters(count: usize) -> String {
     count_of(count as u64, "character")
 }
 
-/// Returns a number with a noun, such as `1 row` or `1,204 rows`.
+/// Formats a number with a noun, such as `1 row` or `1,204 rows`.
 pub(crate) fn count_of(count: u64, noun: &str) -> String {
     let plural = match noun.strip_suffix('y') {
         _ if count == 1 => noun.to_owned(),
@@ -175,7 +175,7 @@ pub(crate) fn count_of(count: u64, noun: &str) -> String {
     format!("{} {plural}", thousands(count))
 }
 
-/// Returns a number with commas as thousands separators.
+/// Formats a number with commas as thousands separators.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

@@ -12,24 +12,24 @@ use crate::notebook::Notebook;
 use crate::session::Session;
 use crate::store_names::StoreNames;
 
-/// The store that an explorer shows.
+/// The store shown by an explorer.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The tables of the store.
+    /// The table store.
     pub(crate) tables: DynTableStore,
-    /// The queues of the store, if it has any.
+    /// The queue store, if any.
     pub(crate) queues: Option<DynQueueStore>,
-    /// The engine that contains the tables, if any. It provides statistics.
+    /// The engine behind the tables, if any, for statistics.
     pub(crate) engine: Option<Engine>,
-    /// The name of the store as shown on pages. It contains no secrets.
+    /// The store name shown on pages, without secrets.
     pub(crate) name: String,
-    /// The string that identifies the store in files; `None` if the name identifies it.
+    /// The store's identifier in files; `None` for the name.
     pub(crate) identity: Option<String>,
-    /// The file that stores saved queries; `None` to keep them in memory.
+    /// The file for saved queries and the history; `None` to keep them in memory.
     pub(crate) notebook: Option<PathBuf>,
-    /// The file that stores the growth samples; `None` to keep them in memory.
+    /// The file for growth samples; `None` to keep them in memory.
     pub(crate) growth: Option<PathBuf>,
-    /// The request counts of other programs, if this process handles the requests of those programs.
+    /// The request counts of other programs, if this process serves them.
     pub(crate) load: Option<PartitionLoad>,
 }
 
@@ -50,8 +50,8 @@ impl Source {
         }
     }
 
-    /// Sets the string that identifies the store in files that several explorers share, such as the canonical path of a folder. The default is the name.
-    /// Entries that an earlier release stored under the name are still shown.
+    /// Sets the store's identifier, such as a folder's canonical path, in files shared by several explorers. The default is the name. Entries stored under the
+    /// name by an earlier release are still shown.
     ///
     /// ```
     /// use table_core::{DynTableStore, Engine};
@@ -66,39 +66,40 @@ impl Source {
         Self { identity: Some(identity.into()), ..self }
     }
 
-    /// Returns the strings by which files refer to this store.
+    /// Returns the strings that refer to this store in files.
     pub(crate) fn names(&self) -> StoreNames {
         let identity = self.identity.clone().unwrap_or_else(|| self.name.clone());
         StoreNames { identity, shown: self.name.clone() }
     }
 
-    /// Adds the engine that contains the tables. Pages then show its statistics and queues and offer its checks.
+    /// Adds the engine behind the tables. Pages then show its statistics and queues, and can run its checks.
     #[must_use]
     pub fn with_engine(self, engine: Engine) -> Self {
         let queues = self.queues.or_else(|| Some(DynQueueStore::new(engine.clone())));
         Self { queues, engine: Some(engine), ..self }
     }
 
-    /// Adds a queue store. Pages then show the poison messages in its queues.
+    /// Adds a queue store. Pages then show its poison messages.
     #[must_use]
     pub fn with_queues(self, queues: DynQueueStore) -> Self {
         Self { queues: Some(queues), ..self }
     }
 
-    /// Stores saved queries and the query history in a file, which several explorers may share. The file contains parts of keys, so only its owner can read it.
+    /// Stores saved queries and the query history in a file, which several explorers may share. The file contains parts of keys and is readable only by its
+    /// owner.
     #[must_use]
     pub fn with_notebook(self, file: impl Into<PathBuf>) -> Self {
         Self { notebook: Some(file.into()), ..self }
     }
 
-    /// Stores samples of table sizes in a file, which several explorers may share. The file contains table names, so only its owner can read it.
+    /// Stores samples of table sizes in a file, which several explorers may share. The file contains table names and is readable only by its owner.
     #[must_use]
     pub fn with_growth(self, file: impl Into<PathBuf>) -> Self {
         Self { growth: Some(file.into()), ..self }
     }
 
-    /// Adds the request counts of other programs, which pages then show live. A server in the same process provides such counts, and
-    /// [`CountingStore`](table_inspect::load::CountingStore) counts the requests to any store.
+    /// Adds request counts of other programs, shown live on pages. A server in the same process provides such counts, and
+    /// [`CountingStore`](table_inspect::load::CountingStore) counts requests to any store.
     #[must_use]
     pub fn with_load(self, load: PartitionLoad) -> Self {
         Self { load: Some(load), ..self }

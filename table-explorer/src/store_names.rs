@@ -1,9 +1,9 @@
-//! The names of a store in the explorer's files.
+//! `StoreNames`: the identifiers of a store in the explorer's files.
 
-/// The strings by which files refer to a store.
+/// The strings that refer to a store in files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoreNames {
-    /// The string under which entries are written.
+    /// The identifier under which entries are written.
     pub(crate) identity: String,
     /// The name shown on pages. Earlier releases wrote entries under this name.
     pub(crate) shown: String,

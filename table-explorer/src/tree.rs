@@ -1,4 +1,4 @@
-//! The list of a table's partitions in the navigation tree. Partitions are found by skipping from one partition to the next.
+//! The partitions of a table, found by skipping from one partition to the next.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use crate::reader::Reader;
 const REQUESTS: usize = 24;
 /// The maximum number of partitions on one page of the tree.
 const PARTITIONS: usize = 200;
-/// The maximum number of keys per request. A partition with fewer rows is counted completely.
+/// The maximum number of keys per request. A partition with fewer rows can be counted completely.
 const KEYS: usize = 100;
 
 /// One partition.
@@ -29,21 +29,21 @@ pub(crate) struct Branch {
 #[derive(Debug, Default)]
 pub(crate) struct Branches {
     pub(crate) branches: Vec<Branch>,
-    /// The place at which the next page begins, or `None` after the last page.
+    /// The start of the next page, or `None` after the last page.
     pub(crate) next: Option<Place>,
 }
 
-/// A place in the tree. It consists of the lower bound of the partition keys and, if the store returned an empty page, the continuation within that range.
+/// The start of a page: the lower bound of its partition keys and, if the store returned an empty page, the continuation within that range.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) lower: Bound<String>,
     pub(crate) from: Option<Continuation>,
 }
 
-/// Reads a page of partitions, starting at the given place.
+/// Reads a page of partitions.
 ///
 /// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition. A partition that starts in the
-/// middle of a response is read again from its start. Even a partition with a million rows therefore costs only one or two requests.
+/// middle of a response is reread from its start. Even a partition with a million rows therefore takes only one or two requests.
 pub(crate) async fn branches(
     reader: &Reader,
     table: &TableName,
@@ -76,8 +76,8 @@ pub(crate) async fn branches(
             }
         }
         if !is_last {
-            // The response ended inside the last partition or just after it. The next request counts that partition again from its start. If the response
-            // contains only that partition, its count is marked as incomplete, and the next request skips the rest of it.
+            // The response ended inside or just after the last partition. The next request counts that partition again from its start. If the response contains
+            // only that partition, its count is incomplete, and the next request skips the rest of it.
             if found.branches.len() > count + 1 {
                 found.branches.pop();
             } else if let Some(last) = found.branches.last_mut() {
@@ -97,7 +97,7 @@ pub(crate) async fn branches(
     Ok(found)
 }
 
-/// Reads a page of partitions from a store that does not return rows in key order. No partition can be skipped, and a partition may occur on several pages.
+/// Reads a page of partitions from an unordered store. No partition can be skipped, and one may occur on several pages.
 async fn unordered(reader: &Reader, table: &TableName, mut from: Option<Continuation>) -> Result<Branches> {
     let mut found = Branches::default();
     let select = Select::names(["PartitionKey", "RowKey"]);

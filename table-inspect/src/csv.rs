@@ -1,4 +1,4 @@
-//! Reads and writes CSV with typed columns, in the format of Storage Explorer: `PartitionKey,RowKey,Timestamp,Age,Age@type`.
+//! CSV with typed columns, in the format of Storage Explorer: `PartitionKey,RowKey,Timestamp,Age,Age@type`.
 //!
 //! ```
 //! use table_core::TableEntity;

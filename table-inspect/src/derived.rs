@@ -1,5 +1,5 @@
-//! Finds tables that contain derived rows, such as index rows, copies and feed entries. Such a table has a schema that declares derived rows, or stores the
-//! derived rows of other tables. Writing plain rows to it would make the derived rows inconsistent.
+//! Detection of tables with derived rows, such as index rows, copies and feed entries. Such a table has a schema that declares derived rows, or stores derived
+//! rows of other tables. Plain writes would make the derived rows inconsistent.
 
 mod guard;
 mod part;
@@ -16,25 +16,25 @@ pub use guard::{guard_writes, require_state};
 pub use part::{WidePart, part_of, refuse_torn_part};
 pub use stored_parts::stored_parts;
 
-/// The PartitionKey and the RowKey of a row that only tables with a view contain.
+/// The PartitionKey and RowKey of a view's state row, which identifies tables that contain a view.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
-/// Returns `true` if patterns register schemas, outboxes or feeds in this table.
+/// Returns `true` for the registries of schemas, outboxes and feeds.
 #[must_use]
 pub fn is_registry(table: &TableName) -> bool {
     [LAYOUTS, OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table.as_str()))
 }
 
-/// Returns the derived rows that a schema declares: first the indexes, then the copies and feeds.
+/// Returns the derived rows declared by a schema: first indexes, then copies and feeds.
 #[must_use]
 pub fn declared(schema: &StoredSchema) -> Vec<String> {
     let indexes = schema.indexes.iter().map(|index| format!("index {}", index.name));
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns the derived rows that a schema declares outside the entity's partition: copies, feeds, and indexes with a separate PartitionKey or table.
+/// Returns the derived rows declared by a schema outside the entity's partition: copies, feeds, and indexes with a separate PartitionKey or table.
 ///
-/// The entries of a feed are in the entity's partition, but the list of partitions that have a feed is in a separate table.
+/// Feed entries are in the entity's partition, but partitions with a feed are listed in a separate table.
 #[must_use]
 pub fn remote(schema: &StoredSchema) -> Vec<String> {
     let is_remote =
@@ -43,11 +43,11 @@ pub fn remote(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns the reason why a table contains only derived rows: it is a registry, an index of another table, or a view. Returns `None` if it contains entities.
+/// Returns a description of a table with only derived rows: a registry, an index of another table, or a view. Returns `None` for any other table.
 ///
 /// # Errors
-/// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema that may describe the table: a schema of this table, a schema
-/// whose text names this table, or, for a table without a schema, any schema.
+/// Any error from the store; `Corrupted` or `FormatTooNew` if a schema that may describe the table is unreadable to this version: a schema of this table, a
+/// schema whose text names this table, or, for a table without a schema, any schema.
 pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<String>> {
     if is_registry(table) {
         return Ok(Some(format!("table {table} stores the registrations of programs")));
@@ -75,7 +75,7 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
     }
 }
 
-/// If `schema` belongs to another table and declares an index that is stored in this table, returns the reason why this table contains only index rows.
+/// Returns a description of the table if `schema` belongs to another table and stores an index in this one.
 #[must_use]
 pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     let is_in = |name: &str| name.eq_ignore_ascii_case(table.as_str());
@@ -85,8 +85,8 @@ pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     Some(format!("table {table} stores index {name} of {entity} in table {of}"))
 }
 
-/// Checks that plain rows may be written to a table: no stored schema of the table declares derived rows, and the table does not consist of derived rows.
-/// Checks nothing if `bypass_derived` is `true`.
+/// Checks that plain rows may be written to a table: no stored schema of the table declares derived rows, and the table does not consist of derived rows. With
+/// `bypass_derived`, nothing is checked.
 ///
 /// # Errors
 /// `Derived`, with the declarations or the table's [`purpose`], if the check fails. Any error from [`purpose`].
@@ -108,7 +108,7 @@ pub async fn refuse_plain_writes(
     }
 }
 
-/// Checks that no stored schema of the table declares derived rows.
+/// Checks that no stored schema of a table declares derived rows.
 ///
 /// # Errors
 /// `Derived`, with the declarations, if a schema declares derived rows. Any error from the store.
@@ -119,7 +119,7 @@ pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result
 /// Checks that none of a table's schemas declares derived rows.
 ///
 /// # Errors
-/// `Derived` if a schema declares derived rows; the error contains the declarations of the first such schema.
+/// `Derived`, with the declarations of the first such schema, if a schema declares derived rows.
 pub fn refuse_declarations(table: &TableName, schemas: &[StoredSchema]) -> Result<()> {
     for schema in schemas {
         let declared = declared(schema);
@@ -141,11 +141,11 @@ mod tests {
 
     use super::*;
 
-    /// A schema with a line that only later releases write, for an index in another table.
+    /// A schema with a line written only by later releases, for an index in another table.
     const LATER: &str = "schema 1\nentity Later\ntable Lates\nPartitionKey p text 0..512 ordered legal\nproperty Names Edm.String\n\
         index ByCity copies sparse\nindex ByCity table Cities\nindex ByCity RowKey Town text 0..512 ordered legal\n\
         elsewhere Directory\nindex ByCity mirror Mirrors\n";
-    /// A schema in a format that only later releases read.
+    /// A schema in a format readable only to later releases.
     const NEWER: &str =
         "schema 99\nentity Newer\ntable News\nPartitionKey p text 0..512 ordered legal\nelsewhere Bulletin\n";
     const OWN: &str = "schema 1\nentity Own\ntable Owns\nPartitionKey p text 0..512 ordered legal\n";
@@ -157,7 +157,7 @@ mod tests {
             let layouts = engine.untyped(LAYOUTS).unwrap().create_if_missing().await.unwrap();
             layouts.insert(&TableEntity::new("lates", "E").unwrap().with("Schema", LATER)).await.unwrap();
             layouts.insert(&TableEntity::new("news", "E").unwrap().with("Schema", NEWER)).await.unwrap();
-            // The names of some tables are words that the texts contain without naming a table.
+            // Some of these table names occur in the schema texts as ordinary words.
             let others = [
                 "Owns",
                 "Text",

@@ -1,6 +1,6 @@
 //! Errors: unsupported conditions on keys, writes that would make derived rows inconsistent, and errors from the store.
 
-/// The reason why a table could not be read or written.
+/// The error type of this package.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A condition that a key does not support, or a value that is invalid for a key part.
@@ -9,10 +9,10 @@ pub enum Error {
     /// A plain write to a table whose schema declares derived rows, or a plain write that would damage a wide entity or a sequence.
     #[error("{0}")]
     Derived(String),
-    /// An error from the store, with its code, key and rule.
+    /// An error from the store.
     #[error("{0}")]
     Store(#[from] table_core::Error),
 }
 
-/// The result of reading or checking a table.
+/// A `Result` with this package's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,8 +1,8 @@
-//! Infers declarations that match the rows of an existing table.
+//! Inference of declarations that match the rows of an existing table.
 //!
-//! Rows are grouped into kinds by `EntityType` and by the prefixes of their keys. Within a kind, keys are split at literals that all rows share, and at
-//! separators that occur equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces the part byte for byte
-//! in every row. All other parts are strings.
+//! Rows are grouped into kinds by `EntityType` and key prefix. Within a kind, keys are split at literals shared by all rows, and at separators that occur
+//! equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces it byte for byte in every row. All other
+//! parts are strings.
 
 mod key;
 mod kinds;
@@ -23,17 +23,17 @@ pub use properties::Property;
 pub struct Kind {
     /// The name of the struct.
     pub name: String,
-    /// The value of `EntityType`, if all rows of the kind have the same one.
+    /// The `EntityType` of all rows of the kind, if any.
     pub kind: Option<String>,
     /// The pieces of the PartitionKey.
     pub partition_key: Vec<Piece>,
     /// The pieces of the RowKey.
     pub row_key: Vec<Piece>,
-    /// The properties, in the order in which they were first seen.
+    /// The properties, in order of first occurrence.
     pub properties: Vec<Property>,
     /// The number of sampled rows of this kind.
     pub rows: usize,
-    /// Notes about the uncertain parts of the declaration.
+    /// Notes about uncertain parts of the declaration.
     pub notes: Vec<String>,
 }
 
@@ -42,9 +42,9 @@ pub struct Kind {
 pub struct Inference {
     /// The name of the table.
     pub table: String,
-    /// The kinds, in descending order of their number of rows.
+    /// The kinds, most frequent first.
     pub kinds: Vec<Kind>,
-    /// The keys of the rows that match none of the kinds, because too few rows are similar to them.
+    /// The keys of rows that belong to no kind, because too few rows are similar to them.
     pub unexplained: Vec<(String, String)>,
     /// The number of sampled rows.
     pub rows: usize,
@@ -77,7 +77,7 @@ pub fn infer(table: &str, rows: &[TableEntity]) -> Inference {
     Inference { table: table.to_owned(), kinds, unexplained: unexplained.collect(), rows: rows.len() }
 }
 
-/// Groups rows by kind, most frequent kind first. Returns the groups, and the rows that do not belong to a kind.
+/// Groups rows by kind, most frequent kind first. Returns the groups, and the rows that belong to no kind.
 #[must_use]
 pub fn groups(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     kinds::group(rows)
@@ -119,9 +119,9 @@ fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
     Kind { name, kind: group.kind.clone(), partition_key, row_key, properties, rows: rows.len(), notes }
 }
 
-/// Returns a note about a part whose codec is uncertain because it has only a few different values.
+/// Returns a note about a part whose codec is uncertain because the part has only a few distinct values.
 fn doubt(piece: &Piece) -> Option<String> {
-    /// The minimum number of different values for which a matching codec is considered reliable.
+    /// The minimum number of distinct values for a matching codec to be considered reliable.
     const ENOUGH: usize = 5;
     let Piece::Part { field, codec, texts, .. } = piece else { return None };
     let different = texts.iter().collect::<std::collections::HashSet<_>>().len();

@@ -1,4 +1,4 @@
-//! Splits keys into parts, using the stored schemas of a table. Shows the parts to users, and converts conditions on the parts to key ranges.
+//! Key parts by stored schema: splitting keys, showing parts to users, and converting conditions on parts to key ranges.
 
 mod accepted;
 mod codec;
@@ -25,19 +25,19 @@ pub use newest::is_newest_first;
 pub use request::{PartRequest, key_range, key_range_of_sources, parse_range, row_range, source_of};
 pub use split::{Segment, segments};
 
-/// The name of the table that contains the stored schemas of all tables in a store.
+/// The name of the table with the stored schemas of all tables in a store.
 pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 
-/// Reads the stored schemas of a table, one per entity type. The list is empty if no program has ever opened the table with a schema.
+/// Reads the stored schemas of a table, one per entity type. The list is empty if no program has opened the table with a schema.
 ///
 /// # Errors
-/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read a schema.
+/// Any error from the store. `Corrupted` or `FormatTooNew` if a schema is unreadable to this version.
 pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<StoredSchema>> {
     let stored = read_schemas(store, KeyRange::partition(table.folded())).await?;
     stored.into_iter().map(|stored| stored.schema).collect()
 }
 
-/// Reads the stored schemas of all tables, each with the name of its table in lower case.
+/// Reads the stored schemas of all tables, each with its lower-case table name.
 ///
 /// # Errors
 /// Any error from [`schemas`].
@@ -46,11 +46,11 @@ pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSch
     stored.into_iter().map(|stored| Ok((stored.table, stored.schema?))).collect()
 }
 
-/// Reads the stored schemas that can describe rows of a table, each with the name of its table in lower case: the schemas of the table, and the schemas of other
-/// tables that store an index in it.
+/// Reads the stored schemas that can describe rows of a table, each with its lower-case table name: the table's schemas, and those of other tables that store
+/// an index in it.
 ///
 /// # Errors
-/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read such a schema.
+/// Any error from the store. `Corrupted` or `FormatTooNew` if such a schema is unreadable to this version.
 pub async fn schemas_of_rows(
     store: &DynTableStore,
     table: &TableName,
@@ -59,7 +59,7 @@ pub async fn schemas_of_rows(
     stored.map(|stored| Ok((stored.table, stored.schema?))).collect()
 }
 
-/// A stored schema, which this version may be unable to read.
+/// A stored schema, readable or not.
 #[derive(Debug)]
 pub struct Stored {
     /// The name of the schema's table, in lower case.
@@ -68,13 +68,13 @@ pub struct Stored {
     pub entity: String,
     /// The text of the schema.
     pub text: String,
-    /// The parsed schema, or `Corrupted` or `FormatTooNew` if this version cannot read it.
+    /// The parsed schema, or `Corrupted` or `FormatTooNew` if it is unreadable to this version.
     pub schema: Result<StoredSchema>,
 }
 
 impl Stored {
-    /// Returns `true` if the schema can describe rows of a table, because it is a schema of this table or stores an index in it. A schema that this version
-    /// cannot read can also describe the table if a line that this version cannot read contains the name of the table.
+    /// Returns `true` if the schema can describe rows of a table: it is a schema of this table or stores an index in it. An unreadable schema is assumed to do
+    /// so if one of its unreadable lines contains the table's name.
     #[must_use]
     pub fn may_describe(&self, table: &TableName) -> bool {
         let is_name = |word: &str| word.eq_ignore_ascii_case(table.as_str());
@@ -86,7 +86,7 @@ impl Stored {
     }
 }
 
-/// Returns `true` if a line of a schema may contain the name of a table. In a line that this version can read, only the word after `table` is such a name.
+/// Returns `true` if a schema line may name a table. In a readable line, only the word after `table` counts.
 fn may_name(line: &str, is_name: impl Fn(&str) -> bool) -> bool {
     let words: Vec<&str> = line
         .split(|character: char| !character.is_ascii_alphanumeric())
@@ -95,16 +95,16 @@ fn may_name(line: &str, is_name: impl Fn(&str) -> bool) -> bool {
     if is_readable(line) {
         words.windows(2).any(|pair| matches!(pair, ["table", name] if is_name(name)))
     } else {
-        // A line begins with a word of the format. A line about an index then contains the name of the index.
+        // The first word is a keyword. In an index line, the second is the index name.
         let begin = if words.first() == Some(&"index") { 2 } else { 1 };
         words.into_iter().skip(begin).any(is_name)
     }
 }
 
-/// Returns `true` if this version can read a line of a schema.
+/// Returns `true` if this version can read a schema line.
 fn is_readable(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
-    // A line about an index follows the line that declares the index.
+    // Some index lines are valid only after the index is declared.
     let index = match words.as_slice() {
         [] | ["schema", _] => return true,
         ["index", name, ..] => name,
@@ -113,7 +113,7 @@ fn is_readable(line: &str) -> bool {
     format!("schema 1\nentity Any\ntable Any\nindex {index} copies\n{line}\n").parse::<StoredSchema>().is_ok()
 }
 
-/// Reads the stored schemas of all tables, including those that this version cannot read.
+/// Reads the stored schemas of all tables, including those unreadable to this version.
 ///
 /// # Errors
 /// Any error from the store.
@@ -146,16 +146,15 @@ async fn read_schemas(store: &DynTableStore, keys: KeyRange) -> Result<Vec<Store
     }
 }
 
-/// Reads a schema from a row. The row's properties contain the text of the schema in pieces of at most 32,000 characters. Returns `None` if the row does not
-/// contain a schema.
+/// Reads a schema from its row, whose properties contain the text in chunks of at most 32,000 characters. Returns `None` for an internal row.
 ///
 /// # Errors
-/// `Corrupted` or `FormatTooNew` if this version cannot read the schema.
+/// `Corrupted` or `FormatTooNew` if the schema is unreadable to this version.
 pub fn schema_of(row: &table_core::TableEntity) -> Result<Option<StoredSchema>> {
     Ok(text_of(row).map(|text| text.parse::<StoredSchema>()).transpose()?)
 }
 
-/// Returns the text of the schema in a row, or `None` if the row does not contain a schema.
+/// Returns the schema text in a row, or `None` for an internal row.
 fn text_of(row: &table_core::TableEntity) -> Option<String> {
     if row.key().row_key.as_str().starts_with('\u{FFFC}') {
         return None;
@@ -173,7 +172,7 @@ fn text_of(row: &table_core::TableEntity) -> Option<String> {
 pub struct Part {
     /// The name of the part's field or property.
     pub name: String,
-    /// The value as users write it, such as `223` for `000223`.
+    /// The human-readable value, such as `223` for `000223`.
     pub value: String,
 }
 
@@ -191,7 +190,7 @@ pub fn is_field(field: &str, property: &str) -> bool {
     field.replace('_', "").eq_ignore_ascii_case(property)
 }
 
-/// Returns the parts of both keys of an entity, or `None` if the keys do not match this schema.
+/// Returns the parts of an entity's keys, or `None` if they do not match the schema.
 #[must_use]
 pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     let mut parts = split::split(&schema.partition_key, key.partition_key.as_str())?;
@@ -202,13 +201,13 @@ pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     Some(labels.into_iter().zip(parts).map(part).collect())
 }
 
-/// Returns `true` if a string matches the pieces of a key.
+/// Returns `true` if a key matches these pieces.
 #[must_use]
 pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
     split::split(pieces, text).is_some()
 }
 
-/// Returns the parts of a key, each with its source, codec and encoded value, or `None` if the pieces cannot produce this key.
+/// Returns the sources, codecs and encoded values of a key's parts, or `None` if the key does not match these pieces.
 #[must_use]
 pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, String)>> {
     let parts = split::split(pieces, text)?;
@@ -226,7 +225,7 @@ pub fn pattern(pieces: &[StoredPiece]) -> String {
     pieces.iter().map(text).collect()
 }
 
-/// Reads the row with the given key, including all its properties.
+/// Reads the row with the given key and all its properties.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,4 @@
-//! Determines the kind of a row from its key: an entity, an index row, or an internal row of the library.
+//! Kinds of rows, determined by key: entities, index rows, and the library's internal rows.
 
 use table_core::limits::SELECT_NAMES;
 use table_core::query::{KeyRange, Select, TextRange};
@@ -43,7 +43,7 @@ impl PartialEq for Kind<'_> {
 }
 
 impl Kind<'_> {
-    /// Returns the name of the kind. Names are unique within a table.
+    /// Returns the name of the kind. Kind names are unique within a table.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -69,9 +69,9 @@ impl Kind<'_> {
 
 /// Classifies a row of `table`. `schemas` are the schemas of all tables in the store.
 ///
-/// Of the schemas that match the keys, the schema whose kind is the row's `EntityType` is chosen, and otherwise a schema without a kind or an index. Of several
-/// such schemas, the schema with the most literal characters is chosen. A row with the keys of a schema with a kind, but with another `EntityType`, is
-/// `Unknown`, unless an index or a schema that declares `EntityType` as a property matches it.
+/// Among the schemas matching the keys, the schema whose kind is the row's `EntityType` is preferred, then schemas without a kind and indexes. Ties are
+/// resolved by the number of literal characters. A row that matches the keys of a schema with a kind but has a different `EntityType` is `Unknown`, unless an
+/// index or a schema that declares `EntityType` as a property also matches it.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -91,20 +91,20 @@ pub fn of<'a>(table: &str, row: &'a TableEntity, schemas: &'a [(String, StoredSc
     Kinds::new(table, schemas).of(row)
 }
 
-/// The kinds of rows in a table, for classifying many rows.
+/// A classifier for many rows of a table.
 #[derive(Clone, Debug)]
 pub struct Kinds<'a> {
     patterns: Patterns<Kind<'a>>,
 }
 
 impl<'a> Kinds<'a> {
-    /// Collects the kinds of rows that the schemas of all tables in the store declare for `table`.
+    /// Collects the kinds of rows declared for `table` by the schemas of all tables in the store.
     #[must_use]
     pub fn new(table: &str, schemas: &'a [(String, StoredSchema)]) -> Self {
         Self { patterns: patterns(table, schemas, |kind| kind) }
     }
 
-    /// Classifies a row of the table in the same way as [`of`].
+    /// Classifies a row of the table like [`of`].
     #[must_use]
     pub fn of<'r>(&self, row: &'r TableEntity) -> Kind<'r>
     where
@@ -122,8 +122,8 @@ impl<'a> Kinds<'a> {
         self.patterns.of_keys(partition_key, row_key, entity_type).copied().unwrap_or(Kind::Unknown)
     }
 
-    /// Returns a selection of the properties in `shown` and of the property that [`of`](Self::of) reads. Returns `shown` if no kind has an `EntityType`, or if
-    /// a query cannot select another property.
+    /// Adds the property read by [`of`](Self::of) to the properties in `shown`. Returns `shown` unchanged if no kind has an `EntityType`, or if a query cannot
+    /// select one more property.
     ///
     /// ```
     /// use table_core::query::Select;
@@ -148,7 +148,7 @@ impl<'a> Kinds<'a> {
     }
 }
 
-/// Returns the patterns of the keys in a table, each with the value that `describe` returns for its kind. `schemas` are the schemas of all tables in the store.
+/// Returns a table's key patterns, each with the value returned by `describe` for its kind. `schemas` are the schemas of all tables in the store.
 ///
 /// See [`Patterns`] for an example.
 pub fn patterns<'a, T>(
@@ -168,7 +168,7 @@ pub fn patterns<'a, T>(
     Patterns::new(of_table(table, schemas).filter_map(pattern).collect())
 }
 
-/// Returns the values of `EntityType` in the entities of a type.
+/// Returns the `EntityType` values of a type's entities.
 fn entity_type_of(schema: &StoredSchema) -> EntityType {
     match &schema.kind {
         Some(kind) => EntityType::Only(kind.clone()),
@@ -177,7 +177,7 @@ fn entity_type_of(schema: &StoredSchema) -> EntityType {
     }
 }
 
-/// Returns the kinds of rows that the store's schemas declare for a table: entities first, then index rows.
+/// Returns the kinds of rows declared for a table by the store's schemas: for each schema, its entities, then its index rows.
 pub fn of_table<'a>(table: &str, schemas: &'a [(String, StoredSchema)]) -> impl Iterator<Item = Kind<'a>> {
     let folded = table.to_ascii_lowercase();
     schemas.iter().flat_map(move |(of, schema)| {
@@ -191,7 +191,7 @@ pub fn of_table<'a>(table: &str, schemas: &'a [(String, StoredSchema)]) -> impl 
     })
 }
 
-/// Returns the segments of both keys, or `None` if the keys do not match the kind. The name of a part is its [label](keys::labels).
+/// Returns the segments of both keys, or `None` if the keys do not match the kind. Parts are named by [label](keys::labels).
 #[must_use]
 pub fn segments(kind: &Kind<'_>, key: &EntityKey) -> Option<(Vec<Segment>, Vec<Segment>)> {
     let (partition_pieces, row_pieces) = kind.pieces()?;
@@ -207,7 +207,7 @@ pub fn segments(kind: &Kind<'_>, key: &EntityKey) -> Option<(Vec<Segment>, Vec<S
     Some((partition_key, row_key))
 }
 
-/// Returns the key parts of a row of this kind, or an empty list if the key does not match the kind.
+/// Returns the key parts of a row of this kind. The list is empty if the key does not match the kind.
 #[must_use]
 pub fn parts(kind: &Kind<'_>, key: &EntityKey) -> Vec<Part> {
     let Some((partition_key, row_key)) = segments(kind, key) else { return Vec::new() };
@@ -225,11 +225,11 @@ pub struct IndexRow<'a> {
     pub index: &'a StoredIndex,
     /// The name of the table that contains the row.
     pub table: &'a str,
-    /// The row's key, or a key range if a part of the key cannot be computed.
+    /// The row's key, or a key range if a key part cannot be computed.
     pub keys: KeyRange,
 }
 
-/// Returns the locations of an entity's index rows. An index is omitted if the entity lacks a value for a part of the index's key.
+/// Returns the locations of an entity's index rows. An index is omitted if the entity has no value for a part of the index key.
 #[must_use]
 pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<IndexRow<'a>> {
     let key = entity.key();
@@ -267,7 +267,7 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
     schema.indexes.iter().filter_map(row).collect()
 }
 
-/// Returns the key of the entity that an index row was copied from. Returns `None` if the row is a list of keys, or lacks a part of the entity's key.
+/// Returns the key of the entity that an index row was copied from, or `None` if the row is a list of keys or does not contain all parts of the entity's key.
 #[must_use]
 pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
     let partition_key = index.partition_key.as_ref().unwrap_or(&schema.partition_key);
@@ -285,7 +285,7 @@ pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> O
     EntityKey::new(partition_key, row_key).ok()
 }
 
-/// The parts of both keys of a row, each with its source, codec and encoded value.
+/// The parts of a row's keys, each with its source, codec and encoded value.
 struct KeyParts(Vec<(Source, String, String)>);
 
 impl KeyParts {
@@ -293,7 +293,7 @@ impl KeyParts {
         Self(keys.iter().flat_map(|(pieces, text)| keys::parts(pieces, text).unwrap_or_default()).collect())
     }
 
-    /// Returns `true` if either key contains a part of the same field as `piece`.
+    /// Returns `true` if the keys contain a part of the same field as `piece`.
     fn has(&self, piece: &StoredPiece) -> bool {
         self.0.iter().any(|(source, ..)| keys::name_of(source) == name_of(piece))
     }
@@ -309,7 +309,7 @@ impl KeyParts {
         self.0.iter().find(is_same).map(|(.., text)| text.clone())
     }
 
-    /// Returns the value of the field of `piece`, in the format that users read, if a key part determines it.
+    /// Returns the human-readable value of the field of `piece`, if a key part determines it.
     fn value(&self, piece: &StoredPiece) -> Option<String> {
         let determines = |(source, codec, _): &&(Source, String, String)| {
             keys::name_of(source) == name_of(piece) && !keys::is_derived(codec)
@@ -318,14 +318,14 @@ impl KeyParts {
     }
 }
 
-/// Returns the encoding of a value. Returns `None` if the part cannot have the value, or if only the program can compute the encoding.
+/// Encodes a value. Returns `None` if the part cannot have the value, or if only the program can compute the encoding.
 fn encoded(piece: &StoredPiece, value: Option<String>) -> Option<String> {
     let StoredPiece::Part { codec, .. } = piece else { return None };
     let value = value.filter(|_| !keys::is_derived(codec))?;
     keys::row_range(std::slice::from_ref(piece), |_| Some(&value)).single().map(str::to_owned)
 }
 
-/// Returns the encoded value of a part that the index row's key lacks, from the row's property. The property stores the part in encoded form.
+/// Returns the encoded value of a part that is missing from the index row's key, from the property that stores it in encoded form.
 fn stored(piece: &StoredPiece, text: String) -> Option<String> {
     let StoredPiece::Part { codec, form, .. } = piece else { return None };
     let fits = (form.min..=form.max).contains(&text.encode_utf16().count())

@@ -1,4 +1,4 @@
-//! JSON Lines: one entity per line, in the service's JSON format with type annotations. Every value is preserved.
+//! JSON Lines: one entity per line, in the service's JSON format. Type annotations preserve every value.
 //!
 //! ```
 //! use table_core::TableEntity;
@@ -17,7 +17,7 @@ use table_core::TableEntity;
 
 use crate::record::{FileError, Record, Rejected, Result};
 
-/// The maximum size of one line, in bytes. It is far larger than any entity, and bounds memory use.
+/// The maximum size of one line, in bytes. It bounds memory use and is far larger than any entity.
 const LINE: u64 = 16 << 20;
 
 /// Writes one entity as a line.
@@ -29,7 +29,7 @@ pub fn write(out: &mut dyn Write, entity: &TableEntity) -> Result<()> {
     Ok(out.write_all(b"\n")?)
 }
 
-/// An iterator over the records in a JSON Lines file. It skips blank lines.
+/// An iterator over the records of a JSON Lines file. Blank lines are skipped.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct LineReader<R: BufRead> {
     input: R,
@@ -48,7 +48,7 @@ impl<R: BufRead> LineReader<R> {
         self.line
     }
 
-    /// Skips the rest of a line that is longer than the limit.
+    /// Skips the rest of an overlong line, and returns its rejection.
     fn skip_line(&mut self) -> Result<Record> {
         loop {
             let found = self.input.fill_buf()?;

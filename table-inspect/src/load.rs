@@ -1,4 +1,4 @@
-//! Partition load: the number of requests to each partition of a store, counted in bounded memory.
+//! Partition load: request counts per partition, in bounded memory.
 
 mod ring;
 mod sketch;
@@ -14,11 +14,11 @@ use sketch::Sketch;
 pub use sketch::{BusyPartition, COUNTED, HOUR, MINUTE};
 pub use store::CountingStore;
 
-/// The request counts of a store's busiest partitions. Clones share the counts.
+/// Request counts of a store's busiest partitions. Clones share the counts.
 ///
-/// At most [`COUNTED`] partitions are counted. The "Space-Saving" algorithm selects them by weight. The weights are halved every ten minutes. A partition that
-/// receives more than one in [`COUNTED`] of the recent requests is always counted. A partition's counts start when it is selected and are exact from then on,
-/// so they are never too high.
+/// At most [`COUNTED`] partitions are counted, selected by the "Space-Saving" algorithm with weights halved every ten minutes. A partition that receives more
+/// than one in [`COUNTED`] of the recent requests is always counted. A partition's counts start when it is selected and are exact from then on, so they are
+/// never too high.
 ///
 /// ```
 /// use table_inspect::load::PartitionLoad;
@@ -45,13 +45,13 @@ impl PartitionLoad {
         Self { clock, sketch: Arc::default() }
     }
 
-    /// Counts one request to a partition. Table names are compared case-sensitively, so pass them in lower case.
+    /// Counts one request to a partition. Table names are case-sensitive here, so pass them in lower case.
     pub fn record(&self, table: &str, partition_key: &str) {
         let now = self.clock.now();
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).record(table, partition_key, now);
     }
 
-    /// Returns the counted partitions that received requests in the last hour, in descending order of recent load.
+    /// Returns the counted partitions with requests in the last hour, in descending order of recent load.
     #[must_use]
     pub fn busiest(&self) -> Vec<BusyPartition> {
         let now = self.clock.now();
@@ -80,7 +80,7 @@ impl Default for PartitionLoad {
 }
 
 impl fmt::Debug for PartitionLoad {
-    /// Formats the counts without the keys, because keys are user data.
+    /// Omits counts and keys, because keys are user data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PartitionLoad").finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! Classifies the rows of a table by the patterns of their keys.
+//! Classification of rows by key pattern.
 
 use std::cmp::Reverse;
 
@@ -10,13 +10,13 @@ use crate::error::Result;
 use crate::keys;
 use crate::reserved::RESERVED;
 
-/// The patterns of a table's keys, each with a value of type `T` that describes the rows with such keys. [`kind::patterns`](crate::kind::patterns) creates them.
+/// A table's key patterns, each with a value of type `T` that describes matching rows. Created by [`kind::patterns`](crate::kind::patterns).
 ///
-/// Of the patterns that match the keys of a row, the pattern of the type whose kind is the `EntityType` of the row is chosen, and otherwise a pattern of a type
-/// without a kind. Of several such patterns, the pattern with the most literal characters is chosen. Internal rows match no pattern.
+/// Among the patterns matching a row's keys, the pattern of the type whose kind is the row's `EntityType` is preferred, then patterns of types without a kind.
+/// Ties are resolved by the number of literal characters. Internal rows match no pattern.
 ///
-/// A row with the keys of a type with a kind, but with another `EntityType`, belongs to an unknown type. A type without a kind does not take it, unless this
-/// type declares `EntityType` as a property.
+/// A row that matches the pattern of a type with a kind but has a different `EntityType` belongs to an unknown type. It then matches a type without a kind only
+/// if that type declares `EntityType` as a property.
 ///
 /// ```
 /// use table_core::query::EntityRef;
@@ -36,11 +36,11 @@ use crate::reserved::RESERVED;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Patterns<T> {
-    /// The patterns, in descending order of the number of literal characters.
+    /// The patterns, in descending order of literal characters.
     all: Vec<Pattern<T>>,
 }
 
-/// The keys of one kind of row.
+/// The key pattern of one kind of row.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern<T> {
     pub(crate) partition_key: Vec<StoredPiece>,
@@ -49,29 +49,29 @@ pub(crate) struct Pattern<T> {
     pub(crate) value: T,
 }
 
-/// The values of `EntityType` in the rows of one kind.
+/// The `EntityType` values of one kind of row.
 #[derive(Clone, Debug)]
 pub(crate) enum EntityType {
     /// The rows have this `EntityType`.
     Only(String),
     /// The rows have any `EntityType`, or none.
     Any,
-    /// The rows have no `EntityType`, or an `EntityType` that does not distinguish types, because no type with a kind has their keys.
+    /// The rows have no `EntityType`, or one that does not distinguish types, because their keys match no type with a kind.
     ///
-    /// A stored schema does not tell whether its type collects properties such as `EntityType` in a `rest` field. In a set, such a type has other keys than the
-    /// types with a kind.
+    /// A type may collect properties such as `EntityType` in a `rest` field, which its stored schema does not show. In a set, the keys of such a type differ
+    /// from those of types with a kind.
     None,
 }
 
 impl<T> Patterns<T> {
-    /// Creates a classifier. Of two patterns with the same number of literal characters, the first one is chosen.
+    /// Creates a classifier. Among patterns with equally many literal characters, the first takes precedence.
     pub(crate) fn new(mut all: Vec<Pattern<T>>) -> Self {
         all.sort_by_key(|pattern| Reverse(pattern.literal_length()));
         Self { all }
     }
 
-    /// Returns the value of the pattern that a row matches, or `None` if the row matches no pattern. If
-    /// [`need_entity_type`](Self::need_entity_type) returns `true`, `row` must contain the `EntityType` that it has in the store, if any.
+    /// Returns the value of the pattern matched by a row, or `None` if the row matches no pattern. If [`need_entity_type`](Self::need_entity_type) returns
+    /// `true`, `row` must include its stored `EntityType`, if any.
     ///
     /// # Errors
     /// `Corrupted` if the row cannot be read.
@@ -79,7 +79,7 @@ impl<T> Patterns<T> {
         Ok(self.of_keys(row.partition_key, row.row_key, entity_type(row)?))
     }
 
-    /// Returns the value of the pattern that a row with these keys and this `EntityType` matches.
+    /// Returns the value of the pattern matched by a row with these keys and this `EntityType`.
     pub(crate) fn of_keys(
         &self,
         partition_key: &str,
@@ -106,8 +106,8 @@ impl<T> Patterns<T> {
         self.all.iter().find(matches).map(|pattern| &pattern.value)
     }
 
-    /// Returns the value of the pattern that a wide entity with these keys matches. `entity_type` is the `EntityType` of a part. Only the first part contains the
-    /// `EntityType`, so a part without it also matches the pattern of a type with a kind, if the keys match no other pattern.
+    /// Returns the value of the pattern matched by a wide entity with these keys. `entity_type` is the `EntityType` of a part. Only the first part has it, so a
+    /// part without it also matches a type with a kind if the keys match no other pattern.
     pub(crate) fn of_whole(
         &self,
         partition_key: &str,
@@ -119,7 +119,7 @@ impl<T> Patterns<T> {
         self.of_keys(partition_key, row_key, entity_type).or_else(|| kinds().find_map(of_kind))
     }
 
-    /// Returns `true` if the pattern of a row can depend on its `EntityType`.
+    /// Returns `true` if a row's pattern can depend on its `EntityType`.
     #[must_use]
     pub fn need_entity_type(&self) -> bool {
         self.all.iter().any(|pattern| pattern.kind().is_some())
@@ -127,7 +127,7 @@ impl<T> Patterns<T> {
 }
 
 impl<T> Pattern<T> {
-    /// Returns the `EntityType` that the rows must have, or `None` if they need not have one.
+    /// Returns the required `EntityType` of the rows, if any.
     fn kind(&self) -> Option<&str> {
         match &self.entity_type {
             EntityType::Only(kind) => Some(kind),
@@ -144,7 +144,7 @@ impl<T> Pattern<T> {
     }
 }
 
-/// Returns the `EntityType` of a row, or `None` if it has none. An `EntityType` that is not a string equals no kind, as does an empty string, which represents it.
+/// Returns a row's `EntityType`, or `None` if it has none. An `EntityType` that is not a string is returned as an empty string, which equals no kind.
 ///
 /// # Errors
 /// `Corrupted` if the row cannot be read.
@@ -163,7 +163,7 @@ mod tests {
     use crate::kind::{self, Kind};
     use crate::type_selection::TypeSelection;
 
-    /// Returns the name of the kind of a row with this RowKey and `EntityType`. Selections of each type must agree with it.
+    /// Returns the kind of a row with this RowKey and `EntityType`, after checking that the selections of all types agree with it.
     fn kind_of(schemas: &[(String, StoredSchema)], row_key: &str, entity_type: Option<&str>) -> String {
         let row = TableEntity::new("Sales", row_key).unwrap();
         let row = match entity_type {
@@ -206,7 +206,7 @@ mod tests {
             ] {
                 assert_eq!(kind_of(&schemas, "empid_001", entity_type), expected, "{entity_type:?}");
             }
-            // A type whose keys no type with a kind has may collect `EntityType` in a `rest` field.
+            // A type whose keys differ from those of all types with a kind may collect `EntityType` in a `rest` field.
             assert_eq!(kind_of(&schemas, "x", Some("Robot")), "Any");
         }
         let declaring = schema("Employee", "property EntityType Edm.String optional\n");

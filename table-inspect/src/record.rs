@@ -1,21 +1,21 @@
-//! Records in a file: entities, or lines without a valid entity.
+//! Records of a file: entities, or the errors of invalid records.
 
 use std::fmt;
 use std::io;
 
 use table_core::TableEntity;
 
-/// A record in a file: an entity, or the reason why it is not a valid entity.
+/// A record of a file: an entity, or the error of an invalid record.
 pub type Record = Result<TableEntity, Rejected>;
 
-/// A record that cannot be written to a table.
+/// The error of an invalid record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
     /// The line in the file, counted from 1, or 0 if the source has no lines.
     pub line: u64,
     /// The column, counted from 1, or 0 for the entire record.
     pub column: usize,
-    /// The cause, with advice on how to correct it.
+    /// The cause, with advice.
     pub reason: String,
 }
 
@@ -32,10 +32,10 @@ impl fmt::Display for Rejected {
     }
 }
 
-/// An error that ends the reading or writing of a file.
+/// An error that aborts reading or writing a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file, or an entity to write to it, does not have the required format. The message contains the cause and a remedy.
+    /// The file, or an entity to write to it, is not in the required format. The message contains the cause and a remedy.
     #[error("{0}")]
     Refused(String),
     /// The input or the output failed.

@@ -1,4 +1,4 @@
-//! Selects the entities of one type in a table by conditions on their key parts.
+//! `TypeSelection`: entities of one type, selected by conditions on their key parts.
 
 use table_core::query::{EntityRef, KeyRange, Rows, Select};
 use table_core::schema::{ENTITY_TYPE, StoredSchema};
@@ -9,9 +9,9 @@ use crate::keys::{PartConditions, PartRequest};
 use crate::kind::{self, Kind};
 use crate::patterns::{Patterns, entity_type};
 
-/// The entities of one type in a table that satisfy conditions on their key parts.
+/// A selection of the entities of one type in a table, by conditions on their key parts.
 ///
-/// A row belongs to the type if [`kind::of`] returns the type. The parts of a wide entity also belong to the entity's type.
+/// A row belongs to the type if [`kind::of`] returns the type. Parts of a wide entity belong to the entity's type.
 ///
 /// ```
 /// use table_core::schema::StoredSchema;
@@ -28,18 +28,19 @@ use crate::patterns::{Patterns, entity_type};
 /// ```
 #[derive(Clone, Debug)]
 pub struct TypeSelection {
-    /// The patterns of the table's keys, each with `true` if it belongs to the selected type.
+    /// The table's key patterns, with `true` for the selected type.
     patterns: Patterns<bool>,
     schema: StoredSchema,
     conditions: PartConditions,
 }
 
 impl TypeSelection {
-    /// Selects the entities of the type `entity`, or of the only type in the table. `schemas` are the stored schemas of all tables. The case of the type's name
-    /// is ignored unless the name would then be ambiguous.
+    /// Selects the entities of the type `entity`, or of the only type in the table. `schemas` are the stored schemas of all tables. If no type has exactly the
+    /// name `entity`, its case is ignored.
     ///
     /// # Errors
-    /// `Condition` if no schema is stored for the table or the type, if several types match, or if [`key_range`](crate::keys::key_range) rejects the conditions.
+    /// `Condition` if no schema is stored for the table or the type, if more than one type matches, or if [`key_range`](crate::keys::key_range) rejects the
+    /// conditions.
     pub fn new(
         table: &str,
         schemas: &[(String, StoredSchema)],
@@ -58,16 +59,16 @@ impl TypeSelection {
         &self.schema
     }
 
-    /// Returns a range that contains the keys of all selected entities. It may also contain other keys.
+    /// Returns a key range that covers all selected entities. It may also contain other keys.
     #[must_use]
     pub const fn keys(&self) -> &KeyRange {
         self.conditions.keys()
     }
 
-    /// The properties that [`contains`](Self::contains) reads from a row.
+    /// The properties read by [`contains`](Self::contains).
     pub const PROPERTIES: [&'static str; 2] = [ENTITY_TYPE, WidePart::WRITE_ID];
 
-    /// Returns a selection of the properties `shown` and of the [`PROPERTIES`](Self::PROPERTIES), which [`of_page`](Self::of_page) needs.
+    /// Extends the properties in `shown` by the [`PROPERTIES`](Self::PROPERTIES) required by [`of_page`](Self::of_page).
     #[must_use]
     pub fn request(shown: &Select) -> Select {
         match shown {
@@ -78,8 +79,8 @@ impl TypeSelection {
         }
     }
 
-    /// Returns the rows of a page that are selected, with the properties in `shown`. The page must have been requested with the properties that
-    /// [`request`](Self::request) returns.
+    /// Returns the selected rows of a page, with the properties in `shown`. The page must have been read with the properties returned by
+    /// [`request`](Self::request).
     ///
     /// # Errors
     /// `Corrupted` if a row cannot be read.
@@ -93,7 +94,7 @@ impl TypeSelection {
         Ok(selected)
     }
 
-    /// Returns `true` if a row is selected. `row` must contain those of the [`PROPERTIES`](Self::PROPERTIES) that it has in the store.
+    /// Returns `true` if a row is selected. `row` must include its stored [`PROPERTIES`](Self::PROPERTIES).
     ///
     /// # Errors
     /// `Corrupted` if the row cannot be read.

@@ -1,11 +1,11 @@
-//! Converts values to strings for tables and CSV, and strings from CSV and command lines to values.
+//! Conversion between values and text, for tables, CSV and command lines.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
 use table_core::{EdmType, TableEntity, Value};
 
-/// Converts a value to a string that [`read`] converts back to the same value.
+/// Formats a value as text that [`read`] parses to the same value.
 ///
 /// ```
 /// use table_core::{EdmType, Value};
@@ -33,10 +33,10 @@ pub fn show(value: &Value) -> String {
     }
 }
 
-/// Parses a value of the given type.
+/// Parses text as a value of the given type.
 ///
 /// # Errors
-/// The expected format, for use in a message, if the text does not have this format.
+/// A description of the expected format, for use in a message, if the text does not match it.
 pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     Ok(match edm {
         EdmType::String => Value::String(text.to_owned()),
@@ -58,11 +58,11 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     })
 }
 
-/// Guesses the type of a string without a declared type: an integer, a number, a Boolean, an instant or a GUID, or else a string.
+/// Guesses the type of text without a declared type: an integer, a Double, a Boolean, an instant or a GUID, or else a string.
 ///
-/// A type is guessed only if the value that a store keeps is shown as the same text. Therefore, a phone number with `+`, a code such as `1E5`, `007` or
-/// `75-05-8`, a hash of 32 digits, and an instant in nanoseconds or before the year 1601 remain strings. Two exceptions apply: a fraction may end in zeros, and
-/// an instant may have an offset, be a date, or be a date and a time.
+/// A type is guessed only if the value, once stored, is shown as the same text. Therefore, a phone number with `+`, a code such as `1E5`, `007` or `75-05-8`, a
+/// hash of 32 digits, and an instant in nanoseconds or before the year 1601 remain strings. Three exceptions apply: a fraction may end in zeros; an instant may
+/// have an offset, or be a date with or without a time; case is ignored in Booleans and GUIDs.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =
@@ -81,7 +81,7 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns the value that a store keeps for a property, or `None` if a property cannot have the value.
+/// Returns the value as stored in a property, or `None` if a property cannot have it.
 fn stored(value: Value) -> Option<Value> {
     const NAME: &str = "Value";
     let row = TableEntity::new("", "").ok()?.with(NAME, value).to_row().ok()?;
@@ -89,8 +89,8 @@ fn stored(value: Value) -> Option<Value> {
     Some(kept.to_owned())
 }
 
-/// Returns `true` if the text is an RFC 3339 instant, a date, or a date and a time, and formatting the instant in the same form gives the same text. chrono also
-/// accepts blanks, signs, numbers with fewer digits, such as `75-05-8`, and more digits of a fraction than it keeps.
+/// Returns `true` if the text is an RFC 3339 instant, a date, or a date and a time, and formatting the instant in the same form yields the same text. chrono
+/// also accepts blanks, signs, numbers with missing digits, such as `75-05-8`, and more fractional digits than it keeps.
 fn is_written(instant: &DateTime<Utc>, text: &str) -> bool {
     let local = |at: NaiveDateTime, text: &str| {
         let text = if text.contains('.') { without_zeros(text) } else { text };
@@ -111,7 +111,7 @@ fn without_zeros(fraction: &str) -> &str {
     fraction.trim_end_matches('0').trim_end_matches('.')
 }
 
-/// Returns the type with the given name. The prefix `Edm.` is optional, and case is ignored.
+/// Returns the type with the given name, ignoring case. The prefix `Edm.` is optional.
 #[must_use]
 pub fn type_of(name: &str) -> Option<EdmType> {
     EdmType::ALL.into_iter().find(|edm| {
@@ -120,7 +120,7 @@ pub fn type_of(name: &str) -> Option<EdmType> {
     })
 }
 
-/// Parses a number, or one of the names that [`show`] writes. Other names, such as `inf`, and numbers that exceed 64 bits are not accepted, as in JSON.
+/// Parses a number, or one of the names written by [`show`]. As in JSON, other names, such as `inf`, and numbers beyond the range of a Double are rejected.
 fn double(text: &str) -> Option<f64> {
     match text {
         "NaN" => Some(f64::NAN),
@@ -130,7 +130,7 @@ fn double(text: &str) -> Option<f64> {
     }
 }
 
-/// Parses an instant. Without an offset, the time zone is UTC. A date is treated as midnight UTC.
+/// Parses an instant. A missing offset means UTC, and a date means midnight UTC.
 fn instant(text: &str) -> Option<DateTime<Utc>> {
     let with_offset = DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.to_utc());
     let without = || text.parse::<NaiveDateTime>().ok().map(|instant| instant.and_utc());
@@ -202,7 +202,7 @@ mod tests {
         assert!(matches!(read(EdmType::Double, "NaN"), Ok(Value::Double(number)) if number.is_nan()));
     }
 
-    /// Returns a text in the form of an instant, with its value if the row of an entity can contain exactly this value.
+    /// Generates texts that look like an instant, with the value if an entity can store it exactly.
     fn any_instant() -> impl Strategy<Value = (String, Option<DateTime<Utc>>)> {
         let year = prop_oneof![3 => 1590..1610_i32, 1 => 0..10_000_i32];
         let clock = (0..24_u32, 0..60_u32, prop_oneof![9 => 0..60_u32, 1 => 60..61_u32]);

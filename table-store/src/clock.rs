@@ -1,4 +1,4 @@
-//! A clock that tests can replace.
+//! `Clock`: the source of time, replaceable in tests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Creates a clock from a closure that returns [`ticks`]. The clock does not measure [elapsed](Self::elapsed) time.
+    /// Creates a clock from a closure that returns [`ticks`]. The clock does not provide [elapsed](Self::elapsed) time.
     pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self { now: Arc::new(now), elapsed: None }
     }
 
-    /// Adds a source of elapsed time, which must advance at a constant rate, even when the current time is corrected.
+    /// Adds a source of elapsed time, which must be monotonic, even when the wall clock is adjusted.
     ///
     /// ```
     /// use std::time::Duration;
@@ -45,7 +45,7 @@ impl Clock {
         self
     }
 
-    /// Returns the time since a fixed instant, or `None` if the clock does not measure elapsed time. Elapsed time never jumps, unlike the current time.
+    /// Returns the time since a fixed instant, or `None` if the clock does not provide elapsed time. Unlike the current time, elapsed time never jumps.
     #[must_use]
     pub fn elapsed(&self) -> Option<Duration> {
         self.elapsed.as_ref().map(|elapsed| elapsed())
@@ -82,7 +82,7 @@ impl Clock {
 }
 
 impl Default for Clock {
-    /// Returns the system clock, which measures elapsed time with a monotonic clock.
+    /// Returns the system clock, with elapsed time from a monotonic clock.
     fn default() -> Self {
         let start = Instant::now();
         Self::of_instants(Utc::now).with_elapsed(move || start.elapsed())

@@ -31,10 +31,10 @@ pub use table_derive::Fault;
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The reason why an operation failed: an [`ErrorCode`], the violated rule, and the table, key and operation.
+/// The error type of every store: an [`ErrorCode`], a message, the violated rule, and the affected table, key and operation.
 ///
-/// Cloning is cheap. To handle errors, use the predicates, such as [`is_not_found`](Error::is_not_found), or [`code`](Error::code). The text is for
-/// human readers and may change.
+/// Cloning is cheap. To handle an error, test it with a predicate such as [`is_not_found`](Error::is_not_found), or match on [`code`](Error::code). The message
+/// is for humans and may change.
 ///
 /// ```
 /// use table_core::{Error, ErrorCode};
@@ -50,7 +50,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     code: ErrorCode,
     fault: Arc<dyn Fault>,
-    /// The text before the message, such as the name of the property.
+    /// Text printed before the message, such as the property name.
     context: String,
     rule: Option<&'static str>,
     table: Option<String>,
@@ -60,13 +60,13 @@ struct Inner {
 }
 
 impl Error {
-    /// Creates an error from a code and a message. The message states the problem and its solution, in lower case and without a full stop. For a module with
-    /// several errors, define an enum that derives [`Fault`] instead.
+    /// Creates an error from a code and a message. The message states the problem and its solution, in lower case and without a full stop. A module with
+    /// several errors should define an enum that derives [`Fault`] instead.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::of(Plain { code, message: message.into() })
     }
 
-    /// Creates an error from a fault, with the fault's text, source, code and rule.
+    /// Converts a fault into an error, taking its message, source, code and rule.
     #[cold]
     pub fn of(fault: impl Fault) -> Self {
         let (code, rule) = fault.code_and_rule();
@@ -105,19 +105,19 @@ impl Error {
         self.edit(|inner| inner.key = Some((partition_key.into(), row_key.into())))
     }
 
-    /// Prefixes the message with the name of the property.
+    /// Prefixes the message with a property name.
     #[must_use]
     pub fn with_property(self, name: &str) -> Self {
         self.edit(|inner| inner.context.insert_str(0, &format!("property `{}`: ", quoted(name))))
     }
 
-    /// Prefixes the message with text, such as the action that failed and the name of its queue.
+    /// Prefixes the message with context, such as the failed action and the queue name.
     #[must_use]
     pub fn with_context(self, what: &str) -> Self {
         self.edit(|inner| inner.context.insert_str(0, &format!("{what}: ")))
     }
 
-    /// Adds the zero-based position of the failed operation in its transaction (IMP-3, EGT-34).
+    /// Adds the zero-based index of the failed operation within its transaction (IMP-3, EGT-34).
     #[must_use]
     pub fn with_operation(self, index: usize) -> Self {
         self.edit(|inner| inner.operation = Some(index))
@@ -129,14 +129,14 @@ impl Error {
         self.edit(|inner| inner.source = Some(Arc::new(source)))
     }
 
-    /// Returns the code. It is the service's own code if the service has one for this error (ERR-3).
+    /// Returns the code. If the service defines a code for this error, the code is the service's (ERR-3).
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.0.code
     }
 
-    /// Returns only the message, without the error's code, rule, table, key or operation. A very long message (usually one of more than 1,000 characters) is
-    /// shortened in the middle.
+    /// Returns only the message, without the error's code, rule, table, key or operation. The middle of a very long message (usually over 1,000 characters) is
+    /// omitted.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -167,7 +167,7 @@ impl Error {
         self.0.key.as_ref().map(|(partition_key, row_key)| (partition_key.as_str(), row_key.as_str()))
     }
 
-    /// Returns the zero-based position of the failed operation in its transaction, if known (IMP-3).
+    /// Returns the zero-based index of the failed operation within its transaction, if known (IMP-3).
     #[must_use]
     pub fn operation(&self) -> Option<usize> {
         self.0.operation
@@ -191,14 +191,14 @@ impl Error {
         matches!(self.0.code, ErrorCode::EntityAlreadyExists | ErrorCode::TableAlreadyExists)
     }
 
-    /// Returns `true` if the `ETag` of the request is not current (412). Read the entity again and retry (CON-3).
+    /// Returns `true` if the request's `ETag` is stale (412). Read the entity again and retry (CON-3).
     #[must_use]
     pub fn is_precondition_failed(&self) -> bool {
         self.0.code.status() == 412
     }
 
-    /// Returns `true` if the condition of a write no longer holds because of another writer: the entity already exists, was deleted, or has a
-    /// different version. Read the entity again and retry (CON-3). A missing table is not a conflict.
+    /// Returns `true` if a conditional write lost a race with another writer: the entity already exists, was deleted, or has a different version. Read the
+    /// entity again and retry (CON-3). A missing table is not a conflict.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -228,11 +228,11 @@ impl Error {
         matches!(self.0.code.status(), 400 | 413 | 501)
     }
 
-    /// Returns `true` if the outcome of a write is unknown (CON-11). Read the entities before you retry.
-    /// [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the operations if the backend recorded them.
+    /// Returns `true` if the outcome of a write is unknown (CON-11). Read the entities before you retry. If the backend recorded the operations,
+    /// [`AmbiguousWrite`](crate::store::AmbiguousWrite) returns them.
     ///
-    /// A write that was interrupted by an engine failure is also ambiguous: it was not acknowledged, but may be in the journal when the engine's folder is
-    /// opened again. The function also returns `true` for a read that failed with `EnginePoisoned`, although the read changed nothing.
+    /// A write interrupted by an engine failure is also ambiguous: it was not acknowledged, but may be in the journal when the folder is reopened. The function
+    /// also returns `true` for a read that failed with `EnginePoisoned`, although the read changed nothing.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -246,8 +246,8 @@ impl Error {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
     }
 
-    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). If that attempt was rejected, its error describes the state at
-    /// that time, which may have been caused by an earlier attempt at the same write.
+    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). If that attempt was rejected, its error may be caused by the
+    /// write itself: an earlier attempt may have been applied.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -260,7 +260,7 @@ impl Error {
     #[must_use]
     pub fn last_response(&self) -> Option<&Self> {
         let first = self.source().filter(|_| self.is_ambiguous());
-        // The innermost source is the response. The errors that wrap it only add context.
+        // The innermost `Error` among the sources is the response. The errors that wrap it only add context.
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
     }
 
@@ -277,7 +277,7 @@ impl Error {
     }
 }
 
-/// The fault of an error that is created from a code and a message.
+/// The fault behind [`Error::new`]: a code and a message.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 struct Plain {
@@ -291,7 +291,7 @@ impl Fault for Plain {
     }
 }
 
-/// The fault of a write that may have been applied, with the error message of the last attempt.
+/// The fault of an ambiguous write, with the message of the last attempt's error.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("{0}; the write may have been applied; read before you retry")]
 #[fault(OperationTimedOut, "CON-11")]

@@ -8,7 +8,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use crate::error::{Error, ErrorCode, Result, quoted};
 use crate::ticks::{self, Printed};
 
-/// The version of an entity. It is opaque and preserved byte for byte (ETAG-4).
+/// The version of an entity. Opaque, and preserved byte for byte (ETAG-4).
 ///
 /// An `ETag` in the service's canonical form is stored as its ticks; any other `ETag` is stored as text.
 ///
@@ -30,7 +30,7 @@ enum Repr {
 }
 
 impl ETag {
-    /// Creates the `ETag` of an entity from its Timestamp, in [ticks] (ETAG-2).
+    /// Derives an entity's `ETag` from its Timestamp, in [ticks] (ETAG-2).
     #[must_use]
     pub const fn from_ticks(ticks: u64) -> Self {
         Self(Repr::Ticks(ticks))
@@ -67,7 +67,7 @@ impl ETag {
     }
 }
 
-/// Returns the ticks in a tag, or `None` if formatting them would not reproduce the tag byte for byte (ETAG-4).
+/// Parses the ticks in a tag, or `None` if formatting them would not reproduce the tag byte for byte (ETAG-4).
 fn canonical_ticks(text: &str) -> Option<u64> {
     let instant = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
     let printed_shorter = instant.contains('.') && instant.ends_with("0Z"); // TYPE-5
@@ -93,7 +93,7 @@ impl fmt::Debug for ETag {
     }
 }
 
-/// Formats an instant in the service's format: with at most seven fractional digits and no trailing zeros (TYPE-5).
+/// Formats an instant like the service: with at most seven fractional digits and no trailing zeros (TYPE-5).
 pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
     // The service never prints instants outside the years 1 to 9999.
     let printed = ticks::from_datetime(instant).and_then(|ticks| ticks::print(ticks, ":"));
@@ -103,7 +103,7 @@ pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
     )
 }
 
-/// The version that a replace, merge or delete requires (IFM-1).
+/// The `If-Match` condition of a replace, merge or delete (IFM-1).
 ///
 /// ```
 /// use table_core::{ETag, IfMatch};
@@ -116,7 +116,7 @@ pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
 pub enum IfMatch {
     /// `*`: the entity must exist, in any version (UPS-4).
     Any,
-    /// The entity must exist with this `ETag`.
+    /// The entity's current `ETag` must equal this one.
     ETag(ETag),
 }
 
@@ -139,8 +139,8 @@ impl IfMatch {
     }
 }
 
-/// The type of constants such as `ETag::ALL`, which mean any version in other libraries. This type does not implement [`IntoIfMatch`]. A program that passes
-/// such a constant therefore does not compile, and the compiler suggests [`IfMatch::Any`].
+/// The type of constants such as `ETag::ALL`, which match any version in other libraries. It does not implement [`IntoIfMatch`], so passing such a constant
+/// does not compile, and the compiler message suggests [`IfMatch::Any`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct AnyETag;
@@ -164,7 +164,7 @@ impl ETag {
     }
 }
 
-/// A value that is a condition on the version of an entity: an [`ETag`], or [`IfMatch::Any`].
+/// A condition on an entity's version: an [`ETag`], or [`IfMatch::Any`].
 ///
 /// ```
 /// use table_core::ETag;

@@ -1,6 +1,6 @@
 //! Filters: conditions on properties and keys in the service's `$filter` language (QRY, FIL, LIT rules).
 //!
-//! A [`Filter`] is parsed by [`Filter::parse`], or built from typed columns (`Column` in `table-core`) or with [`Filter::compare`]. `Display` prints it, and a
+//! A [`Filter`] is parsed with [`Filter::parse`] or built from typed columns (`Column` in `table-core`) or [`Filter::compare`]. `Display` prints it, and a
 //! [`Matcher`] evaluates it on encoded rows.
 
 #[cfg(test)]
@@ -22,7 +22,7 @@ pub use matcher::Matcher;
 use crate::ticks;
 use crate::value::Value;
 
-/// An operator that compares a property with a constant (DQ-14).
+/// A comparison operator (DQ-14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// The `eq` operator: equal.
@@ -98,7 +98,7 @@ pub enum Term {
         /// The constant on the right of the operator.
         value: Value,
     },
-    /// A bare property name. The condition matches if the property exists, is a Boolean, and is true (FIL-13).
+    /// A bare property name, which matches if the property is a Boolean and true (FIL-13).
     Bool(Cow<'static, str>),
     /// The conjunction of the two preceding conditions.
     And,
@@ -108,9 +108,9 @@ pub enum Term {
     Not,
 }
 
-/// A condition on one entity.
+/// A condition on entities.
 ///
-/// The terms are stored in a flat list, so the depth is unlimited: a malicious filter with a million parentheses is parsed, printed, evaluated and
+/// The terms are stored in a flat list, so nesting depth is unlimited: even a malicious filter with a million parentheses is parsed, printed, evaluated and
 /// dropped without recursion.
 ///
 /// ```
@@ -131,8 +131,7 @@ pub struct Filter {
 impl Filter {
     /// Creates a filter that compares a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to a whole tick (TICK-6).
     ///
-    /// This function checks neither names nor constants. Every query calls [`check`](Self::check), which rejects names and constants that the grammar cannot
-    /// express.
+    /// Names and constants are not checked here. Every query calls [`check`](Self::check), which rejects those the grammar cannot express.
     pub fn compare(
         name: impl Into<Cow<'static, str>>,
         operator: Comparison,
@@ -145,18 +144,18 @@ impl Filter {
         Self { terms: vec![Term::Compare { name: name.into(), operator, value }] }
     }
 
-    /// Creates a filter that matches if a Boolean property is true (FIL-13).
+    /// Creates a filter on a true Boolean property (FIL-13).
     pub fn flag(name: impl Into<Cow<'static, str>>) -> Self {
         Self { terms: vec![Term::Bool(name.into())] }
     }
 
-    /// Creates a filter that matches if both filters match.
+    /// Returns the conjunction of two filters.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         self.joined(other, Term::And)
     }
 
-    /// Creates a filter that matches if at least one of the filters matches.
+    /// Returns the disjunction of two filters.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         self.joined(other, Term::Or)
@@ -218,7 +217,7 @@ impl std::ops::Not for Filter {
     }
 }
 
-/// Returns the start of each condition, as a position in `terms`. The entry for each term is the start of the condition that ends with this term.
+/// Returns, for each term, the index of the first term of the condition it ends.
 fn starts(terms: &[Term]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::with_capacity(terms.len());
     for (at, term) in terms.iter().enumerate() {

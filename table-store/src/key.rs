@@ -1,7 +1,6 @@
 //! Keys: the two strings that identify an entity, and their order.
 //!
-//! [`PartitionKey`] and [`RowKey`] are validated strings. [`order`] defines how keys are compared, and how they are encoded as bytes that sort in the same
-//! order.
+//! [`PartitionKey`] and [`RowKey`] are validated strings. [`order`] defines their comparison and an order-preserving byte encoding.
 
 mod entity_key;
 mod fault;

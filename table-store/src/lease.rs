@@ -1,4 +1,4 @@
-//! `WriteLease`: the time during which a transaction may be sent.
+//! `WriteLease`: a time limit for sending a transaction.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -8,12 +8,13 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::error::{Error, Fault};
 
-/// The time during which a transaction may be sent, because the program has recently read that its schema permits the write (EVO-3).
+/// A time limit for sending a transaction. The program has recently read that its schema permits the write; the limit bounds the age of that read (EVO-3).
 ///
-/// A handle of an opened table adds a lease to transactions that [replace an entity whatever its version
-/// is](crate::OperationKind::replaces_unconditionally): such a write would remove a property that another release of the program has added meanwhile. A store that waits, or sends a request repeatedly, must check [`remaining`](Self::remaining)
-/// immediately before each attempt. After the end of the lease, it returns the error from [`ended`](Self::ended) instead of sending the request; the handle
-/// then reads the stored schema again. If an earlier attempt may have been applied, the store returns an ambiguous error, as without a lease.
+/// A handle to an opened table attaches a lease to every transaction that [replaces an entity regardless of its
+/// version](crate::OperationKind::replaces_unconditionally). Such a write would remove a property added by another release of the program in the meantime. A
+/// store that delays or retries requests must check [`remaining`](Self::remaining) immediately before each attempt. Once the lease has expired, the store
+/// returns the error from [`ended`](Self::ended) instead of sending the request, and the handle rereads the stored schema. If an earlier attempt may have been
+/// applied, the store returns an ambiguous error, as it would without a lease.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,40 +30,40 @@ pub struct WriteLease(Arc<Inner>);
 
 struct Inner {
     clock: Clock,
-    /// The time at which the lease began, in ticks.
+    /// The start of the lease, in ticks.
     began: u64,
-    /// The elapsed time of the clock at that time.
+    /// The clock's elapsed time at the start of the lease.
     elapsed: Option<Duration>,
     length: Duration,
 }
 
 impl WriteLease {
-    /// The time in which an attempt must be sent after the end of its lease, and the time limit that a store gives the service for one attempt. An attempt that
-    /// starts at the end of a lease takes effect within twice this time and the time that the network needs to deliver it, or never.
+    /// The maximum time between checking a lease and sending the request, and the service-side timeout of one attempt. An attempt started just before the lease
+    /// expires takes effect within twice this time plus network delay, or never.
     pub const ATTEMPT: Duration = Duration::from_secs(4);
 
-    /// Creates a lease that begins now.
+    /// Creates a lease that starts now.
     #[must_use]
     pub fn new(clock: &Clock, length: Duration) -> Self {
         let (began, elapsed) = (clock.now(), clock.elapsed());
         Self(Arc::new(Inner { clock: clock.clone(), began, elapsed, length }))
     }
 
-    /// Returns the time until the end of the lease, or `None` if the lease has ended. The time is measured with the clock's elapsed time if the clock has one.
+    /// Returns the time left, or `None` if the lease has expired. Time is measured by the clock's elapsed time if available, otherwise by its current time.
     #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
         let passed = self.elapsed().or_else(|| self.passed())?;
         self.0.length.checked_sub(passed).filter(|remaining| !remaining.is_zero())
     }
 
-    /// Returns `true` if the lease has not ended, also by the current time of the clock. Unlike the elapsed time of most systems, the current time advances
-    /// while the machine is suspended.
+    /// Returns `true` if the lease has expired neither by elapsed time nor by the clock's current time. On most systems, only the current time advances while
+    /// the machine is suspended.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
         self.remaining().is_some() && self.passed().is_some_and(|passed| passed < self.0.length)
     }
 
-    /// Returns the lease that ends first. `None` is a time that is not limited.
+    /// Returns the lease that expires first. `None` means unlimited.
     #[must_use]
     pub fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
@@ -71,14 +72,14 @@ impl WriteLease {
         }
     }
 
-    /// Returns the error for a transaction that was not sent, because its lease had ended. `last` is the error from the last attempt, if there was one; none of
-    /// the attempts was applied.
+    /// Returns the error for a transaction that was not sent because its lease had expired. `last` is the error of the last attempt, if any. No attempt may
+    /// have been applied.
     #[must_use]
     pub fn ended(last: Option<Error>) -> Error {
         Error::of(LeaseFault::Ended).with_source(EndedLease(last))
     }
 
-    /// Returns `true` if the error is one from [`ended`](Self::ended).
+    /// Returns `true` if the error was created by [`ended`](Self::ended).
     #[must_use]
     pub fn has_ended(error: &Error) -> bool {
         !error.is_ambiguous() && error.source().is_some_and(<dyn StdError>::is::<EndedLease>)
@@ -88,7 +89,7 @@ impl WriteLease {
         self.0.clock.elapsed()?.checked_sub(self.0.elapsed?)
     }
 
-    /// Returns the time since the begin of the lease by the current time of the clock; `None` if the clock has been set back.
+    /// Returns the age of the lease by the clock's current time, or `None` if the clock was set back to before the start of the lease.
     fn passed(&self) -> Option<Duration> {
         let ticks = self.0.clock.now().checked_sub(self.0.began)?;
         Some(Duration::from_nanos(ticks.saturating_mul(100)))
@@ -108,7 +109,7 @@ enum LeaseFault {
     Ended,
 }
 
-/// The source of an error about a lease that has ended: the error from the last attempt.
+/// The source of an expired-lease error: the error of the last attempt, if any.
 #[derive(Debug)]
 struct EndedLease(Option<Error>);
 

@@ -1,4 +1,4 @@
-//! The contract between table stores and the programs that use them: the types used in table storage, and the traits that backends implement.
+//! The contract between table stores and the programs that use them: shared data types and the backend traits.
 //!
 //! A backend implements [`TableStore`], and [`QueueStore`] if it has queues. `table-core` builds its typed tables on these traits and
 //! re-exports every module of this package. To use a store, depend on `table-core`. To implement a store without compiling the typed layer,
@@ -27,10 +27,9 @@
 //! | time | [`ticks`], [`clock`] |
 //! | errors and limits | [`Error`], [`limits`] |
 //!
-//! Items that are hidden from this documentation are shared only with `table-core` and `table-engine`. They are not part of the API and may change in
-//! any release.
+//! Items hidden from this documentation are internal to `table-core` and `table-engine`. They are not part of the API and may change in any release.
 
-// `#[derive(Fault)]` refers to the crate by this name, and this crate uses the derive as well.
+// `#[derive(Fault)]` generates paths that start with this name, and this crate uses the derive itself.
 extern crate self as table_store;
 
 pub mod clock;

@@ -1,10 +1,10 @@
-//! The service's limits, each with the number of its rule. The embedded engine also enforces them (ENG-16).
+//! The service's limits, with rule numbers. The embedded engine also enforces them (ENG-16).
 
-/// The maximum length of a key that every store accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
+/// The maximum key length accepted by every store, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
 pub const KEY_UNITS_PORTABLE: usize = 512;
-/// The maximum length of a key that any store may accept, in UTF-16 code units (KEY-7, ENG-1).
+/// The maximum key length accepted by any store, in UTF-16 code units (KEY-7, ENG-1).
 pub const KEY_UNITS_WIDE: usize = 1_024;
-/// The maximum number of custom properties of an entity (ENT-2).
+/// The maximum number of custom properties per entity (ENT-2).
 pub const PROPERTIES: usize = 252;
 /// The maximum length of a property name, in UTF-16 code units (PROP-2, ENG-18).
 pub const PROPERTY_NAME_UNITS: usize = 255;
@@ -12,9 +12,9 @@ pub const PROPERTY_NAME_UNITS: usize = 255;
 pub const STRING_UNITS: usize = 32_768;
 /// The maximum length of a binary value, in bytes (TYPE-1).
 pub const BINARY_BYTES: usize = 65_536;
-/// The maximum size of an entity, in bytes, calculated with the service's published formula (SIZE-1, SIZE-2).
+/// The maximum size of an entity, in bytes: the result of the service's published formula plus [`ENTITY_RESERVE`] (SIZE-1, SIZE-2).
 pub const ENTITY_BYTES: usize = 1_048_576;
-/// The number of bytes that the service adds to the result of its published formula (SIZE-4, ENG-3).
+/// The number of bytes added by the service to its published formula (SIZE-4, ENG-3).
 pub const ENTITY_RESERVE: usize = 88;
 /// The maximum number of operations in an entity group transaction (EGT-2).
 pub const TRANSACTION_OPERATIONS: usize = 100;
@@ -34,7 +34,7 @@ pub(crate) mod fault;
 use crate::error::{Error, Result};
 use crate::limits::fault::LimitFault;
 
-/// The limits that a store enforces.
+/// The limits enforced by a store.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -47,7 +47,7 @@ use crate::limits::fault::LimitFault;
 pub struct Limits {
     /// The maximum length of a key, in UTF-16 code units.
     pub key_units: usize,
-    /// The maximum number of custom properties of an entity.
+    /// The maximum number of custom properties per entity.
     pub properties: usize,
     /// The maximum length of a string value, in UTF-16 code units.
     pub string_units: usize,
@@ -57,13 +57,13 @@ pub struct Limits {
     pub entity_bytes: usize,
     /// The maximum number of operations in a transaction.
     pub operations: usize,
-    /// The maximum size of a transaction, in bytes, measured with the method in `measure`.
+    /// The maximum size of a transaction, in bytes, measured as defined by `measure`.
     pub transaction_bytes: usize,
-    /// The method of measuring the size of a transaction.
+    /// The definition of a transaction's size.
     pub measure: TransactionMeasure,
 }
 
-/// A method of measuring the size of a transaction (EGT-3, ENG-17).
+/// A definition of a transaction's size (EGT-3, ENG-17).
 ///
 /// ```
 /// use table_core::limits::{Limits, TransactionMeasure};
@@ -75,14 +75,14 @@ pub struct Limits {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionMeasure {
-    /// The total size of the entities, calculated with the published formula, which counts two bytes for each UTF-16 code unit of a string.
+    /// The total size of the entities, by the published formula, which counts two bytes per UTF-16 code unit of a string.
     Entities,
-    /// The size is not measured, because the sender has already limited it, just as a server limits the bodies of its requests. The engine then does not
-    /// measure the size either, even if its own limits define another method.
+    /// The size is not measured, because it is already limited elsewhere, as by a server that limits its request bodies. The engine then skips its size check
+    /// too, even if its limits define another measure.
     Unmeasured,
-    /// The size of the request body, as the service measures it.
+    /// The size of the request body, as measured by the service.
     Body {
-        /// The fixed size of an operation in the body: headers, delimiters, and the URL without the key.
+        /// The fixed per-operation overhead: headers, delimiters, and the URL without the key.
         per_operation: usize,
         /// `true` if non-ASCII characters are sent as `\u` escapes.
         ascii: bool,
@@ -103,7 +103,7 @@ impl Limits {
     };
     /// The portable limits with keys of up to 1,024 code units (ENG-1).
     pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
-    /// The limits of the engine's file formats alone. Data that exceeds the portable limits cannot be stored in any service.
+    /// Only the limits of the engine's file formats. Data beyond the portable limits cannot be moved to any service.
     pub const UNLIMITED: Self = Self {
         key_units: KEY_UNITS_WIDE,
         properties: 65_535,
@@ -130,7 +130,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Checks an entity's size, which the caller has calculated with the published formula (SIZE-2).
+    /// Checks an entity size calculated with the published formula (SIZE-2).
     ///
     /// # Errors
     /// `EntityTooLarge` if the entity exceeds the limit (SIZE-1, ENG-3).

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::name::fault::NameFault;
 
-/// The first character in the name of an internal table.
+/// The first character of internal table names.
 const INTERNAL: char = '$';
 
 /// The prefix of the service's metrics tables, such as `$MetricsHourPrimaryTransactionsBlob`.
@@ -20,8 +20,7 @@ const METRICS: &str = "$Metrics";
 ///
 /// Comparisons ignore case, as in the service. The original case is preserved (TBL-2).
 ///
-/// A name that starts with `$Metrics` belongs to a metrics table of the service. Such a table can be read like any other table, but cannot be
-/// created (TBL-5).
+/// A name starting with `$Metrics` is a metrics table of the service. It can be read like any other table, but not created (TBL-5).
 ///
 /// ```
 /// use table_core::TableName;
@@ -72,7 +71,7 @@ impl TableName {
         Ok(())
     }
 
-    /// Returns an error if only the service itself can create a table with this name. Stores call this function before they create a table.
+    /// Checks that programs can create a table with this name. Stores call this function before creating a table.
     ///
     /// # Errors
     /// `InvalidResourceName` if this is the name of a metrics table (TBL-5).
@@ -83,7 +82,7 @@ impl TableName {
         Err(Error::of(NameFault::Measurements).with_table(self.as_str()))
     }
 
-    /// Creates the name of a store's internal table. Such names start with `$`, which is illegal in the names of a program's own tables (TBL-4).
+    /// Creates the name of an internal table. Internal names start with `$`, which is illegal in the names of a program's tables (TBL-4).
     #[doc(hidden)]
     #[must_use]
     pub fn internal(name: &str) -> Self {
@@ -91,7 +90,7 @@ impl TableName {
         Self { folded: text.to_ascii_lowercase().into(), text }
     }
 
-    /// Validates a name that was read from storage. The table may belong to a program or be an internal table.
+    /// Validates a stored name, which may be a program's table or an internal table.
     ///
     /// # Errors
     /// Any error from [`new`](Self::new).
@@ -106,7 +105,7 @@ impl TableName {
         &self.text
     }
 
-    /// Returns the name in lower case. Tables are compared by this name (TBL-2).
+    /// Returns the name in lower case, the form used for comparisons (TBL-2).
     #[must_use]
     pub fn folded(&self) -> &str {
         &self.folded

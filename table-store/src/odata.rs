@@ -1,6 +1,6 @@
 //! Entities in the service's JSON format (OData). They are written at three metadata levels and read leniently (JSON, TYPE, PROP rules).
 //!
-//! The writer converts encoded rows directly to JSON, and the reader converts JSON directly to encoded rows: neither builds a map of properties.
+//! Encoded rows are converted directly to and from JSON, without an intermediate map of properties.
 
 mod fault;
 mod level;

@@ -1,11 +1,11 @@
-//! Operations: the six kinds of writes to an entity (EGT-6, IFM-1), and checks, which write nothing (ENG-21).
+//! Operations: six kinds of entity writes (EGT-6, IFM-1), and checks, which write nothing (ENG-21).
 
 use crate::error::{Error, Fault};
 use crate::etag::IfMatch;
 use crate::key::RowKey;
 use crate::row::Row;
 
-/// A write to an entity, or a check of an entity's state, within the partition of a transaction.
+/// One operation of a transaction: a write to an entity, or a check of its state.
 ///
 /// ```
 /// use table_core::{IfMatch, Operation, OperationKind, RowKey};
@@ -22,7 +22,7 @@ pub struct Operation {
     pub kind: OperationKind,
 }
 
-/// An entity state that a transaction requires without writing the entity.
+/// A precondition on an entity that the transaction does not write.
 ///
 /// ```
 /// use table_core::operation::RowState;
@@ -40,7 +40,7 @@ pub enum RowState {
 }
 
 impl RowState {
-    /// Returns the error for a store that does not support checks: `Unsupported` (ENG-21).
+    /// Returns the `Unsupported` error of a store without checks (ENG-21).
     #[must_use]
     pub fn unsupported(&self) -> Error {
         let state = match self {
@@ -52,7 +52,7 @@ impl RowState {
     }
 }
 
-/// The fault of a check that was sent to a store without support for checks.
+/// The fault of a check on a store that does not support checks.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error(
     "the store cannot check that an entity is {0} unless the transaction writes it; write it, or use a store with `Capabilities::checks`"
@@ -74,9 +74,9 @@ struct CheckFault(&'static str);
 pub enum OperationKind {
     /// Inserts the entity, which must not exist (INS-1).
     Insert(Row),
-    /// Replaces the entity, which must exist; stored properties that the row lacks are removed (UPD-1).
+    /// Replaces the entity, which must exist; stored properties absent from the row are removed (UPD-1).
     Replace(Row, IfMatch),
-    /// Merges into the entity, which must exist; stored properties that the row lacks are kept (MRG-1).
+    /// Merges into the entity, which must exist; stored properties absent from the row are kept (MRG-1).
     Merge(Row, IfMatch),
     /// Replaces the entity if it exists, otherwise inserts it (UPS-2).
     InsertOrReplace(Row),
@@ -84,7 +84,7 @@ pub enum OperationKind {
     InsertOrMerge(Row),
     /// Deletes the entity, which must exist (DEL-2).
     Delete(IfMatch),
-    /// Requires that the entity is in this state when the transaction is committed. The entity is not written and keeps its version. Only stores with
+    /// Requires the entity to be in this state at commit time. The entity is not written and keeps its version. Only stores with
     /// [`Capabilities::checks`](crate::store::Capabilities::checks) accept checks (ENG-21).
     Check(RowState),
 }
@@ -109,8 +109,8 @@ impl OperationKind {
         matches!(self, Self::Insert(_) | Self::InsertOrReplace(_) | Self::InsertOrMerge(_))
     }
 
-    /// Returns `true` if the operation replaces an entity whatever its version is. It then removes all properties that it does not contain, also those that
-    /// another program has just written.
+    /// Returns `true` if the operation replaces an entity regardless of its version. It then removes all properties absent from its row, even if another
+    /// program has just written them.
     ///
     /// ```
     /// use table_core::row::RowWriter;
@@ -125,7 +125,7 @@ impl OperationKind {
         matches!(self, Self::InsertOrReplace(_) | Self::Replace(_, IfMatch::Any))
     }
 
-    /// Returns the properties that are written, or `None` for a delete or a check.
+    /// Returns the row to write, or `None` for a delete or a check.
     #[must_use]
     pub const fn row(&self) -> Option<&Row> {
         match self {

@@ -1,4 +1,4 @@
-//! Queries: their key ranges, filters and requested properties, their cost class and plan, and the pages and continuations that they return.
+//! Queries: key ranges, filters, requested properties, cost classes, plans, pages and continuations.
 
 mod bounds;
 mod check;
@@ -37,7 +37,7 @@ use crate::filter::Filter;
 pub struct Query {
     /// The keys to read. The result consists of all entities in this range that match the filter.
     pub keys: KeyRange,
-    /// The condition that applies in addition to the key range.
+    /// A condition in addition to the key range.
     pub filter: Option<Filter>,
     /// The properties to return.
     pub select: Select,

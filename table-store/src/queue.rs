@@ -1,4 +1,4 @@
-//! The trait of queue backends (QUE rules).
+//! Queues: the `QueueStore` backend trait and its data types (QUE rules).
 
 pub mod check;
 mod dynamic;
@@ -44,10 +44,10 @@ use crate::error::Result;
 /// # }).unwrap();
 /// ```
 ///
-/// Messages can be delivered more than once, so consumers must be idempotent (QUE-22). Lease extension, back-off and poison queues are implemented in
-/// higher layers, for all backends.
+/// Messages can be delivered more than once, so consumers must be idempotent (QUE-22). Lease extension, back-off and poison queues are built on this trait by
+/// higher layers.
 pub trait QueueStore: Debug + Display + Send + Sync {
-    /// Creates a queue. Returns `false` if it already exists, which is not an error (QUE-3).
+    /// Creates a queue. Returns `true` if it was created, `false` if it already existed (QUE-3).
     ///
     /// # Errors
     /// `QueueBeingDeleted` if the service is still deleting a queue with this name (QUE-15).
@@ -65,18 +65,18 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// `QueueNotFound` if the queue does not exist.
     fn approximate_count(&self, queue: &QueueName) -> impl Future<Output = Result<u64>> + Send;
 
-    /// Adds a message. The receipt in the returned lease allows the caller to delete or update the message (QUE-11).
+    /// Adds a message. The returned lease has a receipt for deleting or updating the message (QUE-11).
     ///
     /// # Errors
     /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if a time is out of range (QUE-7, QUE-8); `RequestBodyTooLarge` if
     /// the message text is larger than 64 KiB (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
-    /// Receives up to `count` visible messages (1 to 32) and hides them for a period of 1 second to 7 days (QUE-8..10). The list is empty if no message
-    /// is visible.
+    /// Receives up to `count` visible messages (1 to 32), with a visibility timeout of 1 second to 7 days (QUE-8..10). Returns an empty list if no message is
+    /// visible.
     ///
     /// # Errors
-    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if the count or the time is out of range.
+    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if the count or the timeout is out of range.
     fn receive(
         &self,
         queue: &QueueName,
@@ -90,8 +90,8 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if the count is out of range (QUE-9).
     fn peek(&self, queue: &QueueName, count: usize) -> impl Future<Output = Result<Vec<Message>>> + Send;
 
-    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. This invalidates the receipt that was passed; the returned lease
-    /// has a new receipt (QUE-12).
+    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. The passed receipt becomes invalid; the returned lease has a new one
+    /// (QUE-12).
     ///
     /// # Errors
     /// `MessageNotFound` if the message does not exist; `PopReceiptMismatch` if it has since been received or updated again (QUE-13);

@@ -1,8 +1,8 @@
 //! Encoded rows: the Timestamp and properties of an entity as a sequence of bytes (`docs/format.md`, "Row").
 //!
-//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories (lists of the positions at
-//! which names and values end) allow filters, projections and lookups to read single properties without decoding the others. The *shape* of a row (the names
-//! and types) is stored separately from its *body* (the Timestamp and values), and all rows of the same type can share one shape.
+//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories (end offsets of the names and
+//! values) allow filters, projections and lookups to read single properties without decoding the rest. A row's *shape* (names and types) precedes its *body*
+//! (Timestamp and values) and can be stored separately, so that rows of the same type share one shape.
 
 mod check;
 mod duplicate;
@@ -26,13 +26,13 @@ pub use rewrite::{removes, rewrite};
 pub use view::{Property, RowView};
 pub use writer::RowWriter;
 
-/// The version of the row format that this program writes.
+/// The row format version written by this program.
 pub const VERSION: u8 = 1;
-/// The version byte that marks a row with more than 65,535 properties. Every store rejects this version and the next two.
+/// The version byte of a row with more than 65,535 properties. Every store rejects `TOO_MANY`, `NAME_TOO_LONG` and `TOO_LARGE`.
 pub(crate) const TOO_MANY: u8 = 0xFD;
-/// The version byte that marks a row whose names take up more than 16 MiB.
+/// The version byte of a row with more than 16 MiB of names.
 pub(crate) const NAME_TOO_LONG: u8 = 0xFE;
-/// The version byte that marks a row of more than 4 GiB.
+/// The version byte of a row with more than 4 GiB of values.
 pub(crate) const TOO_LARGE: u8 = 0xFF;
 /// The size of the header before a shape's directory: the version, a zero byte, and the number of properties.
 pub(crate) const SHAPE_HEADER: usize = 4;
@@ -40,7 +40,7 @@ pub(crate) const SHAPE_HEADER: usize = 4;
 pub(crate) const BODY_HEADER: usize = 8;
 /// The size of a directory entry.
 pub(crate) const ENTRY: usize = 4;
-/// The maximum total size of a row's names: the largest number that fits into the 24 bits of a directory entry.
+/// The maximum total size of a row's names, in bytes: directory entries have 24 bits for the end of a name.
 pub(crate) const NAMES: u32 = (1 << 24) - 1;
 
 /// An encoded row that owns its bytes. Clones share the bytes.
@@ -61,7 +61,7 @@ pub(crate) const NAMES: u32 = (1 << 24) - 1;
 pub struct Row(Arc<[u8]>);
 
 impl Row {
-    /// Wraps bytes that were read from a store. The bytes are checked on access, not by this function.
+    /// Wraps bytes read from a store. They are checked on access, not here.
     #[must_use]
     pub fn from_bytes(bytes: Arc<[u8]>) -> Self {
         Self(bytes)
@@ -92,13 +92,13 @@ impl Row {
         &self.0
     }
 
-    /// Returns the bytes of the row, which its clones share.
+    /// Returns the row's shared bytes.
     #[must_use]
     pub fn into_bytes(self) -> Arc<[u8]> {
         self.0
     }
 
-    /// Returns the row with a different Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are returned unchanged.
+    /// Sets the row's Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are returned unchanged.
     #[must_use]
     pub fn with_timestamp(self, ticks: u64) -> Self {
         let at = self.view().parts().0.len();

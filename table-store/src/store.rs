@@ -1,4 +1,4 @@
-//! The trait that table stores implement.
+//! The backend trait, `TableStore`, and its data types.
 
 mod ambiguous;
 mod dynamic;
@@ -33,17 +33,17 @@ pub struct Capabilities {
     pub ordered: bool,
     /// The maximum page size that a query can request with `$top` (TOP-2).
     pub top: usize,
-    /// `true` if a started request makes progress without being polled, like a network request. Page streams then request the next page before they
-    /// yield the current page.
+    /// `true` if a started request, such as a network request, makes progress without being polled. Page streams then prefetch: they request the next page
+    /// before yielding the current one.
     pub looks_ahead: bool,
-    /// The smallest difference between two Timestamps, in [ticks](crate::ticks). It is greater than 1 for coarse Timestamps, such as the whole
-    /// seconds of Cosmos DB for NoSQL. On stores with coarse Timestamps, patterns that order by Timestamp are rejected or use a different order.
+    /// The Timestamp resolution in [ticks](crate::ticks). It is greater than 1 for coarse Timestamps, such as the whole seconds of Cosmos DB for NoSQL. On
+    /// stores with coarse Timestamps, patterns ordered by Timestamp are rejected or use a different order.
     pub timestamp_step: u64,
-    /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has
-    /// no checks.
+    /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol does not define
+    /// them.
     pub checks: bool,
-    /// The state shared by the store's handles if only this process can use the store, for example because the store is a folder that the process has locked.
-    /// `None` for the service, to which programs built with other releases of this crate may write at the same time.
+    /// State shared by all handles to the store, if only this process can use it: for example, a folder locked by the process. `None` for the service, which
+    /// programs built with other releases of this crate may write to at the same time.
     pub exclusive: Option<Exclusive>,
 }
 
@@ -63,7 +63,7 @@ impl Capabilities {
     }
 }
 
-/// An encoded row with the `ETag` of the version that was read.
+/// An encoded row with the `ETag` it was read with.
 ///
 /// ```
 /// use table_core::store::StoredRow;
@@ -78,11 +78,11 @@ impl Capabilities {
 pub struct StoredRow {
     /// The encoded Timestamp and properties.
     pub row: Row,
-    /// The `ETag` of the version that was read.
+    /// The row's `ETag` at the time of the read.
     pub etag: ETag,
 }
 
-/// The `ETag`s that a transaction assigned, in the order of its operations. The entry for a delete is `None` (ETAG-3, DEL-2).
+/// The `ETag`s assigned by a transaction, in operation order. A delete's entry is `None` (ETAG-3, DEL-2).
 ///
 /// ```
 /// use table_core::ETag;
@@ -96,11 +96,11 @@ pub struct StoredRow {
 /// ```
 pub type Committed = Vec<Option<ETag>>;
 
-/// Returns the version assigned by an acknowledged write to one entity (ETAG-3).
+/// Returns the `ETag` assigned by an acknowledged write to one entity (ETAG-3).
 ///
 /// # Errors
-/// An [ambiguous](Error::is_ambiguous) error if the `ETag` is missing. The write has been applied, but the new version is unknown: a caller must not undo
-/// what it did for the write.
+/// An [ambiguous](Error::is_ambiguous) error if the `ETag` is missing. The write has been applied, but the new version is unknown. A caller must not roll back
+/// anything it did for the write.
 ///
 /// ```
 /// use table_core::store::written;
@@ -132,22 +132,22 @@ pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TablePage {
-    /// The names in their original case, sorted (OPT-5).
+    /// The table names in their original case, sorted (OPT-5).
     pub names: Vec<TableName>,
-    /// The start of the next page, or `None` for the last page (PAGE-12). Only the store that returned it can interpret it.
+    /// The token for the next page, or `None` for the last page (PAGE-12). It is opaque to callers.
     pub next: Option<String>,
 }
 
 /// A backend: tables of entities with one clustered index, and transactions within a partition.
 ///
 /// # Contract
-/// - A read returns every write that was acknowledged before the read started (CON-2). A page is a snapshot of its partition (CON-8).
+/// - A read sees every write acknowledged before the read started (CON-2). A page is a snapshot of its partition (CON-8).
 /// - A transaction is applied completely or not at all (EGT-9). An acknowledged transaction is durable, unless the backend is in memory or was opened
 ///   with relaxed durability (CON-1).
-/// - Errors contain the service's code (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
+/// - Errors contain the service's code (ERR-3), the table, the key, and the index of the failed operation (IMP-3).
 /// - Operations that exceed the [`Capabilities`] are rejected before anything is written.
 ///
-/// `Table` in `table-core` implements higher-level functions for all backends.
+/// `Table` in `table-core` builds higher-level functions on this trait, for every backend.
 ///
 /// ```
 /// use table_core::{BlockOn, TableName, TableStore, embedded::Engine};
@@ -165,8 +165,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns the capabilities of this backend.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Returns the extensions that a higher layer has attached to this store, such as the participants (functions that write extra rows) in `table-patterns`. A
-    /// store that wraps another store must forward the call. Otherwise, handles to the wrapper lack the extensions.
+    /// Returns the extensions attached to this store by a higher layer, such as `table-patterns` participants (functions that write extra rows). A wrapper
+    /// around another store must forward the call; otherwise, handles to the wrapper lack the extensions.
     fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
@@ -183,7 +183,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// `ResourceNotFound` if the table does not exist (OPT-3).
     fn delete_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns one page of up to `top` table names that start with `prefix` (OPT-5), beginning at `from`, the [`next`](TablePage::next) of the previous page.
+    /// Returns one page of up to `top` table names starting with `prefix` (OPT-5). `from` is the [`next`](TablePage::next) token of the previous page.
     fn list_tables(
         &self,
         prefix: &str,
@@ -216,12 +216,12 @@ pub trait TableStore: Debug + Display + Send + Sync {
 
     /// Applies a transaction. A single write is a transaction with one operation.
     ///
-    /// A store that waits, or sends a request repeatedly, checks the [lease](Transaction::lease) of the transaction immediately before each attempt.
+    /// A store that delays or retries requests checks the transaction's [lease](Transaction::lease) immediately before each attempt.
     ///
     /// # Errors
-    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` if an operation fails, with the operation's position
-    /// (EGT-34); `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6). After an error that [is
-    /// ambiguous](Error::is_ambiguous), the transaction may have been applied. After any other error, it was not applied and never will be (CON-11).
+    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` if an operation fails, with its index (EGT-34);
+    /// `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6). After an error that [is ambiguous](Error::is_ambiguous), the
+    /// transaction may have been applied. After any other error, it was not applied and never will be (CON-11).
     fn submit(
         &self,
         table: &TableName,

@@ -1,4 +1,4 @@
-//! A store for tests that reports fewer capabilities than the store that it wraps.
+//! A store wrapper for tests that reports different capabilities than the wrapped store.
 
 use std::any::Any;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select}
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// A store wrapper that changes the reported capabilities. The wrapper can also return rows in arbitrary order, like Cosmos DB for Table (COS-1, ENG-21).
+/// A store wrapper with altered capabilities. It can also return rows out of key order, like Cosmos DB for Table (COS-1, ENG-21).
 ///
 /// A transaction with a check is rejected if the capabilities exclude checks. All other capabilities are only reported, not enforced.
 ///
@@ -29,12 +29,12 @@ use crate::transaction::Transaction;
 pub struct LimitedStore<S> {
     store: S,
     capabilities: Capabilities,
-    /// The maximum number of rows in a page if rows are returned in arbitrary order, or `None` if the order is unchanged.
+    /// The page size if rows are shuffled, or `None` if they are returned in the wrapped store's order.
     shuffled: Option<usize>,
 }
 
 impl<S: TableStore> LimitedStore<S> {
-    /// Wraps a store and changes the capabilities that it reports.
+    /// Wraps a store and applies `change` to its reported capabilities.
     pub fn new(store: S, change: impl FnOnce(&mut Capabilities)) -> Self {
         let mut capabilities = store.capabilities().clone();
         change(&mut capabilities);
@@ -47,7 +47,7 @@ impl<S: TableStore> LimitedStore<S> {
         Self { shuffled: Some(page_rows), ..self }
     }
 
-    /// Reads all rows of a query, sorts them by the hashes of their keys, and returns one page of them.
+    /// Runs the query to its end, sorts the rows by key hash, and returns one page of them.
     async fn shuffled_page(
         &self,
         table: &TableName,
@@ -87,8 +87,7 @@ impl<S: TableStore> LimitedStore<S> {
     }
 }
 
-/// Returns a hash of a row's keys. All bits of the FNV hash are mixed, because it alone places keys that differ only in their last character next to each
-/// other.
+/// Returns a hash of a row's keys. The FNV hash is mixed further: by itself, it sorts keys that differ only in their last character next to each other.
 fn hash(row: &EntityRef<'_>) -> u64 {
     let hash = fnv::fnv1a64(format!("{}/{}", row.partition_key, row.row_key).as_bytes());
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);

@@ -25,8 +25,7 @@ const PER_DAY: u64 = 86_400 * PER_SECOND;
 #[must_use]
 #[inline]
 pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
-    // chrono represents a leap second as 1_000_000_000 or more nanoseconds. Ticks have no leap seconds (TICK-1), so a leap second is counted as part
-    // of the next second.
+    // chrono represents a leap second as 1_000_000_000 or more nanoseconds. Ticks have no leap seconds (TICK-1), so it counts as part of the next second.
     let whole = instant.timestamp().checked_mul(PER_SECOND.cast_signed())?;
     let ticks = whole
         .checked_add(i64::from(instant.timestamp_subsec_nanos() / 100))?
@@ -40,8 +39,8 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {
         return None;
     }
-    // The date is computed from the number of days since the year 1, as in chrono. A conversion through the number of seconds since 1970 would need twice as
-    // many divisions.
+    // The date is computed from days since the year 1, like chrono's internal representation. Converting through seconds since 1970 would take twice as many
+    // divisions.
     let (days, of_day) = (i32::try_from(ticks / PER_DAY).ok()?, ticks % PER_DAY);
     let seconds = u32::try_from(of_day / PER_SECOND).ok()?;
     let nanos = u32::try_from(of_day % PER_SECOND).ok()? * 100;
@@ -49,9 +48,9 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     Some(date.and_time(NaiveTime::from_num_seconds_from_midnight_opt(seconds, nanos)?).and_utc())
 }
 
-/// Parses an instant in any format that the service accepts, with a resolution of one tick.
+/// Parses an instant in any format accepted by the service, with a resolution of one tick.
 ///
-/// The text contains only a date (`2026-11-20`), a time to the minute (`2026-11-20T08:00Z`), or a time to the second with or without a fraction
+/// The text is a date (`2026-11-20`), a time to the minute (`2026-11-20T08:00Z`), or a time to the second with or without a fraction
 /// (`2026-11-20T08:00:00.1234567Z`). The time zone is `Z` or an offset such as `+01:00`, which is converted to UTC (TYPE-7); a missing time zone means UTC.
 /// Fractional digits below 100 ns are truncated (TICK-6).
 ///
@@ -72,7 +71,7 @@ pub fn read(text: &str) -> Option<u64> {
     parse(text, ":").or_else(|| read_lenient(text))
 }
 
-/// Parses the formats that [`read`] accepts but the service never produces.
+/// Parses the formats accepted by [`read`] but never produced by the service.
 #[cold]
 fn read_lenient(text: &str) -> Option<u64> {
     let (date, time) = text.split_once('T').unwrap_or((text, "00:00Z"));
@@ -108,7 +107,7 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     Some((clock, if sign == b'-' { -ticks } else { ticks }))
 }
 
-/// Formats an instant in the service's format: with at most seven fractional digits and no trailing zeros (TYPE-5). Returns `None` above [`MAX`].
+/// Formats an instant like the service: with at most seven fractional digits and no trailing zeros (TYPE-5). Returns `None` above [`MAX`].
 ///
 /// ```
 /// use table_core::ticks;
@@ -120,8 +119,8 @@ pub fn write(ticks: u64) -> Option<String> {
     print(ticks, ":").map(|printed| printed.as_str().to_owned())
 }
 
-/// Parses the format that the service prints: `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits with or without trailing zeros, and `Z` (TYPE-5). `colon`
-/// is the text that represents a colon, because colons are encoded in an `ETag` (ETAG-1).
+/// Parses the service's format: `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits with or without trailing zeros, and `Z` (TYPE-5). `colon` is the
+/// representation of a colon, which is percent-encoded in an `ETag` (ETAG-1).
 pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     let (front, rest) = text.as_bytes().split_first_chunk::<13>()?;
     let [y0, y1, y2, y3, b'-', o0, o1, b'-', d0, d1, b'T', h0, h1] = *front else { return None };
@@ -186,7 +185,7 @@ impl Printed {
     }
 }
 
-/// Formats an instant, or returns `None` above [`MAX`]. `colon` is the text that represents a colon, because colons are encoded in an `ETag` (ETAG-1).
+/// Formats an instant, or returns `None` above [`MAX`]. `colon` is the representation of a colon, which is percent-encoded in an `ETag` (ETAG-1).
 pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     let (seconds, below) = (ticks / PER_SECOND, ticks % PER_SECOND);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -214,14 +213,13 @@ pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     Some(text)
 }
 
-/// Returns [`MAX`] minus the ticks, so newer instants have smaller numbers (TICK-5). Inverting twice returns the original ticks (TICK-8). Returns `None` above
-/// [`MAX`].
+/// Returns [`MAX`] minus the ticks, so newer instants have smaller numbers (TICK-5). Inversion is its own inverse (TICK-8). Returns `None` above [`MAX`].
 #[must_use]
 pub const fn invert(ticks: u64) -> Option<u64> {
     MAX.checked_sub(ticks)
 }
 
-/// Returns the current time, truncated to a whole tick. A key can therefore contain the exact value.
+/// Returns the current time, truncated to a whole tick so that a key can contain it exactly.
 #[must_use]
 pub fn now() -> DateTime<Utc> {
     truncate(Utc::now())
@@ -390,7 +388,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that every format of an instant is parsed to the same ticks.
+        /// Tests that all formats of an instant parse to the same ticks.
         #[test]
         fn every_form_of_an_instant_is_the_same_instant(ticks in EDM_MIN..MAX - PER_DAY, offset in -840..=840_i64, digits in 0..=9_usize) {
             let unit = 10_u64.pow(7 - u32::try_from(digits.min(7)).unwrap());

@@ -1,4 +1,4 @@
-//! Entity group transactions: several writes to one partition, applied atomically (EGT rules).
+//! Entity group transactions: atomic writes to one partition (EGT rules).
 
 use std::collections::HashSet;
 
@@ -11,13 +11,13 @@ use crate::limits::{Limits, TransactionMeasure};
 use crate::operation::Operation;
 use crate::row::entity_bytes;
 
-/// The largest number of operations at which comparing row keys is faster than hashing them.
+/// The number of operations up to which comparing row keys is faster than hashing them.
 const FEW: usize = 16;
 
 /// Writes to entities in one partition, applied atomically (EGT-9). The constructor sets the partition (EGT-1).
 ///
-/// Every added operation is checked before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3, ENG-17), one operation per entity
-/// (EGT-4), and the limits of an entity.
+/// Every operation is checked as it is added, before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3, ENG-17), one operation per entity
+/// (EGT-4), and the entity limits.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -37,10 +37,10 @@ const FEW: usize = 16;
 pub struct Transaction {
     partition_key: PartitionKey,
     operations: Vec<Operation>,
-    /// The hashes of the row keys. The set is empty if the transaction has at most [`FEW`] operations.
+    /// The hashes of the row keys. Empty up to [`FEW`] operations.
     hashes: HashSet<u64>,
     bytes: usize,
-    /// The size of the property names in the last operation's row.
+    /// The total size of the property names in the last operation's row.
     names: usize,
     limits: Limits,
     identified: bool,
@@ -58,7 +58,7 @@ impl Transaction {
         Ok(Self { partition_key, operations, hashes, bytes, names, limits, identified, lease })
     }
 
-    /// Returns the transaction with other limits. All operations are checked again.
+    /// Replaces the transaction's limits and rechecks every operation against them.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).
@@ -67,7 +67,7 @@ impl Transaction {
         Self { limits, ..self }.with_operations(operations)
     }
 
-    /// Returns a transaction with other operations, and the partition, limits and lease of this one.
+    /// Replaces the transaction's operations, keeping its partition, limits and lease.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).
@@ -81,7 +81,7 @@ impl Transaction {
         Ok(transaction)
     }
 
-    /// Sets the time during which the transaction may be sent.
+    /// Limits the time in which the transaction may be sent.
     ///
     /// ```
     /// use std::time::Duration;
@@ -99,7 +99,7 @@ impl Transaction {
         Self { lease: Some(lease), ..self }
     }
 
-    /// Returns the time during which the transaction may be sent, or `None` if that time is not limited.
+    /// Returns the time limit for sending the transaction, or `None` if unlimited.
     #[must_use]
     pub const fn lease(&self) -> Option<&WriteLease> {
         self.lease.as_ref()
@@ -108,7 +108,7 @@ impl Transaction {
     /// Checks that the transaction may be sent now.
     ///
     /// # Errors
-    /// `ServerBusy` if its lease [has ended](WriteLease::ended).
+    /// `ServerBusy` if its lease [has expired](WriteLease::ended).
     pub fn check_lease(&self) -> Result<()> {
         match &self.lease {
             Some(lease) if lease.remaining().is_none() => Err(WriteLease::ended(None)),
@@ -116,14 +116,14 @@ impl Transaction {
         }
     }
 
-    /// Requests that the transaction's identifier be stored with each entity. A backend that can lose responses can then determine whether the transaction was
-    /// applied (CON-11). All other backends ignore the request.
+    /// Requests that a transaction identifier be stored with each entity. After a lost response, a backend can then determine whether the transaction was
+    /// applied (CON-11). Backends that cannot lose responses ignore the request.
     #[must_use]
     pub fn identified(self) -> Self {
         Self { identified: true, ..self }
     }
 
-    /// Withdraws the request of [`identified`](Self::identified).
+    /// Reverts [`identified`](Self::identified).
     #[must_use]
     pub fn unidentified(self) -> Self {
         Self { identified: false, ..self }
@@ -155,13 +155,13 @@ impl Transaction {
         Ok(())
     }
 
-    /// Returns `true` if the transaction already writes this row.
+    /// Returns `true` if the transaction already has an operation on this row.
     fn holds(&self, row_key: &RowKey) -> bool {
         let may_hold = self.hashes.is_empty() || self.hashes.contains(&hash(row_key));
         may_hold && self.operations.iter().any(|earlier| earlier.row_key == *row_key)
     }
 
-    /// Returns the size of the transaction with this operation added, and the size of the property names in the operation's row.
+    /// Validates an operation. Returns the transaction's size with the operation added, and the total size of the property names in its row.
     fn check(&self, operation: &Operation) -> Result<(usize, usize)> {
         if self.operations.len() >= self.limits.operations {
             return Err(Error::of(LimitFault::Operations(self.limits.operations)));
@@ -170,7 +170,7 @@ impl Transaction {
             let message = "an entity may occur only once in a transaction";
             return Err(Error::new(ErrorCode::InvalidDuplicateRow, message).with_rule("EGT-4"));
         }
-        // An entity whose key is too long cannot exist, so the store responds as it does for a missing entity (KEY-9).
+        // An entity whose key is too long cannot exist, so other operations fail like those on a missing entity (KEY-9).
         if operation.kind.may_create() {
             self.limits.check_key("PartitionKey", self.partition_key.as_str())?;
             self.limits.check_key("RowKey", operation.row_key.as_str())?;
@@ -208,7 +208,7 @@ impl Transaction {
         &self.partition_key
     }
 
-    /// Returns the operations in the order in which they were added.
+    /// Returns the operations in insertion order.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
@@ -220,8 +220,8 @@ impl Transaction {
         (self.partition_key, self.operations)
     }
 
-    /// Returns the size of the transaction, measured with the method that its limits define. By default, this is the sum of the entities' sizes, calculated
-    /// with the service's published formula (SIZE-2, ENG-17).
+    /// Returns the transaction's size, measured as defined by its limits. By default, this is the total size of its entities by the service's published formula
+    /// (SIZE-2, ENG-17).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes
@@ -265,13 +265,13 @@ mod tests {
     }
 
     proptest! {
-        /// Tests sequences of rows with equal and different shapes (names and types). Some rows are invalid or too large.
+        /// Checks sequences of rows with equal and different shapes (names and types), some of them invalid or too large.
         #[test]
         fn the_checks_of_a_row_do_not_depend_on_earlier_rows(
             models in prop::collection::vec(crate::row::tests::model(), 1..4),
             rows in prop::collection::vec((0..4_usize, 0..4_usize, any::<bool>()), 0..12),
         ) {
-            // Strings of five code units exceed these limits.
+            // Strings of five or more code units exceed this limit.
             let limits = Limits { string_units: 4, ..Limits::PORTABLE };
             let mut transaction = Transaction::new(PartitionKey::default(), limits).unwrap();
             let mut bytes = 0;

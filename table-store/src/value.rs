@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::error::{Error, ErrorCode, Result, quoted};
 use crate::ticks;
 
-/// The type of a property value (TYPE-1). The discriminant is the type tag in encoded rows.
+/// The type of a property value (TYPE-1). Its discriminant is the type tag in encoded rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum EdmType {
@@ -43,7 +43,7 @@ impl EdmType {
         Self::Binary,
     ];
 
-    /// Returns the name of the type in JSON, such as `Edm.Int64`.
+    /// Returns the type's name in JSON, such as `Edm.Int64`.
     ///
     /// ```
     /// assert_eq!(table_core::EdmType::Int64.name(), "Edm.Int64");
@@ -62,7 +62,7 @@ impl EdmType {
         }
     }
 
-    /// Returns the type with the given name in JSON, or `None` if the name is unknown (ENG-10).
+    /// Returns the type with this JSON name, or `None` if the name is unknown (ENG-10).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -99,7 +99,7 @@ impl fmt::Display for EdmType {
     }
 }
 
-/// A property value that owns its data.
+/// An owned property value.
 ///
 /// ```
 /// use table_core::{EdmType, Value};
@@ -127,7 +127,7 @@ pub enum Value {
     Binary(Vec<u8>),
 }
 
-/// A property value that borrows from an encoded row.
+/// A property value borrowed from an encoded row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueRef<'a> {
     /// A value of type `Edm.String`.
@@ -148,7 +148,7 @@ pub enum ValueRef<'a> {
     Binary(&'a [u8]),
 }
 
-/// Implements `edm_type` for owned and borrowed values. The variants of both have the same names as the types.
+/// Implements `edm_type` for owned and borrowed values, whose variants have the same names as the types.
 macro_rules! edm_type {
     ($value:expr) => {
         match $value {
@@ -171,7 +171,7 @@ impl ValueRef<'_> {
         edm_type!(self)
     }
 
-    /// Returns an owned value. Ticks after the year 9999 become the latest instant that chrono can represent. No store accepts such values (TYPE-6).
+    /// Returns an owned value. Ticks after the year 9999 become chrono's latest instant, which no store accepts (TYPE-6).
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -202,8 +202,8 @@ impl Value {
         edm_type!(self)
     }
 
-    /// Returns the borrowed value. An instant is truncated to a whole tick (TICK-6). An instant outside the range of ticks is converted to a number of ticks
-    /// that every store rejects (TYPE-6).
+    /// Returns the borrowed value. An instant is truncated to a whole tick (TICK-6). An instant outside the tick range becomes a number of ticks rejected by
+    /// every store (TYPE-6).
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -225,15 +225,14 @@ impl Value {
     }
 }
 
-/// Returns the ticks of `instant` for an encoded row. An instant outside the range is converted to `u64::MAX` or 0, which row validation rejects.
+/// Converts `instant` to ticks for an encoded row. An instant out of range becomes `u64::MAX` or 0, which row validation rejects.
 pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
 
-/// Returns the ticks of `instant` if it is within the range of `Edm.DateTime` and not a leap second. Otherwise, the error contains the name of the property
-/// (TYPE-6).
+/// Returns the ticks of `instant`, or an error naming the property if `instant` is outside the range of `Edm.DateTime` or a leap second (TYPE-6).
 ///
-/// A leap second would be stored as a time in the next second (TICK-1). The stored value could then belong to a different hour or week than the original.
+/// A leap second would be stored as the next second (TICK-1), which may belong to a different hour or week.
 #[doc(hidden)]
 pub fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
     if instant.timestamp_subsec_nanos() >= 1_000_000_000 {
@@ -246,7 +245,7 @@ pub fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
     found.ok_or_else(|| out_of_range(name, &instant))
 }
 
-/// Returns the error for a timestamp outside the range of `Edm.DateTime` (TYPE-6).
+/// Returns the error for an instant outside the range of `Edm.DateTime` (TYPE-6).
 pub(crate) fn out_of_range(name: &str, found: &dyn fmt::Display) -> Error {
     let name = quoted(name);
     let message = format!("property `{name}`: {found} is outside the years 1601 to 9999 of an Edm.DateTime");

@@ -1,4 +1,4 @@
-//! Reads and writes the stored access policies of a table or queue in XML (ACL rules).
+//! XML lists of stored access policies for tables and queues (ACL rules).
 
 use std::fmt::{Display, Write};
 use std::str::FromStr;
@@ -9,8 +9,7 @@ use table_core::ticks;
 use crate::sas::{AccessPolicy, StoredAccessPolicy, instant};
 use crate::xml::{self, Element};
 
-/// Returns the body of a request that sets the policies of a table or queue. Times have a precision of 100 ns. A time outside the years 1 to 9999 is written
-/// as the first or last time of that range.
+/// Returns the request body for setting a table's or queue's policies. Times have a precision of 100 ns and are clamped to the years 1 to 9999.
 ///
 /// ```
 /// use table_wire::acl;
@@ -26,9 +25,9 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
     write_with(policies, instant::write_ticks, true)
 }
 
-/// Returns the body of a response that lists the policies of a table or queue. Times have seven fractional digits, as in the service's responses,
-/// because the client `azure-storage` for JavaScript cannot read a time without a fraction. A policy without values is written without an
-/// `AccessPolicy` element, and `azure-data-tables` for Python returns `None` for such a policy.
+/// Returns the response body for listing a table's or queue's policies. Times have seven fractional digits, as in the service's responses, because the
+/// JavaScript client `azure-storage` cannot read a time without a fraction. A policy without values is written without an `AccessPolicy` element, for which the
+/// Python client `azure-data-tables` returns `None`.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -76,10 +75,10 @@ fn write_with<P: Display>(
     xml + "</SignedIdentifiers>"
 }
 
-/// Reads a list of policies. Times may have any format that the service accepts (see [`ticks::read`]).
+/// Reads a list of policies. Times may have any format accepted by the service (see [`ticks::read`]).
 ///
-/// Returns `None` if the body is not a list of policies, or if a policy is invalid. The function does not limit the number of policies or reject
-/// repeated identifiers; [`StoredAccessPolicy::check`] does.
+/// Returns `None` if the body is not a list of policies, or if a policy is invalid. The number of policies and the uniqueness of identifiers are not checked
+/// here; use [`StoredAccessPolicy::check`].
 ///
 /// ```
 /// use table_wire::acl;
@@ -118,7 +117,7 @@ mod tests {
     use crate::auth::AccountKey;
     use crate::sas::{Lifetime, SasToken, SasVerifier, TablePermissions, TableSas};
 
-    /// Returns any time of chrono in whole seconds. Policies have a precision of 100 ns, so other times would be compared with a rounded one.
+    /// Generates chrono times, mostly in whole seconds, so that the 100 ns precision of policies does not round them.
     fn instants() -> impl Strategy<Value = DateTime<Utc>> {
         let (least, most) = (DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC);
         let seconds = (least.timestamp()..=most.timestamp())
@@ -126,14 +125,14 @@ mod tests {
         prop_oneof![Just(least), Just(most), seconds, seconds_of_the_service()]
     }
 
-    /// Returns a time in the years 1 to 9999, without the last second.
+    /// Generates times in the years 1 to 9999, in whole seconds and excluding the last second.
     fn seconds_of_the_service() -> impl Strategy<Value = DateTime<Utc>> {
         let end = ticks::to_datetime(ticks::MAX).unwrap().timestamp();
         (ticks::to_datetime(0).unwrap().timestamp()..end)
             .prop_map(|seconds| DateTime::from_timestamp(seconds, 0).unwrap())
     }
 
-    /// Returns `true` if the token of a policy is valid at a time.
+    /// Returns `true` if a token that refers to the policy is valid at a time.
     fn permits(policy: &StoredAccessPolicy, token: &SasToken, key: &AccountKey, now: DateTime<Utc>) -> bool {
         let verifier = SasVerifier::new(key.clone()).clock(Clock::of_instants(move || now));
         verifier.set_policies(&TableName::new("Employee").unwrap(), vec![policy.clone()]).unwrap();

@@ -1,4 +1,4 @@
-//! Signatures of requests with an account key: creation, parsing and verification (AUTH rules).
+//! Account-key request signatures: creation, parsing and verification (AUTH rules).
 
 mod account_key;
 mod authorization;

@@ -1,4 +1,4 @@
-//! Entity group transactions in HTTP: several requests in one multipart body, and their responses (EGT-20 to EGT-39).
+//! Batches: entity group transactions as multipart HTTP bodies (EGT-20 to EGT-39).
 
 mod fault;
 mod multipart;

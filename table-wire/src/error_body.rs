@@ -1,4 +1,4 @@
-//! Error bodies in JSON, in two XML formats, or in an unknown format (ERR-1, ERR-2).
+//! Parsing and creation of error bodies in JSON and two XML formats (ERR-1, ERR-2).
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::xml::content;
 
-/// The maximum number of characters of a service's message that are kept.
+/// The number of characters kept of a service's message.
 const MOST_TEXT: usize = 1_000;
 
-/// An error read from the body of a response.
+/// An error parsed from a response body.
 ///
 /// ```
 /// use table_wire::ErrorBody;
@@ -22,11 +22,11 @@ const MOST_TEXT: usize = 1_000;
 pub struct ErrorBody {
     /// The service's error code.
     pub code: Option<String>,
-    /// The message as a single line, without the index, request ID and time that the service adds.
+    /// The message as a single line, without the index, request ID and time added by the service.
     pub message: String,
-    /// The position of the failed operation in its batch. The service's message starts with it (EGT-34).
+    /// The index of the failed operation in its batch, with which the service's message starts (EGT-34).
     pub index: Option<usize>,
-    /// `true` if a storage service wrote the body; `false` for any other body, such as the error page of a proxy.
+    /// `true` if the body has a storage service's format; `false` for any other body, such as a proxy's error page.
     pub known: bool,
 }
 
@@ -39,7 +39,7 @@ impl ErrorBody {
         let (code, message) = of_json(text).or_else(|| of_xml(text)).unwrap_or_default();
         let known = code.is_some() || message.is_some();
         let message = message.unwrap_or_default();
-        // The message contains the text, the request ID and the time on separate lines (ERR-1).
+        // Text, request ID and time are on separate lines of the message (ERR-1).
         let lines =
             message.trim().lines().take_while(|line| !line.to_ascii_lowercase().starts_with("requestid:"));
         let message = lines.map(str::trim).collect::<Vec<_>>().join(" ");
@@ -57,7 +57,7 @@ fn is_index(text: &str) -> bool {
     (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Shortens a message, and masks the value of every `sig=` parameter, because services repeat URLs in their messages.
+/// Truncates a message and masks every `sig=` value, because services repeat URLs in their messages.
 fn scrub(message: &str) -> String {
     let mut rest: String = message.chars().take(MOST_TEXT).collect();
     let mut clean = String::with_capacity(rest.len());
@@ -94,7 +94,7 @@ fn of_json(text: &str) -> Option<Read> {
 }
 
 fn of_xml(text: &str) -> Option<Read> {
-    // The element names in the OData format are in lower case and have a prefix.
+    // In the OData format, element names are lower-case and prefixed.
     let root = text.contains("<Error>") || text.contains("<Error ") || text.contains("<m:error");
     let find = |upper: &str, lower: &str| element(text, upper).or_else(|| element(text, lower));
     root.then(|| (find("Code", "m:code"), find("Message", "m:message")))
@@ -122,7 +122,7 @@ fn unescape(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// An error, as sent by a server.
+/// An error to be sent by a server.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -141,13 +141,13 @@ fn unescape(text: &str) -> String {
 pub struct NewError<'a> {
     /// The service's error code.
     pub code: &'a str,
-    /// The message, in one line. For a code that the service defines, this is the service's [error message](crate::error_message).
+    /// The single-line message. For a code defined by the service, use the service's [error message](crate::error_message).
     pub message: &'a str,
-    /// The cause of the error and how to fix it, written as a second line. Empty if the message is sufficient.
+    /// The cause and remedy, written as a second line; empty if the message suffices.
     pub help: &'a str,
-    /// The position of the failed operation in its batch (EGT-34).
+    /// The index of the failed operation in its batch (EGT-34).
     pub index: Option<usize>,
-    /// The ID of the request.
+    /// The request ID.
     pub request_id: &'a str,
     /// The time of the failure.
     pub time: DateTime<Utc>,
@@ -161,7 +161,7 @@ impl NewError<'_> {
         json!({ "odata.error": error }).to_string()
     }
 
-    /// Returns the body in the XML format of the table service, for a client that did not request JSON (ERR-2).
+    /// Returns the body in the table service's XML format, for a client that did not request JSON (ERR-2).
     #[must_use]
     pub fn to_odata_xml(&self) -> String {
         format!(
@@ -173,7 +173,7 @@ impl NewError<'_> {
         )
     }
 
-    /// Returns the body in the XML format of the queue service. The table service also uses this format if it cannot parse a request (ERR-2, QUE-1).
+    /// Returns the body in the queue service's XML format, also used by the table service if it cannot parse a request (ERR-2, QUE-1).
     #[must_use]
     pub fn to_storage_xml(&self) -> String {
         let detail = if self.code == "AuthenticationFailed" && !self.help.is_empty() {
@@ -188,11 +188,11 @@ impl NewError<'_> {
         )
     }
 
-    /// Returns the index and message, the help if it is not empty, the request ID, and the time. Each is on a separate line except the index.
+    /// Returns the message, prefixed with the index if any, the help if not empty, the request ID and the time, on separate lines.
     fn text(&self) -> String {
         let index = self.index.map(|index| format!("{index}:")).unwrap_or_default();
         let below = if self.help.is_empty() { "" } else { "\n" };
-        // The fraction always has seven digits, unlike that of a time in an entity.
+        // Unlike an entity's times, this one always has seven fractional digits.
         let (time, ticks) = (self.time.format("%Y-%m-%dT%H:%M:%S"), self.time.timestamp_subsec_nanos() / 100);
         let Self { message, help, request_id, .. } = self;
         format!("{index}{message}{below}{help}\nRequestId:{request_id}\nTime:{time}.{ticks:07}Z")
@@ -270,7 +270,7 @@ mod tests {
         fn err_1_2_and_egt_34_a_written_error_is_read_back(
             code in "[A-Z][A-Za-z]{0,20}", message in "[A-Z][ -~]{0,60}", index in prop::option::of(0_usize..100),
         ) {
-            // `ErrorBody::read` would mask a signature in the message and trim spaces around the message.
+            // `ErrorBody::read` masks signatures in the message and trims it.
             prop_assume!(!message.contains("sig=") && message.trim() == message);
             let time = DateTime::from_timestamp(1_795_161_600, 0).unwrap();
             let error = NewError { code: &code, message: &message, help: "", index, request_id: "c0ffee", time };

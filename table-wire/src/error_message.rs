@@ -1,6 +1,6 @@
-//! The messages that the services return with their error codes.
+//! The services' messages for their error codes.
 
-/// Returns the service's message for an error code, or `None` if the service does not define a message for the code.
+/// Returns the service's message for an error code, or `None` if the service defines none.
 ///
 /// Some clients compare these messages. For example, `azure-data-tables` recognizes an invalid table name by the message.
 ///
@@ -16,7 +16,7 @@ pub fn error_message(code: &str) -> Option<&'static str> {
     SENTENCES.get(found).map(|(_, sentence)| *sentence)
 }
 
-/// The error codes in sorted order, each with its message.
+/// Error codes and their messages, sorted by code.
 const SENTENCES: &[(&str, &str)] = &[
     ("AccountIsDisabled", "The specified account is disabled."),
     ("AtomFormatNotSupported", "Atom format is not supported."),

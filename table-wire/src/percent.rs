@@ -1,4 +1,4 @@
-//! Percent-encoding and decoding of a single value in a URL (REQ-5, LIT-4).
+//! Percent-encoding and decoding of single URL values (REQ-5, LIT-4).
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -27,7 +27,7 @@ pub fn encode(text: &str) -> String {
     encoded
 }
 
-/// Decodes percent-encoded text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8. A `+` is kept as is.
+/// Decodes percent-encoded text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8. A `+` stays a `+`.
 ///
 /// ```
 /// use table_wire::percent::decode;

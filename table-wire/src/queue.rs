@@ -1,4 +1,4 @@
-//! Queue messages in XML (QUE-4, QUE-5, QUE-7).
+//! XML bodies of queue messages (QUE-4, QUE-5, QUE-7).
 
 use std::fmt::Write;
 
@@ -8,16 +8,16 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt};
 use crate::auth::{parse_http_date, print_http_date};
 use crate::xml::{Element, content};
 
-/// The name of the XML element that contains a message.
+/// The XML element name of a message.
 pub const RECORD: &str = "QueueMessage";
 
-/// The approximate size of a message in XML, in bytes, without its text.
+/// The approximate XML size of a message without its text, in bytes.
 const RECORD_BYTES: usize = 512;
 
-/// The expiration date that represents a message that never expires (QUE-7).
+/// The expiration date of a message that never expires (QUE-7).
 const NEVER: &str = "Fri, 31 Dec 9999 23:59:59 GMT";
 
-/// Returns the body of a request that puts or updates a message with the given text (QUE-4).
+/// Returns the request body for putting or updating a message (QUE-4).
 ///
 /// ```
 /// use table_wire::queue;
@@ -30,10 +30,10 @@ pub fn write_text(text: &str) -> String {
     format!("<QueueMessage><MessageText>{}</MessageText></QueueMessage>", content(text))
 }
 
-/// Reads the message text from the body of a request that puts or updates a message.
+/// Reads the message text from a put or update request body.
 ///
-/// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Text with characters that are illegal in XML is
-/// rejected as well, because clients could not parse a response that contains it.
+/// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Text with characters illegal in XML is also rejected,
+/// because clients could not parse a response containing it.
 ///
 /// ```
 /// use table_wire::queue;
@@ -52,15 +52,15 @@ pub fn read_text(body: &str) -> Option<String> {
     }
 }
 
-/// Reads a list of messages. `read` is [`message`] or [`lease`].
+/// Reads a message list, using [`message`] or [`lease`] as `read`.
 ///
-/// Returns `None` if the body is not a list of messages, or if `read` returns `None` for a message.
+/// Returns `None` if the body is not XML or `read` returns `None` for a message.
 #[must_use]
 pub fn read_list<T>(body: &str, read: impl Fn(&Element) -> Option<T>) -> Option<Vec<T>> {
     Element::read(body)?.each(RECORD).map(read).collect()
 }
 
-/// Reads a message. The service does not return the text of a message that was just put (QUE-5), so pass that text as `put`.
+/// Reads a message. A put response does not contain the message text (QUE-5), so pass the text as `put`.
 #[must_use]
 pub fn message(record: &Element, put: Option<&str>) -> Option<Message> {
     let get = |name: &str| record.text_of(name);
@@ -73,7 +73,7 @@ pub fn message(record: &Element, put: Option<&str>) -> Option<Message> {
     Some(Message::new(MessageId::new(get("MessageId")?), text.to_owned(), inserted, expires, dequeue_count))
 }
 
-/// Reads a message together with its pop receipt and the time at which it becomes visible. `put` has the same meaning as in [`message`].
+/// Reads a message with its pop receipt and visibility time. For `put`, see [`message`].
 ///
 /// ```
 /// use chrono::DateTime;
@@ -94,32 +94,32 @@ pub fn lease(record: &Element, put: Option<&str>) -> Option<Lease> {
     Some(Lease::new(message(record, put)?, receipt, visible))
 }
 
-/// Returns the body of a response to a put. It contains the message without its text and dequeue count (QUE-5).
+/// Returns a put response body: the message without its text and dequeue count (QUE-5).
 #[must_use]
 pub fn write_put(put: &Lease) -> String {
     list(RECORD_BYTES, |xml| element(xml, &put.message, Some(put), false))
 }
 
-/// Returns the body of a response to a receive: the messages with their texts and pop receipts.
+/// Returns a receive response body: messages with texts and pop receipts.
 #[must_use]
 pub fn write_received(leases: &[Lease]) -> String {
     let bytes = leases.iter().map(|lease| record_bytes(&lease.message)).sum();
     list(bytes, |xml| leases.iter().for_each(|lease| element(xml, &lease.message, Some(lease), true)))
 }
 
-/// Returns the body of a response to a peek: the messages without pop receipts (QUE-5).
+/// Returns a peek response body: messages with texts but without pop receipts (QUE-5).
 #[must_use]
 pub fn write_peeked(messages: &[Message]) -> String {
     let bytes = messages.iter().map(record_bytes).sum();
     list(bytes, |xml| messages.iter().for_each(|message| element(xml, message, None, true)))
 }
 
-/// Returns the approximate size of a message in XML, in bytes.
+/// Returns a message's approximate XML size in bytes.
 const fn record_bytes(message: &Message) -> usize {
     RECORD_BYTES + message.text.len()
 }
 
-/// Returns a list of messages in XML. `write` appends the messages, and `bytes` is their approximate total size.
+/// Returns an XML message list. `write` appends the messages, whose approximate total size is `bytes`.
 fn list(bytes: usize, write: impl FnOnce(&mut String)) -> String {
     let mut xml = String::with_capacity(128 + bytes);
     xml.push_str("<?xml version=\"1.0\" encoding=\"utf-8\"?><QueueMessagesList>");
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     prop_compose! {
-        /// Generates leases with times in whole seconds, which is the precision of HTTP dates.
+        /// Generates leases with times in whole seconds, the precision of HTTP dates.
         fn any_lease()(
             (id, text, receipt) in ("[a-f0-9-]{1,36}", "[ -~\\r\\né\u{1F600}]{0,40}", "[A-Za-z0-9+/=]{1,20}"),
             (inserted, life, hidden) in (0_i64..4_000_000_000, prop::option::of(0_i64..9_000_000), 0_i64..9_000_000),
@@ -190,7 +190,7 @@ mod tests {
             }
         }
 
-        /// Tests that every message text that is accepted can also be returned as XML.
+        /// Tests that every accepted message text can be returned as XML.
         #[test]
         fn que_4_accepted_text_is_legal_xml(text in any::<String>()) {
             let raw = format!("<QueueMessage><MessageText>{text}</MessageText></QueueMessage>");

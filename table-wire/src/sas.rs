@@ -1,13 +1,12 @@
 //! Shared access signatures: creation from typed scopes, and parsing, verification and enforcement without the service (SAS, ASAS rules).
 //!
-//! [`TableSas`] and [`AccountSas`] describe the permissions and sign them with an [`AccountKey`](crate::auth::AccountKey). The result is a
-//! [`SasToken`], which a client adds to its connection string. [`SasVerifier`] is the server side: it verifies tokens like the service. Its
-//! [`scoped`](SasVerifier::scoped) view of any store, including an embedded engine, executes the permitted operations and refuses all others with the
-//! service's error codes.
+//! [`TableSas`] and [`AccountSas`] describe permissions and sign them with an [`AccountKey`](crate::auth::AccountKey). The result is a [`SasToken`], which a
+//! client adds to its connection string. On the server side, [`SasVerifier`] verifies tokens like the service. Its [`scoped`](SasVerifier::scoped) view of any
+//! store, including an embedded engine, executes permitted operations and rejects all others with the service's error codes.
 //!
 //! A token is rejected if its bearer could alter it without invalidating the signature; `docs/azure.md` lists these cases.
 //!
-//! The text of a token is a secret. It never appears in `Debug` output or in error messages of this module.
+//! A token's text is a secret. It never appears in `Debug` output or in this module's error messages.
 
 mod account;
 mod caller;

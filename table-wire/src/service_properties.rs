@@ -1,4 +1,4 @@
-//! Service properties in XML: logging, metrics and CORS rules.
+//! XML bodies of service properties: logging, metrics and CORS rules.
 
 mod check;
 
@@ -27,13 +27,13 @@ pub use check::PropertiesFault;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceProperties {
-    /// The settings for logging. `None` in a request leaves the current settings unchanged. The same applies to the other fields.
+    /// The logging settings. In a request, `None` in any field leaves the current settings unchanged.
     pub logging: Option<Logging>,
-    /// The settings for hourly metrics.
+    /// The hourly metrics settings.
     pub hour_metrics: Option<Metrics>,
-    /// The settings for minute metrics.
+    /// The minute metrics settings.
     pub minute_metrics: Option<Metrics>,
-    /// The rules for cross-origin requests. An empty list removes all rules.
+    /// The CORS rules. An empty list removes all rules.
     pub cors: Option<Vec<CorsRule>>,
 }
 
@@ -50,7 +50,7 @@ pub struct Logging {
     pub retention_days: Option<u32>,
 }
 
-/// Settings for the metrics of a service.
+/// Settings for service metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// `true` if metrics are collected.
@@ -61,23 +61,23 @@ pub struct Metrics {
     pub retention_days: Option<u32>,
 }
 
-/// A rule for cross-origin requests. The values in each list are separated by commas.
+/// A CORS rule. Its lists are comma-separated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CorsRule {
     /// The allowed origins, such as `https://contoso.com` or `*`.
     pub allowed_origins: String,
     /// The allowed methods, such as `GET,PUT`.
     pub allowed_methods: String,
-    /// The headers that a request may contain.
+    /// The allowed request headers.
     pub allowed_headers: String,
-    /// The response headers that scripts on a page may read.
+    /// The response headers readable by scripts.
     pub exposed_headers: String,
-    /// The number of seconds for which a browser may cache the response to a preflight request.
+    /// The number of seconds a browser may cache a preflight response.
     pub max_age_seconds: u32,
 }
 
 impl ServiceProperties {
-    /// Reads the properties from a service's response. Unknown elements are ignored.
+    /// Reads properties from a service's response. Unknown elements are ignored.
     ///
     /// Returns `None` if the document does not contain service properties, or if it contains an invalid number or Boolean.
     #[must_use]
@@ -85,10 +85,10 @@ impl ServiceProperties {
         Self::of(&root(text)?)
     }
 
-    /// Reads and validates the properties in a request by the rules of the service. Missing elements become `None`.
+    /// Reads the properties in a request, validating them by the service's rules. Missing elements become `None`.
     ///
     /// # Errors
-    /// The first violation found. Its code is the one with which the service rejects the request.
+    /// The first violation found, with the error code used by the service.
     ///
     /// ```
     /// use table_wire::{PropertiesFault, ServiceProperties};
@@ -121,7 +121,7 @@ impl ServiceProperties {
         })
     }
 
-    /// Returns the properties with every element present, as in a service's response. Missing elements are set to their defaults.
+    /// Fills in defaults for missing elements. Every element is then present, as in a service's response.
     #[must_use]
     pub fn complete(self) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl ServiceProperties {
         }
     }
 
-    /// Returns the body of a request or a response.
+    /// Serializes the properties as a request or response body.
     #[must_use]
     pub fn to_xml(&self) -> String {
         let mut xml = String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceProperties>");
@@ -183,12 +183,12 @@ fn retention(days: Option<u32>) -> String {
     format!("<RetentionPolicy>{inner}</RetentionPolicy>")
 }
 
-/// Parses an XML document that contains service properties.
+/// Parses a service properties document and returns its root element.
 fn root(text: &str) -> Option<Element> {
     Element::of_request(text).filter(|root| root.name() == "StorageServiceProperties")
 }
 
-/// Reads an optional element. The outer `None` means that the element is invalid; the inner `None` means that it is missing.
+/// Reads an optional element. The outer `None` means an invalid element; the inner `None` means a missing one.
 #[expect(clippy::option_option, reason = "a missing element is valid")]
 fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Option<Option<T>> {
     match element {
@@ -210,7 +210,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the number of days in the retention policy, or `Some(None)` if the policy is missing or disabled. The outer `None` means that it is invalid.
+/// Returns the retention policy's number of days, `Some(None)` if the policy is missing or disabled, or `None` if it is invalid.
 #[expect(clippy::option_option, reason = "a disabled policy is valid")]
 fn days(element: &Element) -> Option<Option<u32>> {
     let Some(policy) = element.child("RetentionPolicy") else { return Some(None) };
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Tests that the properties of a new account have every element, because the Azure SDK for Python reads all of them.
+    /// Tests that a new account's properties have every element, because the Azure SDK for Python reads all of them.
     #[test]
     fn complete_properties_have_every_element() {
         let xml = ServiceProperties::default().complete().to_xml();

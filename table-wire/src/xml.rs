@@ -1,15 +1,15 @@
-//! XML for the storage services: a strict parser for document trees, and functions that escape text.
+//! XML for the storage services: a strict document parser, and text escaping.
 
 use quick_xml::Reader;
 use quick_xml::escape::{escape, resolve_predefined_entity};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-/// The maximum nesting depth of elements. No document of the protocol has more than six levels.
+/// The maximum nesting depth of elements. The protocol's documents have at most six levels.
 const DEPTH: usize = 32;
-/// The maximum number of elements in a request body. A body with five policies or CORS rules has fewer than a hundred elements.
+/// The maximum number of elements in a request body. Five policies or CORS rules take fewer than a hundred.
 const REQUEST_ELEMENTS: usize = 1_000;
 
-/// An element of a document: its name, and either text or child elements.
+/// An XML element: a name, and either text or child elements.
 ///
 /// ```
 /// use table_wire::xml::Element;
@@ -36,20 +36,20 @@ impl Element {
         Self::parse(text, usize::MAX)
     }
 
-    /// Parses the body of a request like [`read`](Self::read), but also returns `None` if the body has more elements than any valid request, because each
-    /// element takes much more memory than its text.
+    /// Parses a request body like [`read`](Self::read), but also returns `None` if it has far more elements than a valid request. An element takes much more
+    /// memory than its text, so the limit bounds memory use.
     pub(crate) fn of_request(text: &str) -> Option<Self> {
         Self::parse(text, REQUEST_ELEMENTS)
     }
 
-    /// Parses a document. Returns `None` if it has more than `elements` elements.
+    /// Parses a document with at most `elements` elements.
     fn parse(text: &str, elements: usize) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}');
         if first_illegal(text).is_some() {
             return None;
         }
         let mut reader = Reader::from_str(text);
-        // The open elements. The first is an artificial root element that receives the document element.
+        // The open elements. The first is an artificial root for the document element.
         let mut open = vec![Self::default()];
         let mut count = 0;
         loop {
@@ -69,7 +69,7 @@ impl Element {
                 }
                 Event::Text(piece) => {
                     let text = piece.xml10_content();
-                    // `]]>`, which ends a CDATA section, is not allowed in ordinary text.
+                    // `]]>` ends a CDATA section and is not allowed in ordinary text.
                     if text.contains("]]>") {
                         return None;
                     }
@@ -97,7 +97,7 @@ impl Element {
         is_sound.then(|| Self { name: name.to_owned(), ..Self::default() })
     }
 
-    /// Returns the name of the element without its prefix.
+    /// Returns the element name without its namespace prefix.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -133,7 +133,7 @@ impl Element {
     }
 }
 
-/// Returns the text that a reference represents, or `None` if the reference is to an unknown entity or an illegal character.
+/// Resolves a character or entity reference. Returns `None` for an unknown entity or an illegal character.
 fn resolve(reference: &BytesRef<'_>) -> Option<String> {
     let text = match reference.resolve_char_ref().ok()? {
         Some(character) => character.to_string(),
@@ -142,8 +142,8 @@ fn resolve(reference: &BytesRef<'_>) -> Option<String> {
     first_illegal(&text).is_none().then_some(text)
 }
 
-/// Escapes text for the content of an element. The result is always legal XML: an illegal character becomes U+FFFD. A carriage return becomes a
-/// numeric reference, because parsers would otherwise convert it to a line feed.
+/// Escapes text for element content. The result is always legal XML: an illegal character becomes U+FFFD. A carriage return becomes a numeric reference;
+/// otherwise, parsers would convert it to a line feed.
 ///
 /// ```
 /// use table_wire::xml;
@@ -159,7 +159,7 @@ pub fn content(text: &str) -> String {
     escaped.replace(is_illegal, "\u{fffd}")
 }
 
-/// Returns the first character that XML 1.0 does not allow, if any.
+/// Returns the first character that is illegal in XML 1.0, if any.
 ///
 /// ```
 /// use table_wire::xml;
@@ -196,7 +196,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that any string is written as a document that a strict parser accepts, and that legal text is preserved.
+        /// Tests that any string becomes a document accepted by a strict parser, and that legal text is preserved.
         #[test]
         fn any_text_is_written_as_legal_xml(text in any::<String>()) {
             let document = Element::read(&format!("<M><T>{}</T><Other/></M>", content(&text))).unwrap();

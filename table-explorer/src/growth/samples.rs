@@ -1,4 +1,4 @@
-//! Samples of table sizes over time. Older samples are kept at lower density.
+//! Samples of table sizes over time, thinned out with age.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::store_names::StoreNames;
 
-/// The maximum number of stores in a file, and the maximum number of tables in a store. If a limit is exceeded, the least recently sampled stores or tables are
-/// dropped first. Among tables that were last sampled at the same time, the smallest is dropped first.
+/// The maximum number of stores per file, and of tables per store. Beyond a limit, the least recently sampled stores or tables are dropped, smaller tables
+/// first among those last sampled at the same time.
 const STORES: usize = 16;
 const TABLES: usize = 64;
-/// The density of the samples. Each entry consists of the length of a period in seconds and the number of most recent periods whose last sample is kept.
+/// The retention policy: period lengths in seconds, and the number of most recent periods whose last sample is kept.
 ///
-/// Periods are counted and not compared with the current time, so a sample with a wrong time removes no other samples.
+/// Only periods with samples count, regardless of the current time, so a sample with a wrong time does not displace others.
 const PERIODS: [(i64, usize); 3] = [(60, 61), (HOUR, 49), (DAY, 401)];
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 
-/// The samples of each table in a store, keyed by table name.
+/// A store's samples by table name.
 pub(crate) type Samples = BTreeMap<String, Vec<Sample>>;
 
-/// The size of a table at one moment, stored as an array: seconds since 1970, rows and bytes.
+/// The size of a table at one moment, serialized as an array: seconds since 1970, rows and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sample(i64, u64, u64);
 
@@ -48,7 +48,7 @@ impl Sample {
     }
 }
 
-/// The content of the file that stores samples.
+/// The content of the samples file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Content {
     #[serde(default)]
@@ -64,10 +64,10 @@ impl Content {
             .unwrap_or_default()
     }
 
-    /// Adds samples that were taken at the same time. Drops samples, tables and stores that exceed the limits. If an earlier release recorded samples under the
-    /// name of the store, the new samples are appended to them.
+    /// Adds samples taken at the same time, and drops samples, tables and stores beyond the limits. The store's samples recorded by an earlier release under
+    /// its name are continued.
     ///
-    /// While only the size of the store is sampled and this size does not change, the content changes only once an hour.
+    /// While only the store's size is sampled and stays the same, the content changes only once an hour.
     pub(super) fn add(&mut self, store: &StoreNames, added: &[(String, Sample)]) {
         if !self.stores.contains_key(&store.identity) {
             let earlier = self.of(store);
@@ -108,7 +108,7 @@ impl Content {
     }
 }
 
-/// Adds a sample to the samples of a table, which are in chronological order. While the size does not change, only the first and the last sample are kept.
+/// Adds a sample to a table's samples, in chronological order. While the size is unchanged, only the first and the last sample are kept.
 fn add(samples: &mut Vec<Sample>, sample: Sample) {
     let at = samples.partition_point(|known| known.0 < sample.0);
     let is_last = at == samples.len();
@@ -145,8 +145,8 @@ fn thin(samples: &mut Vec<Sample>) {
 mod tests {
     use super::*;
 
-    /// The maximum number of samples per table: one per minute for an hour, one per hour for two days and one per day for 400 days, with one extra sample for
-    /// each of these ranges.
+    /// The maximum number of samples per table: one per minute for an hour, one per hour for two days, one per day for 400 days, and one extra for each of the
+    /// three.
     const MOST: usize = 61 + 49 + 401;
 
     fn at(seconds: i64, rows: u64) -> Sample {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn samples_are_thinned_with_age_and_stay_in_order() {
-        // The samples cover 450 days, with one sample per minute in the last three days and one per hour before.
+        // The samples cover 450 days: hourly, then every minute in the last three days.
         let (days, minutes) = (447 * 24, 3 * 24 * 60);
         let times =
             (0..days).map(|hour| hour * HOUR).chain((0..minutes).map(|minute| days * HOUR + 60 * minute));
@@ -194,7 +194,7 @@ mod tests {
             add(&mut samples, at(wrong, 99));
             add(&mut samples, at(60 * 40, 40));
             assert!(samples.is_sorted_by_key(|sample| sample.0), "{wrong}: {samples:?}");
-            // A sample 30 seconds after the start of the first minute replaces the sample of that minute.
+            // A sample 30 seconds into the first minute replaces that minute's sample.
             let lost: Vec<_> = before.iter().filter(|sample| !samples.contains(sample)).collect();
             assert!(lost.is_empty() || wrong == 30 && lost == [&at(0, 0)], "{wrong}: {lost:?}");
             assert!(samples.contains(&at(60 * 40, 40)), "{wrong}: {samples:?}");

@@ -1,4 +1,4 @@
-//! Deletes the rows marked in a grid. After a preview, the rows are deleted in batches, each row only if its version is still the one that was shown.
+//! Deletion of rows marked in a grid. After a preview, the rows are deleted in batches, on condition that their versions are unchanged.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::reader::Counted;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of rows that one form may contain.
+/// The maximum number of rows per form.
 const MOST: usize = 1_000;
 
-/// Returns the rows that are marked in the form, in key order.
+/// Returns the keys and versions of the rows marked in the form, in key order.
 fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     let fields = context.request.fields("row");
     if fields.is_empty() {
@@ -44,7 +44,7 @@ fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     Ok(rows)
 }
 
-/// Returns the form with the button that opens a preview of the marked rows.
+/// Returns the form with the button for previewing the marked rows.
 pub(crate) fn button(context: &Context<'_>, table: &TableName) -> Markup {
     html! {
         form #(mark::FORM) method="post" action=(link::table(table, "marked")) {
@@ -54,7 +54,7 @@ pub(crate) fn button(context: &Context<'_>, table: &TableName) -> Markup {
     }
 }
 
-/// Returns `true` if rows of the table can be marked: changes are enabled, and the table declares no derived rows.
+/// Returns `true` if rows of the table can be marked: changes are enabled, and no derived rows are declared.
 pub(crate) fn is_allowed(context: &Context<'_>, table: &TableName) -> bool {
     context.state.is_writable && context.declared(table).is_empty()
 }
@@ -103,23 +103,23 @@ pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(answer(context, table, "Delete", "deleted", &report))
 }
 
-/// The outcome of operations that were submitted in batches.
+/// The outcome of operations submitted in batches.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     done: usize,
-    /// The failed batches, each with its partition, its keys and the error. None of the rows in a failed batch was written, unless the error is ambiguous.
+    /// The failed batches: partition, row keys and error. No row of a failed batch was written, unless the error is ambiguous.
     failed: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
 }
 
-/// Operations on one partition that are written together, or not at all.
+/// Operations on one partition to be written atomically.
 type Unit = (PartitionKey, Vec<Operation>);
 
-/// Submits the operations in batches, each of which is limited to one partition and contains all operations on a wide entity or none. Each batch is submitted
-/// even if another batch was rejected or the client has disconnected. After a disconnect, the page of the table shows the outcome.
+/// Submits operations in batches within one partition. Operations on a wide entity stay in one batch. Each batch is submitted even if another was rejected or
+/// the client has disconnected. After a disconnect, the table's page shows the outcome.
 ///
 /// # Errors
-/// `Refused`, before the first batch is sent, if the operations together would delete only some parts of a wide entity (an entity stored in several rows), set
-/// a sequence back, or change an internal row of the library.
+/// `Refused`, before the first batch is sent, if the operations would delete only some parts of a wide entity (an entity stored in several rows), set a
+/// sequence back, or change the library's internal rows.
 pub(crate) async fn submit(
     context: &Context<'_>,
     table: &TableName,
@@ -148,8 +148,8 @@ pub(crate) async fn submit(
     written.await.map_err(stopped)
 }
 
-/// Writes units in transactions. Each transaction contains as many consecutive units of one partition as the limits of the store allow. A unit that exceeds the
-/// limits by itself is not written.
+/// Writes units in transactions of as many consecutive units of one partition as the store's limits allow. A unit that exceeds the limits by itself is not
+/// written.
 async fn write(store: &Counted, table: &TableName, units: Vec<Unit>) -> Report {
     let mut report = Report::default();
     let mut open: Option<Transaction> = None;
@@ -170,7 +170,7 @@ async fn write(store: &Counted, table: &TableName, units: Vec<Unit>) -> Report {
     report
 }
 
-/// Adds a unit to a transaction. After an error, the transaction is unchanged.
+/// Adds a unit to a transaction, which stays unchanged on error.
 fn add(group: &mut Transaction, unit: &[Operation]) -> table_core::Result<()> {
     if let [operation] = unit {
         return group.push(operation.clone());

@@ -1,4 +1,5 @@
-//! Inserts, edits and deletes entities. Edits and deletes are conditional on the `ETag` that was shown. After a conflict, the page shows both versions.
+//! Pages for inserting, editing and deleting entities. Edits and deletes are conditional on the `ETag` shown to the user. After a conflict, the page shows both
+//! versions.
 
 mod form;
 
@@ -19,7 +20,7 @@ use crate::pages::{Context, entity};
 use crate::response::{self, Body};
 use crate::show;
 
-/// Returns an error if changes are disabled or if a plain write would make derived rows inconsistent.
+/// Checks that changes are enabled and that plain writes would not make derived rows inconsistent.
 pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<()> {
     if !context.state.is_writable {
         let text = "changes are off; start the explorer with `--write` to edit entities";
@@ -28,11 +29,11 @@ pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<(
     without_options(derived::refuse_plain_writes(&context.reader.shared(), table, false).await)
 }
 
-/// Returns the operations in units, each of which must be sent in one transaction. Operations on parts of wide entities and on sequences are conditional on the
-/// versions that were read.
+/// Checks operations on one partition and groups them into units, each to be sent in one transaction. Operations on sequences and parts of wide entities become
+/// conditional on the versions read.
 ///
 /// # Errors
-/// `Refused` if the operations would change internal rows of the library, delete only some parts of a wide entity, or set a sequence back.
+/// `Refused` if the operations would change the library's internal rows, delete only some parts of a wide entity, or set a sequence back.
 pub(super) async fn admit(
     context: &Context<'_>,
     table: &TableName,
@@ -50,7 +51,7 @@ pub(super) async fn admit(
     without_options(derived::guard_writes(&store, table, partition_key, operations).await)
 }
 
-/// Replaces the end of a message about derived rows, which mentions options of the `tables` command that the explorer does not have.
+/// Replaces the end of a message about derived rows, which mentions options of the `tables` command not available in the explorer.
 fn without_options<T>(outcome: table_inspect::error::Result<T>) -> Result<T> {
     let help = "; plain rows would leave these wrong. Change them through a program with the declaration";
     match outcome {
@@ -109,14 +110,14 @@ fn key(context: &Context<'_>) -> Result<EntityKey> {
     Ok(EntityKey::new(field("pk"), field("rk"))?)
 }
 
-/// Returns the version on which the form was based.
+/// Returns the `ETag` of the version on which the form was based.
 fn etag(context: &Context<'_>) -> Result<ETag> {
     let text =
         context.request.field("etag").ok_or_else(|| Failure::Input("the form has no ETag".to_owned()))?;
     Ok(ETag::parse(text)?)
 }
 
-/// Returns the entity submitted in the form. Properties that are unchanged or absent in the form keep their stored values.
+/// Returns the entity submitted in the form. Properties unchanged or absent in the form keep their stored values.
 fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity>) -> Result<TableEntity> {
     let (names, types, texts) =
         (context.request.fields("name"), context.request.fields("type"), context.request.fields("value"));
@@ -168,7 +169,7 @@ async fn submit(
     Ok(())
 }
 
-/// Saves an edited entity if the stored version is still the one on which the form was based.
+/// Saves an edited entity unless it has changed since the form was created.
 pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);
@@ -186,7 +187,7 @@ pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Res
     }
 }
 
-/// Shows both values of each property that differs, together with a form that overwrites the stored version.
+/// Shows both values of each differing property, with a form for overwriting the stored version.
 fn conflict(
     context: &Context<'_>,
     table: &TableName,
@@ -211,7 +212,7 @@ pub(crate) async fn insert(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response::see_other(&link::entity(table, &key)))
 }
 
-/// Deletes an entity if the stored version is still the one on which the form was based.
+/// Deletes an entity unless it has changed since the form was created.
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);

@@ -1,4 +1,4 @@
-//! The page about the engine, with its content, its counters and checks that run on demand.
+//! The page for the engine: its content, its counters, and checks on demand.
 
 use maud::{Markup, html};
 use table_core::Engine;
@@ -15,7 +15,7 @@ fn engine<'a>(context: &'a Context<'_>) -> Result<&'a Engine> {
     context.state.source.engine.as_ref().ok_or_else(missing)
 }
 
-/// Reads and verifies every block of the base (the engine's merged files) on a blocking thread.
+/// Verifies every block of the base (the engine's merged files), on a blocking thread.
 pub(crate) async fn verify(context: &Context<'_>) -> Result<Verification> {
     let engine = engine(context)?.clone();
     let checked = tokio::task::spawn_blocking(move || engine.verify()).await;

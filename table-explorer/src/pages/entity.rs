@@ -1,4 +1,4 @@
-//! The page about one entity, with its key, properties, version and derived rows.
+//! The page for one entity: its key, properties, version and derived rows.
 
 use maud::{Markup, html};
 use table_core::query::QueryClass;
@@ -94,7 +94,7 @@ fn properties(table: &TableName, entity: &TableEntity) -> Markup {
     }
 }
 
-/// Returns the parts of the `RowKey` of an entity, or the raw `RowKey` if it matches no schema.
+/// Returns an entity's `RowKey` parts as markup, or the raw `RowKey` if it matches no schema.
 fn title(keyed: &Keyed<'_>) -> Markup {
     let parts: Vec<_> = keyed.row_parts().collect();
     html! {
@@ -103,7 +103,7 @@ fn title(keyed: &Keyed<'_>) -> Markup {
     }
 }
 
-/// Returns the detail pane of a row, with its key, version, size and derived rows. The page of a partition shows this pane for the selected row.
+/// Returns the detail pane for the selected row on a partition's page: its key, version, size and derived rows.
 pub(crate) fn detail(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup {
     let (entity, key) = (keyed.row, keyed.row.key());
     let bytes = entity.to_row().map(|row| {
@@ -134,7 +134,7 @@ pub(crate) fn detail(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>
     }
 }
 
-/// Returns the derived rows of an entity as links.
+/// Returns links to an entity's derived rows.
 fn follows(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup {
     let Kind::Entity(schema) = &keyed.kind else { return html! {} };
     let rows = kind::index_rows(schema, keyed.row);

@@ -1,4 +1,4 @@
-//! Exports all rows of a query as JSON lines or CSV. The rows are sent page by page.
+//! Export of a query's rows as JSON lines or CSV, streamed page by page.
 
 use std::io;
 
@@ -20,7 +20,7 @@ use crate::response::{self, Body};
 /// The number of rows per request.
 const PAGE: usize = 1_000;
 
-/// Responds with a file. For a CSV file without selected columns, the result is first read completely to find the column names.
+/// Responds with a file. For CSV without selected columns, the result is first read completely to find the column names.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = FormQuery::new(context, table, &form_query::selection(context, table))?;
     let (query, entities) = (Query { top: Some(PAGE), ..built.query }, built.entities);
@@ -49,7 +49,7 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response)
 }
 
-/// Returns the columns of a query result. Reads the entire result, because the header of a CSV file must also contain properties that occur only in later rows.
+/// Returns the columns of a query result. The entire result is read, because the CSV header must also contain properties that occur only in later rows.
 async fn columns(
     store: &DynTableStore,
     table: &TableName,
@@ -71,7 +71,7 @@ async fn columns(
 
 /// The format of an exported file.
 enum Form {
-    /// JSON lines with type annotations. This format preserves every value.
+    /// JSON lines with type annotations, which preserve every value.
     Lines,
     /// CSV with type columns, in the format of `tables export` and `tables import`.
     Csv(Columns),
@@ -107,7 +107,7 @@ impl Form {
     }
 }
 
-/// A stream of pages together with the current position in it.
+/// A stream of pages and its current state.
 struct Stream {
     store: DynTableStore,
     table: TableName,
@@ -120,7 +120,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads the next page and returns it as text. Returns `None` after the last page.
+    /// Returns the next page as text, or `None` after the last page.
     async fn next(&mut self) -> Result<Option<Bytes>> {
         if self.is_over {
             return Ok(None);
@@ -141,7 +141,7 @@ impl Stream {
     }
 }
 
-/// Streams the pages. An error from the store ends the stream with an error, so the client notices that the file is incomplete.
+/// Streams the pages. A store error ends the stream with an error, so that the client notices the incomplete file.
 fn chunks(begin: Stream) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send + 'static {
     stream::unfold(begin, |mut stream| async move {
         match stream.next().await {

@@ -1,4 +1,4 @@
-//! The page that reports a failure, with a description, the error code and its rule, and advice on how to solve the problem.
+//! The page for a failure, with a description, the error code and rule, and advice.
 
 use http::Response;
 use maud::{DOCTYPE, Markup, html};
@@ -10,13 +10,13 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// Returns the failure page for a request that belongs to the session. The page includes the navigation.
+/// Returns the failure page for a request within the session, with the navigation.
 pub(crate) fn page(context: &Context<'_>, failure: &Failure) -> Response<Body> {
     let frame = Frame { title: "Not shown".to_owned(), main: report(failure), ..Frame::default() };
     response::page(failure.status(), frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the failure page for a request that has no session, or for which the tables cannot be listed. The page shows only the failure, without navigation.
+/// Returns the failure page without navigation, for a request without a session or if the tables cannot be listed.
 pub(crate) fn outside(failure: &Failure) -> Response<Body> {
     let markup = html! {
         (DOCTYPE)

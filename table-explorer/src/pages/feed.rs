@@ -1,4 +1,4 @@
-//! The page about the change feed of a partition. It shows the newest entries and adds new entries as they are written.
+//! The page for a partition's change feed, which shows the newest entries and adds new ones as they are written.
 
 mod position;
 
@@ -19,7 +19,7 @@ use crate::reader::{Cost, Counted, Reader};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The number of entries that the page shows initially.
+/// The number of entries shown initially.
 const ENTRIES: usize = 100;
 /// The polling interval while the feed has no new entries.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -99,7 +99,7 @@ fn item(table: &TableName, partition_key: &PartitionKey, entry: &FeedEntry) -> M
 /// The state of a stream of server-sent events.
 struct Events {
     feed: Feed<Counted>,
-    /// The reader that counts the requests sent to read the feed.
+    /// The reader that counts the feed's requests.
     reader: Reader,
     table: TableName,
     partition_key: PartitionKey,
@@ -107,15 +107,15 @@ struct Events {
     cursor: Option<Cursor>,
     /// `true` once the client has been told that the stream is live.
     is_begun: bool,
-    /// `true` if the last poll found no new entries. The next poll is then delayed by [`PAUSE`].
+    /// `true` if the last poll found no new entries. The next poll is delayed by [`PAUSE`].
     is_idle: bool,
     /// `true` after a failed poll, which ends the stream.
     is_over: bool,
 }
 
-/// Streams the entries after those shown on the page, as server-sent events. Each event contains the markup of one entry.
+/// Streams the entries after those on the page as server-sent events, each with the markup of one entry.
 ///
-/// The identifier of an event is its cursor. A browser that reconnects sends this cursor back, so no entry is lost.
+/// An event's ID is the entry's cursor. A browser sends it back when it reconnects, so no entry is lost.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let last = context.request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let from = last.or_else(|| context.request.query("from"));
@@ -138,7 +138,7 @@ pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Respons
 }
 
 impl Events {
-    /// Returns the next event. `None` ends the stream, and the browser then reconnects. If the stream fails, its last event contains the error.
+    /// Returns the next events. `None` ends the stream, and the browser reconnects. If polling fails, the last event contains the error.
     async fn next(&mut self) -> Option<Bytes> {
         if self.is_over {
             return None;
@@ -169,7 +169,7 @@ impl Events {
             let (id, data) = (position::text(&entry.cursor), markup.replace(['\r', '\n'], " "));
             format!("id: {id}\ndata: {data}\n\n")
         };
-        // The cost is sent after each poll, even without a new entry, because only a failed send reveals that the connection is closed.
+        // The cost is sent after each poll, even without new entries, because only a failed send reveals a closed connection.
         let Cost { requests, rows } = self.reader.cost();
         let cost = format!("event: cost\ndata: {requests} {rows}\n\n");
         Ok(entries.iter().map(event).chain([cost]).collect::<String>().into())

@@ -1,4 +1,4 @@
-//! Builds a query from the fields of a form.
+//! Conversion of form fields to a query.
 
 use table_core::query::{KeyRange, Select};
 use table_core::schema::{ENTITY_TYPE, StoredSchema};
@@ -11,11 +11,11 @@ use crate::failure::{Failure, Result};
 use crate::pages::Context;
 use crate::selection::{Condition, Selection};
 
-/// A query together with the entity type of the rows.
+/// A query, and the entity type to select from its rows.
 #[derive(Debug)]
 pub(crate) struct FormQuery {
     pub(crate) query: Query,
-    /// The entities of the chosen type that satisfy the conditions on key parts, or `None` if rows of all types are selected. The query may also return other rows.
+    /// The selection of the chosen type's entities by conditions on key parts, or `None` to select rows of all types. The query may also return other rows.
     pub(crate) entities: Option<TypeSelection>,
 }
 
@@ -23,8 +23,8 @@ impl FormQuery {
     /// Creates the query for a selection.
     ///
     /// # Errors
-    /// `Input` if the table stores no schema of the entity type, the key does not support a condition, a value is invalid for its key part or property, or the
-    /// filter is invalid.
+    /// `Input` if no schema is stored for the entity type, the key does not support a condition, or a value is invalid for its key part or property. `Store` if
+    /// the filter is invalid.
     pub(crate) fn new(context: &Context<'_>, table: &TableName, selection: &Selection) -> Result<Self> {
         let schema = schema(context, table, selection)?;
         let parts = parts(table, schema, selection)?;
@@ -68,15 +68,14 @@ impl FormQuery {
     }
 }
 
-/// Returns the selection in the address. If the address has conditions on key parts but specifies no entity type, the parts belong to the first schema of the
-/// table.
+/// Returns the selection in the request's URL. If it has conditions on key parts but no entity type, the parts belong to the table's first schema.
 pub(crate) fn selection(context: &Context<'_>, table: &TableName) -> Selection {
     let pairs = context.request.query.iter();
     with_entity(context, table, Selection::read(pairs.map(|(name, value)| (name.as_str(), value.as_str()))))
 }
 
-/// Adds an entity type to a selection with conditions on key parts if the table stores a schema. The parts then keep their meaning even if another schema is
-/// stored later.
+/// Adds the entity type of the table's first schema, if any, to a selection with conditions on key parts but no type. The parts then keep their meaning even if
+/// another schema is stored later.
 pub(crate) fn with_entity(context: &Context<'_>, table: &TableName, selection: Selection) -> Selection {
     if selection.entity.is_some() || selection.parts.is_empty() {
         return selection;
@@ -85,10 +84,10 @@ pub(crate) fn with_entity(context: &Context<'_>, table: &TableName, selection: S
     Selection { entity, ..selection }
 }
 
-/// Returns the schema of a selection's entity type. If the selection specifies no type, returns the table's first schema, or `None` if the table stores none.
+/// Returns the schema of a selection's entity type. Without a type, returns the table's first schema, or `None` if no schema is stored.
 ///
 /// # Errors
-/// `Input` if the table stores no schema of the type.
+/// `Input` if no schema is stored for the type.
 pub(crate) fn schema<'a>(
     context: &'a Context<'_>,
     table: &TableName,
@@ -102,7 +101,7 @@ pub(crate) fn schema<'a>(
     found.map(Some).ok_or_else(missing)
 }
 
-/// Returns the conditions on key parts.
+/// Converts the selection's conditions on key parts.
 fn parts(
     table: &TableName,
     schema: Option<&StoredSchema>,
@@ -122,8 +121,8 @@ fn parts(
     Ok(selection.parts.iter().map(request).collect::<table_inspect::Result<_>>()?)
 }
 
-/// Returns the filter for a condition. The value has the type declared for the property or, if no type is declared, the type inferred from the text. Keys are
-/// always strings, and the `Timestamp` is always an instant.
+/// Returns the filter for a condition. The value has the property's declared type or, without one, the type guessed from the text. Keys are always strings, and
+/// the `Timestamp` is always an instant.
 fn compare(schema: Option<&StoredSchema>, condition: &Condition) -> Result<Filter> {
     let Condition { property, operator, value: text } = condition;
     if property.is_empty() {

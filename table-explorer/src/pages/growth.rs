@@ -1,4 +1,4 @@
-//! The page about the growth of a store and its tables, drawn from samples.
+//! The page for the growth of a store and its tables, drawn from samples.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use maud::{Markup, html};
@@ -13,7 +13,7 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The maximum number of samples listed in the table below a chart, which shows the newest samples first.
+/// The maximum number of samples listed below a chart, newest first.
 const LISTED: usize = 100;
 /// The number of points in a sparkline.
 const POINTS: u32 = 48;
@@ -59,7 +59,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(state, &context.known, context.reader.cost()))
 }
 
-/// Returns a paragraph that explains when samples are taken and when tables are read to sample them.
+/// Returns a paragraph that explains when samples are taken and tables are read.
 fn announcement(context: &Context<'_>, size: u64) -> Markup {
     let growth = &context.state.growth;
     html! {
@@ -85,7 +85,7 @@ fn whole(samples: &[Sample]) -> Markup {
     }
 }
 
-/// Returns the two charts of a table, and a list of its samples.
+/// Returns a table's two charts and a list of its samples.
 fn series(samples: &[Sample]) -> Markup {
     html! {
         section aria-label="Rows" { h2 { "Rows" } (drawn(samples, "rows", Sample::rows, show::thousands)) }
@@ -182,7 +182,7 @@ fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Returns sizes at equal time intervals, in thousandths of the largest size. The first and the last value are taken from the first and the last sample.
+/// Resamples sizes at equal time intervals, in thousandths of the largest size, from the first sample to the last.
 fn evenly(samples: &[Sample]) -> Vec<u32> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let most = samples.iter().map(|sample| sample.bytes()).max().unwrap_or(0).max(1);
@@ -209,7 +209,7 @@ mod tests {
         let samples = [Sample::new(at(0), 1, 0), Sample::new(at(90), 1, 5), Sample::new(at(94), 1, 20)];
         let line = evenly(&samples);
         assert_eq!((line[0], line[44], line[45], line[47]), (0, 0, 250, 1_000));
-        // The last point shows the last sample, whatever the interval between the samples is.
+        // The last point is the last sample, regardless of the interval between the samples.
         for minutes in 1..200 {
             let line = evenly(&[Sample::new(at(0), 1, 0), Sample::new(at(minutes), 1, 20)]);
             assert_eq!((line[0], line[47]), (0, 1_000), "{minutes} minutes");

@@ -1,5 +1,4 @@
-//! The page about the sizes of a table's partitions. The counts are exact, because the page reads the entire table. The page is available only for the embedded
-//! engine.
+//! The page for the sizes of a table's partitions, available only for the embedded engine. The counts are exact, because the page reads the entire table.
 
 use std::cmp::Reverse;
 
@@ -14,12 +13,12 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The maximum number of partitions shown, starting with the largest.
+/// The maximum number of partitions shown, largest first.
 const SHOWN: usize = 100;
 /// The width of the bar for the largest partition.
 const BAR: u64 = 320;
 
-/// The key of a partition, and the number of its rows and bytes.
+/// A partition's key, number of rows, and bytes.
 type Size = (String, u64, u64);
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
@@ -47,7 +46,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Counts the rows and bytes of a table. Only the largest partitions are kept, so memory use does not depend on the number of partitions.
+/// Counts a table's rows and bytes. Only the largest partitions are kept, so memory use is independent of the number of partitions.
 fn count(engine: &Engine, table: &TableName) -> Result<(TableStatistics, Vec<Size>)> {
     let mut sizes: Vec<Size> = Vec::new();
     let shorten = |sizes: &mut Vec<Size>| {

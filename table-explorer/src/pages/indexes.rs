@@ -1,4 +1,4 @@
-//! Reads the states of a table's indexes.
+//! Reading of index states.
 
 use table_core::query::KeyRange;
 use table_core::{Query, TableName};
@@ -8,8 +8,8 @@ use crate::failure::{Failure, Result};
 use crate::index_state::{self, IndexState, Phase};
 use crate::pages::Context;
 
-/// Reads the states of a table's indexes with one request, or without a request if no index is declared. Other pages show the cached states without a request,
-/// together with the time at which these were read.
+/// Reads the states of a table's indexes with one request, or none if no index is declared, and caches them. Other pages show the cached states and the time
+/// they were read.
 pub(crate) async fn states(context: &Context<'_>, table: &TableName) -> Result<Vec<IndexState>> {
     if context.known.of(table).all(|schema| schema.indexes.is_empty()) {
         return Ok(Vec::new());

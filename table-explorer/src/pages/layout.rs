@@ -1,5 +1,4 @@
-//! The page that draws one partition in the style of the examples in the pattern catalogue. It shows the keys of each row, and each property as a name above a
-//! value.
+//! The page that draws one partition in the style of the pattern catalogue's examples, with each property as a name above a value.
 
 use maud::{Markup, html};
 use table_core::query::KeyRange;
@@ -15,9 +14,9 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The maximum number of rows that are read.
+/// The maximum number of rows read.
 const ROWS: usize = 200;
-/// The maximum number of rows drawn from a run of consecutive rows of one kind, and the maximum number of properties drawn for a row.
+/// The maximum number of rows drawn per run, and of properties drawn per row.
 const DRAWN: usize = 2;
 const PROPERTIES: usize = 12;
 
@@ -97,7 +96,7 @@ fn drawn(table: &TableName, run: &Run<'_>) -> Markup {
     }
 }
 
-/// Returns the properties of a row in columns, each as a name above a value.
+/// Returns a row's properties in columns, each as a name above a value.
 fn properties(table: &TableName, row: &Keyed<'_>) -> Markup {
     let later = columns::later_pieces(row.row);
     let shown: Vec<(&str, &Value)> = row.row.iter().filter(|(name, _)| !later.contains(*name)).collect();

@@ -1,4 +1,4 @@
-//! The page about the busiest partitions. Requests are counted as they are handled, and the browser receives updates as server-sent events.
+//! The page for the busiest partitions. Requests are counted as they are handled, and the browser receives updates as server-sent events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::state::State;
 const SHOWN: usize = 25;
 /// The width of the bar for the busiest partition.
 const BAR: u64 = 200;
-/// The scalability target of the service for a partition, in entities per minute. It is 2,000 entities per second (SCL-1).
+/// The service's scalability target for a partition: 2,000 entities per second (SCL-1), here per minute.
 const TARGET: u64 = 2_000 * 60;
 /// The interval between two events.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ pub(crate) fn page(context: &Context<'_>) -> Markup {
     frame.render(context.state, &context.known, context.reader.cost())
 }
 
-/// Returns an explanation of why no requests are counted, with links to the partition sizes, which are known.
+/// Returns an explanation of why no requests are counted, with links to partition sizes if known.
 fn without_source(context: &Context<'_>) -> Markup {
     html! {
         p.empty { "No requests of other programs pass through this explorer. " code { "tables serve --explore" } " shows the requests that it serves." }
@@ -103,7 +103,7 @@ fn row(one: &BusyPartition, known: &Known, most: u64) -> Markup {
     }
 }
 
-/// Returns the number of requests in one minute as a percentage of the service's scalability target for a partition.
+/// Formats a number of requests in one minute as a percentage of the service's scalability target for a partition.
 pub(crate) fn share(minute: u64) -> String {
     let tenths = minute.saturating_mul(1_000) / TARGET;
     if minute > 0 && tenths == 0 {
@@ -113,7 +113,7 @@ pub(crate) fn share(minute: u64) -> String {
     }
 }
 
-/// Returns a description of a partition's sparkline for users who cannot see it.
+/// Returns the accessible description of a partition's sparkline.
 pub(crate) fn describe(one: &BusyPartition) -> String {
     let most = one.minutes.iter().max().copied().unwrap_or(0);
     format!(
@@ -141,7 +141,7 @@ fn name(one: &BusyPartition, known: &Known) -> Markup {
     frame::partition_name(schema, &one.partition_key)
 }
 
-/// Streams the live part of the page as server-sent events, one each time that it changes.
+/// Streams the live part of the page as server-sent events, one per change.
 pub(crate) fn events(context: &Context<'_>) -> Result<Response<Body>> {
     let missing = || Failure::NotFound("no requests are counted here".to_owned());
     let load = context.state.source.load.clone().ok_or_else(missing)?;
@@ -153,7 +153,7 @@ pub(crate) fn events(context: &Context<'_>) -> Result<Response<Body>> {
         let known = state.catalog.known(&state.source.tables).await.ok()?;
         let markup = rows(&load, &known).into_string().replace(['\r', '\n'], " ");
         let chunk = if last.as_ref() == Some(&markup) {
-            // This is a comment in the event stream. If it cannot be sent, the connection is closed.
+            // A comment in the event stream. Sending it reveals a closed connection.
             Bytes::from_static(b": still here\n\n")
         } else {
             Bytes::from(format!("data: {markup}\n\n"))
@@ -163,7 +163,7 @@ pub(crate) fn events(context: &Context<'_>) -> Result<Response<Body>> {
     Ok(response::stream("text/event-stream", chunks))
 }
 
-/// Returns the load of one partition in the last hour, for the detail pane of the partition. Returns `None` if requests are not counted.
+/// Returns one partition's load in the last hour, for its detail pane, or `None` if requests are not counted.
 pub(crate) fn of_partition(state: &State, table: &TableName, partition_key: &str) -> Option<Markup> {
     let load = state.source.load.as_ref()?;
     let found = load.of(table.folded(), partition_key);

@@ -1,4 +1,4 @@
-//! The page about one partition. It shows a page of rows in key order.
+//! The page for one partition, which shows a page of rows in key order.
 
 use std::ops::Bound;
 
@@ -21,7 +21,7 @@ use crate::response::{self, Body};
 use crate::selection::Selection;
 use crate::show;
 
-/// The default and the maximum number of rows on one page.
+/// The default and maximum number of rows per page.
 const ROWS: usize = 50;
 const MOST: usize = 1_000;
 
@@ -53,7 +53,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         @if rows.is_empty() {
             p.empty { "No rows here." @if page.next.is_some() { " The store returned an empty page, and more follow." } }
         }
-        // The script appends the rows of further pages to the grid of the first page, so the grid is rendered even on a page without rows.
+        // The script appends the rows of further pages to the first page's grid, so the grid is rendered even without rows.
         @if !rows.is_empty() || from.is_some() || page.next.is_some() { (grid.render("Rows of the partition")) }
         (foot(context, table, (partition_key, under), rows.len(), page.read, page.next.as_ref()))
     };
@@ -73,7 +73,7 @@ fn has_feed(context: &Context<'_>, table: &TableName) -> bool {
     context.known.of(table).any(|schema| schema.keeps.iter().any(|word| word == "feed"))
 }
 
-/// Returns the `RowKey` prefixes by which the kinds of rows are distinguished, each with the names of the kinds that have it.
+/// Returns the `RowKey` prefixes that distinguish kinds of rows, each with the names of its kinds.
 fn beginnings(context: &Context<'_>, table: &TableName) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for kind in kind::of_table(table.as_str(), context.known.of_rows(table)) {
@@ -144,8 +144,7 @@ fn foot(
     }
 }
 
-/// Opens the partition at the given key. The form contains the partition key in encoded form, because some characters could change the text direction of the
-/// page.
+/// Opens the partition at a key. The form has the partition key in encoded form, because some characters could change the page's text direction.
 pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     let within = context.request.query("in").unwrap_or_default();
     let mut pairs: Vec<(String, String)> = form_urlencoded::parse(within.as_bytes()).into_owned().collect();
@@ -155,7 +154,7 @@ pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     response::see_other(&link::to(&link::table(table, "p"), &pairs))
 }
 
-/// Returns the states of an entity type's indexes and the time at which they were last read, or `None` if they have never been read.
+/// Returns the cached states of an entity type's indexes and the time they were read, or `None` if they have never been read.
 fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Option<Markup> {
     let kept = context.state.catalog.states(table)?;
     let (at, states) = &*kept;
@@ -165,7 +164,7 @@ fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Op
     })
 }
 
-/// Returns the detail pane, with the selected row (initially the first row), the load of the partition, and the kinds of rows on the page.
+/// Returns the detail pane, with the selected row (initially the first), the partition's load, and the kinds of rows on the page.
 fn aside(context: &Context<'_>, table: &TableName, partition_key: &str, rows: &[Keyed<'_>]) -> Markup {
     let kinds = grid::counts(rows);
     html! {

@@ -1,4 +1,4 @@
-//! Inserts pasted rows, given as cells from a spreadsheet, CSV or JSON lines. The page shows the resulting rows before anything is written.
+//! The page for inserting pasted rows: cells from a spreadsheet, CSV or JSON lines. It shows the resulting rows before anything is written.
 
 mod parse;
 
@@ -27,12 +27,12 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(bulk::frame(context, table, "Paste rows", main))
 }
 
-/// Shows the rows parsed from the pasted text, or writes them once the user has confirmed.
+/// Shows the rows parsed from the pasted text, or writes them if the user has confirmed.
 pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
     let text = returned(context.request.field("text").unwrap_or_default());
     let replaces = context.request.field("replace").is_some();
-    // A program may have stored another schema since the catalog was read.
+    // A program may have stored a new schema since the catalog was read.
     let known = Known::read(&context.reader.shared()).await?;
     let lines = parse::lines(&text, table, &known.schemas)?;
     let faults = faults(&lines);
@@ -45,7 +45,7 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     Ok(preview(context, table, (&text, replaces), &rows, (lines.len(), &faults)))
 }
 
-/// Writes entities in batches, each of which is limited to one partition.
+/// Writes entities in batches, one or more per partition.
 async fn write(
     context: &Context<'_>,
     table: &TableName,
@@ -64,7 +64,7 @@ async fn write(
     Ok(bulk::answer(context, table, "Paste rows", "written", &report))
 }
 
-/// Returns the reasons why the rows cannot be written: lines that are not entities, and keys that occur on several lines.
+/// Returns the errors in pasted rows: lines that are not entities, and keys on more than one line.
 fn faults(lines: &[Record]) -> Vec<String> {
     let mut keys: Vec<_> = lines.iter().filter_map(|line| line.as_ref().ok()).map(TableEntity::key).collect();
     keys.sort();
@@ -78,7 +78,7 @@ fn faults(lines: &[Record]) -> Vec<String> {
     unreadable.chain(repeated).collect()
 }
 
-/// Shows the parsed rows and the reasons why they cannot be written. Without such a reason, also shows the button that writes the rows.
+/// Shows the parsed rows with their errors or, if they have none, with the button that writes them.
 fn preview(
     context: &Context<'_>,
     table: &TableName,

@@ -1,4 +1,4 @@
-//! The page that lists saved and recent queries, each with a link to its results.
+//! The page for saved and recent queries, with links to their results.
 
 use http::Response;
 use maud::{Markup, html};

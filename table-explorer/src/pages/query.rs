@@ -1,4 +1,4 @@
-//! The page for building queries from key parts and properties. It shows the plan of a query before the query runs.
+//! The page for building queries from key parts and properties, which shows a query's plan before it runs.
 
 mod form;
 
@@ -17,7 +17,7 @@ use crate::pages::{Context, bulk, queries, recipe};
 use crate::selection::Selection;
 use crate::show;
 
-/// The price of one request to a storage account, in units of 10⁻¹² dollars. This corresponds to 0.036 cents per 10,000 requests.
+/// The price of one request to a storage account, in 10⁻¹² dollars. This is 0.036 cents per 10,000 requests.
 const PRICE: u64 = 36_000;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
@@ -60,7 +60,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns only the plan. The script shows it while the user edits a condition.
+/// Returns only the plan, which the script shows while the user edits a condition.
 pub(crate) fn fragment(context: &Context<'_>, table: &TableName) -> Markup {
     match FormQuery::new(context, table, &form_query::selection(context, table)) {
         Ok(built) => plan(context, table, &built),
@@ -110,7 +110,7 @@ fn requests(plan: &Plan) -> Markup {
     }
 }
 
-/// Runs the query with one request. A scan of the whole table with a filter runs only after the user confirms it with another click.
+/// Runs the query with one request. A full table scan with a filter runs only after the user confirms it with another click.
 async fn run(
     context: &Context<'_>,
     table: &TableName,
@@ -128,7 +128,7 @@ async fn run(
         });
     }
     let from: Option<Continuation> = context.request.query("from").map(str::parse).transpose()?;
-    // The grid does not show the property that determines the kind of a row.
+    // The kind of a row may depend on `EntityType`, which is therefore read even if not selected. The grid does not show it.
     let select = Kinds::new(table.as_str(), context.known.of_rows(table)).select(&built.query.select);
     let query = Query { select, ..built.query.clone() };
     let page = context.reader.page_of(table, &query, built.entities.as_ref(), from.as_ref()).await?;

@@ -1,4 +1,4 @@
-//! The page about queues. It lists their names and approximate message counts, and peeks at the next messages of one queue without hiding them from receivers.
+//! The page for queues. It lists names and approximate message counts, and peeks at the next messages of one queue without hiding them from receivers.
 
 use maud::{Markup, html};
 use table_core::queue::{DynQueueStore, Message, QueueStore};
@@ -10,9 +10,9 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The maximum number of queues that the page lists.
+/// The maximum number of queues listed.
 const QUEUES: usize = 100;
-/// The maximum number of messages that the page shows, which is also the service's maximum for one request.
+/// The maximum number of messages shown, which is also the service's maximum for one request.
 const MESSAGES: usize = 32;
 
 /// Returns the names of the store's queues, or `None` if the store is a storage account, whose queues cannot be listed.

@@ -1,4 +1,4 @@
-//! Shows a query in the syntax of other tools (Rust, the `tables` command, curl and Python), together with links that export the rows.
+//! Queries in the syntax of other tools (Rust, the `tables` command, curl and Python), and export links.
 
 use maud::{Markup, html};
 use table_core::filter::Comparison;
@@ -10,7 +10,7 @@ use crate::pages::Context;
 use crate::pages::form_query::FormQuery;
 use crate::selection::Selection;
 
-/// Returns collapsible elements with the query in the syntax of each tool, followed by the export links.
+/// Returns collapsible elements with the query in each tool's syntax, followed by export links.
 pub(crate) fn copies(
     context: &Context<'_>,
     table: &TableName,
@@ -40,7 +40,7 @@ pub(crate) fn copies(
     }
 }
 
-/// Returns the filter for tools that do not know entity types. It contains the `EntityType` of the chosen entity type, if its entities have one.
+/// Returns the filter for tools that do not know entity types. It includes a condition on `EntityType` if the chosen type has one.
 fn filter(built: &FormQuery) -> String {
     let mut query = built.query.clone();
     if let Some(kind) = built.entities.as_ref().and_then(|entities| entities.schema().kind.as_deref()) {
@@ -53,7 +53,7 @@ fn filter(built: &FormQuery) -> String {
     query.filter_text().unwrap_or_default()
 }
 
-/// Returns a comment for a query that selects an entity type. The type and some conditions on key parts cannot be expressed by a filter.
+/// Returns a comment for a query on an entity type, because a filter cannot express the type and some conditions on key parts.
 fn note(built: &FormQuery, comment: &str) -> String {
     if built.entities.is_some() {
         format!("{comment} The filter may also return rows of other types.\n")
@@ -72,8 +72,8 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Returns the query as a `tables` command. If an entity type is chosen, the command contains the type and the conditions on its key parts. A filter expresses the
-/// rest of the query.
+/// Returns the query as a `tables` command. If an entity type is chosen, the command has options for the type and for conditions on its key parts; the rest is
+/// a filter.
 fn command(
     table: &TableName,
     selection: &Selection,
@@ -120,7 +120,7 @@ fn curl(table: &TableName, filter: &str, select: &str) -> String {
             pairs.append_pair(name, value);
         }
     }
-    // In an OData query, a plus sign does not represent a space.
+    // In an OData query, a plus sign does not stand for a space.
     let query = pairs.finish().replace('+', "%20");
     format!(
         "curl -H 'Accept: application/json;odata=minimalmetadata' -H 'x-ms-version: 2019-02-02' \\\n  \"https://$ACCOUNT.table.core.windows.net/{table}()?{query}&$SIGNATURE\"",
@@ -143,7 +143,7 @@ fn python(table: &TableName, filter: &str, select: &str) -> String {
     )
 }
 
-/// Returns a Python string literal. Characters that could hide or reverse text are written as numeric escapes.
+/// Returns a Python string literal. Characters that could hide or reverse text become numeric escapes.
 fn python_string(text: &str) -> String {
     let escaped = |character: char| match character {
         '"' | '\\' => format!("\\{character}"),

@@ -1,4 +1,4 @@
-//! The page about one table. It shows the schema and the partitions or, if no schema is stored, an inferred declaration.
+//! The page for one table, which shows its partitions and its schemas or, if none is stored, an inferred declaration.
 
 use std::ops::Bound;
 
@@ -19,7 +19,7 @@ use crate::pages::{Context, indexes};
 use crate::show;
 use crate::tree::{self, Branch, Branches, Place};
 
-/// The number of rows that are read to infer the declaration if no schema is stored.
+/// The number of rows sampled to infer a declaration if no schema is stored.
 const SAMPLE: usize = 200;
 /// The width of the bar for the largest partition.
 const BAR: usize = 120;
@@ -94,7 +94,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the place in the list of partitions that the address specifies.
+/// Returns the start of the requested page of partitions.
 fn place(context: &Context<'_>) -> Result<Place> {
     let key = |name: &str| context.request.required(name).ok().map(str::to_owned);
     let at = key("at").filter(|at| !at.is_empty());
@@ -103,7 +103,7 @@ fn place(context: &Context<'_>) -> Result<Place> {
     Ok(Place { lower, from: context.request.query("from").map(str::parse).transpose()? })
 }
 
-/// Returns the address of the page whose first partition is at the given place.
+/// Returns the address of the page of partitions that starts at `place`.
 fn address(table: &TableName, Place { lower, from }: &Place) -> String {
     let lower = match lower {
         Bound::Excluded(after) => Some(("after", after.clone())),
@@ -115,7 +115,7 @@ fn address(table: &TableName, Place { lower, from }: &Place) -> String {
     link::to(&link::table(table, ""), &pairs)
 }
 
-/// Returns the field for jumping to a `PartitionKey`, and links to other pages of partitions.
+/// Returns the form for jumping to a `PartitionKey`, and links to other pages of partitions.
 fn foot(context: &Context<'_>, table: &TableName, found: &Branches, is_first: bool) -> Markup {
     html! {
         div.foot {
@@ -133,7 +133,7 @@ fn foot(context: &Context<'_>, table: &TableName, found: &Branches, is_first: bo
     }
 }
 
-/// Returns the declaration inferred from the first rows of the table.
+/// Returns the declaration inferred from the table's first rows.
 async fn sample(context: &Context<'_>, table: &TableName) -> Result<String> {
     let query = Query { top: Some(SAMPLE), ..Query::new(KeyRange::ALL) };
     let rows = context.reader.first(table, &query).await?.rows;

@@ -1,4 +1,4 @@
-//! The page that lists the tables of the store.
+//! The page for the list of tables.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum size, in bytes, up to which the tables of an engine are counted automatically.
+/// The maximum engine size, in bytes, for counting tables automatically.
 const SMALL: u64 = 64 << 20;
 
 /// Shows the tables of the store, and refreshes the catalog.
@@ -52,13 +52,13 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(context.state, &known, context.reader.cost()))
 }
 
-/// The sizes of the tables, in the order in which the page lists the tables.
+/// The table sizes, in page order.
 #[derive(Default)]
 struct Counts {
     sizes: Vec<Option<Size>>,
-    /// `true` if the tables were counted for this page.
+    /// `true` if the tables were counted for this request.
     is_new: bool,
-    /// The time of the oldest of these counts. `None` if the tables were counted for this page or have never been counted.
+    /// The time of the oldest count, or `None` if the tables were counted for this request or have never been counted.
     oldest: Option<DateTime<Utc>>,
 }
 
@@ -75,7 +75,7 @@ impl Counts {
     }
 }
 
-/// Counts the tables if the store is small or the user requests a count. Otherwise, returns the sizes that were last counted.
+/// Counts the tables if the store is small or the user requests a count. Otherwise, returns the last counts.
 async fn counts(context: &Context<'_>, known: &Arc<Known>) -> Result<Counts> {
     let (growth, store) = (&context.state.growth, context.state.source.names());
     let Some(engine) = &context.state.source.engine else { return Ok(Counts::default()) };
@@ -128,8 +128,7 @@ fn row(known: &Known, name: &TableName, counts: &Counts, at: usize) -> Markup {
     }
 }
 
-/// Redirects to the table with the requested name or, if no table has that name, to the first table whose name starts with it. If no name matches, redirects to
-/// the list of tables.
+/// Redirects to the table with the requested name, otherwise to the first table whose name starts with it, otherwise to the list of tables.
 pub(crate) fn find(context: &Context<'_>) -> Response<Body> {
     let text = context.request.query("q").unwrap_or_default().to_ascii_lowercase();
     let begins = |name: &&TableName| name.folded().starts_with(&text);

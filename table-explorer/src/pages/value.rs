@@ -1,4 +1,4 @@
-//! The page that shows the complete value of one property as text, JSON, bytes or an image.
+//! The page for the complete value of one property, shown as text, JSON, bytes or an image.
 
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use http::{Response, StatusCode};
@@ -15,7 +15,7 @@ use crate::pages::{Context, entity};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of characters or bytes shown on a page. A download contains the complete value.
+/// The maximum number of characters or bytes shown on the page. A download contains the complete value.
 const CHARACTERS: usize = 200_000;
 const BYTES: usize = 4_096;
 
@@ -85,7 +85,7 @@ fn clipped(text: &str) -> Markup {
     html! { (show::stored(&shown)) @if shown.len() < text.len() { "\n… the download has all " (show::characters(text.chars().count())) } }
 }
 
-/// Returns lines of 16 bytes each, in hexadecimal and as text.
+/// Returns a hex dump with 16 bytes per line.
 fn dump(bytes: &[u8]) -> String {
     let line = |(at, line): (usize, &[u8])| {
         let text: String = line
@@ -99,7 +99,7 @@ fn dump(bytes: &[u8]) -> String {
     if rest == 0 { shown } else { format!("{shown}… and {}", show::size(rest)) }
 }
 
-/// Returns the media type of an image, which is recognised by its first bytes.
+/// Returns the media type of an image, recognised by its first bytes.
 fn media_type(bytes: &[u8]) -> Option<&'static str> {
     const TYPES: [(&[u8], &str); 4] = [
         (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -110,7 +110,7 @@ fn media_type(bytes: &[u8]) -> Option<&'static str> {
     TYPES.into_iter().find(|(beginning, _)| bytes.starts_with(beginning)).map(|(_, media_type)| media_type)
 }
 
-/// Responds with the bytes of a value. An image is shown inline. Any other value is sent as a download, which browsers do not interpret.
+/// Responds with the bytes of a value. An image is shown inline; any other value is sent as a download, which browsers do not interpret.
 fn raw(found: &Value) -> Response<Body> {
     let bytes = bytes(found);
     let media_type = media_type(&bytes);

@@ -1,4 +1,4 @@
-//! The page about pending work. It shows intents (recorded work) that wait for a worker, and poison intents, which failed repeatedly, with their errors.
+//! The page for pending work: intents (recorded work) waiting for a worker, and poison intents, which failed repeatedly, with their errors.
 
 mod poison;
 
@@ -17,14 +17,14 @@ use crate::show;
 
 pub(crate) use poison::requeue;
 
-/// The number of partitions with work after which the page stops reading further partitions, and the maximum number of pending rows and of poison rows read in
-/// each of them.
+/// The number of partitions with work at which the page stops reading further partitions, and the maximum number of pending rows and of poison rows read in
+/// each.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
-/// The number of registered partitions after which the page stops reading further partitions, and the maximum number of requests that list their names.
+/// The number of registered partitions at which the page stops reading further partitions, and the maximum number of requests for listing them.
 const LOOKED_AT: usize = 60;
 const REQUESTS: usize = 24;
-/// The maximum number of queue names that are searched for the queues of outboxes.
+/// The maximum number of queue names searched for outbox queues.
 const QUEUES: usize = 1_000;
 
 /// The pending work in one partition.
@@ -35,13 +35,13 @@ struct Waiting {
     poison: First,
 }
 
-/// The partitions with work that are shown on one page.
+/// One page of partitions with work.
 #[derive(Default)]
 struct Waitings {
     found: Vec<Waiting>,
-    /// The number of registered partitions that were read for the page.
+    /// The number of registered partitions read for the page.
     read: usize,
-    /// The position after the partitions that were read, or `None` at the end of the registry.
+    /// The continuation token after the partitions read, or `None` at the end of the registry.
     next: Option<Continuation>,
     /// `true` if the page covers all registered partitions.
     is_all: bool,
@@ -80,8 +80,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Reads registered partitions until enough of them have work. A partition remains registered after its work is done, so most registered partitions may have no
-/// work.
+/// Reads registered partitions until enough of them have work. A partition stays registered after its work is done, so most of them may have none.
 async fn waiting(context: &Context<'_>) -> Result<Waitings> {
     let query = Query { top: Some(PARTITIONS), ..Query::new(KeyRange::ALL) };
     let mut waiting =
@@ -94,7 +93,7 @@ async fn waiting(context: &Context<'_>) -> Result<Waitings> {
             page => page?,
         };
         for row in &page.rows {
-            // Other rows of the registry have no property `Table`.
+            // Only registry rows of partitions have a `Table` property.
             let Some(Value::String(table)) = row.get("Table") else { continue };
             let Ok(table) = TableName::new(table) else { continue };
             let found = read(context, table, row.key().row_key.as_str().to_owned()).await?;
@@ -110,7 +109,7 @@ async fn waiting(context: &Context<'_>) -> Result<Waitings> {
     Ok(waiting)
 }
 
-/// Returns the number of partitions that were read (unless all were read) and a link to the next partitions.
+/// Returns a link to the next partitions and, unless all were read, the number of partitions read.
 fn more(waiting: &Waitings, queue: Option<&str>) -> Markup {
     let address = |next: Option<&Continuation>| {
         let next = next.map(|next| ("from", next.to_string()));
@@ -145,7 +144,7 @@ async fn read(context: &Context<'_>, table: TableName, partition_key: String) ->
     Ok(Waiting { table, partition_key, pending, poison })
 }
 
-/// Returns the names of the queues that have a poison queue. Only the queues of outboxes have one.
+/// Returns the names of outbox queues, recognized by having a poison queue.
 fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
     let names = queues::names(context, QUEUES)?;
     context.reader.count(u64::from(names.is_some()));
@@ -154,8 +153,7 @@ fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
     Ok(names.iter().filter(has_poison).map(ToString::to_string).collect())
 }
 
-/// Returns the number of intents in the outbox and the age of the oldest one, which shows how far the workers lag behind. A number followed by `+` is a lower
-/// bound.
+/// Returns the numbers of pending and poison intents and the age of the oldest pending one, which shows how far workers lag behind. A `+` marks a lower bound.
 fn summary(waiting: &Waitings) -> Markup {
     let sum = |rows: fn(&Waiting) -> &First| {
         let is_whole = waiting.is_all && waiting.found.iter().all(|waiting| rows(waiting).is_all);
@@ -176,8 +174,7 @@ fn summary(waiting: &Waitings) -> Markup {
     }
 }
 
-/// Returns the time at which the oldest intent in the given rows was recorded. Noting an attempt in a row changes the `Timestamp` of the row; the recorded time
-/// is then in `Version`.
+/// Returns the recording time of the oldest intent. Noting an attempt changes the row's `Timestamp`; the recording time is then in `Version`.
 fn oldest(rows: &[TableEntity]) -> Option<DateTime<Utc>> {
     let recorded = |row: &TableEntity| match row.get("Version") {
         Some(Value::Int64(ticks)) => u64::try_from(*ticks).ok().and_then(ticks::to_datetime),
@@ -231,7 +228,7 @@ mod tests {
         let version = |ticks: u64| Value::Int64(i64::try_from(ticks).unwrap());
         let at =
             |hour: i64| ticks::from_datetime(DateTime::from_timestamp(hour * 3_600, 0).unwrap()).unwrap();
-        // Attempts are noted in the first two rows, so their recorded times are in `Version`.
+        // The first two rows have noted attempts, so their recording times are in `Version`.
         let rows =
             [row("1").with("Version", version(at(7))), row("2").with("Version", version(at(5))), row("3")];
         assert_eq!(oldest(&rows), DateTime::from_timestamp(5 * 3_600, 0));

@@ -1,4 +1,4 @@
-//! A store wrapper that counts the requests for one page, including requests that patterns send.
+//! A store wrapper that counts the requests for one page, including those sent by patterns.
 
 use std::any::Any;
 use std::fmt;
@@ -13,7 +13,7 @@ use table_core::{
 
 use super::Cost;
 
-/// A store that counts requests and the rows that these read. Clones share the counts.
+/// A store wrapper that counts requests and rows read. Clones share the counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
     store: DynTableStore,

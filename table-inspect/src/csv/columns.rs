@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use table_core::TableEntity;
 
-/// The columns that every file contains before the property columns.
+/// The columns before the property columns, present in every file.
 pub(super) const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// The properties that have columns, in the order in which they were added.
+/// The property columns, in insertion order.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     names: Vec<String>,
@@ -33,7 +33,7 @@ impl Columns {
         columns
     }
 
-    /// Adds a column for each property of an entity that does not have one yet.
+    /// Adds columns for those properties of an entity that have none yet.
     pub fn add(&mut self, entity: &TableEntity) {
         for (name, _) in entity.iter() {
             if !self.has(name) {

@@ -1,13 +1,13 @@
-//! An input wrapper that counts lines, fails if a record is too long, and detects a quote that is still open at the end of the input.
+//! An input wrapper that counts lines, fails on an overlong record, and detects an unclosed quote at the end of the input.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The maximum size of one record, in bytes. No entity needs as much.
+/// The maximum size of one record, in bytes, larger than any entity.
 pub(super) const RECORD: usize = 4 << 20;
 
-/// The lines appended to the input. They become separate records, or part of the last cell if a quote is still open at the end of the input.
+/// The lines appended to the input. They become separate records, or part of the last cell if its quote is not closed.
 const AFTER: &[u8] = b"\n\0\n";
 
 /// The state shared between a reader and its [`Limited`] input.
@@ -23,9 +23,9 @@ struct State {
     /// The number of bytes from [`AFTER`] that have been read.
     after: usize,
     is_behind_return: bool,
-    /// The line ends that have been read but not counted yet. Each has the position of its last byte, and `true` if it is CR LF.
+    /// The line ends read but not yet counted: the offset of the last byte, and `true` for CR LF.
     ends: VecDeque<(u64, bool)>,
-    /// The number of lines before the first uncounted line end.
+    /// The number, from 1, of the line ended by the first uncounted line end.
     line: u64,
 }
 
@@ -54,12 +54,12 @@ impl Watch {
         state.after > 0 && position > state.offset + 1
     }
 
-    /// Returns `true` if the cells are from the appended lines.
+    /// Returns `true` if the cells come from the appended lines.
     pub(super) fn is_after(&self, position: u64, cells: &csv::ByteRecord) -> bool {
         self.is_beyond(position) && cells.len() == 1 && cells.get(0) == Some(b"\0")
     }
 
-    /// Allows the reader to read another record of the maximum size.
+    /// Resets the size limit for the next record.
     pub(super) fn renew(&self) {
         self.state().left = RECORD;
     }
@@ -69,11 +69,10 @@ impl Watch {
         self.state().left == 0
     }
 
-    /// Returns the line number of the record that begins at the given position, or after any line ends at that position. Positions must be passed in ascending
-    /// order.
+    /// Returns the line number of the record that starts at the given offset, or after any line ends there. Offsets must be passed in ascending order.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
-        // The CSV reader ends a record at the carriage return, so the next record appears to start with the line feed.
+        // The CSV reader ends a record at CR, so after CR LF, the next record appears to start with LF.
         while let Some((end, is_pair)) = state.ends.front().copied() {
             if end < at {
                 state.line += 1;
@@ -90,7 +89,7 @@ impl Watch {
 }
 
 impl State {
-    /// Records the positions of the line ends in these bytes.
+    /// Records the line ends in these bytes.
     fn scan(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if *byte == b'\n' {

@@ -1,4 +1,4 @@
-//! Reads CSV files.
+//! A reader for CSV files.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,20 +12,20 @@ use crate::csv::limited::{Limited, Watch};
 use crate::record::{FileError, Record, Rejected, Result};
 use crate::value;
 
-/// The maximum number of properties in a record. No store accepts more. An entity compares each new name with all names that it has, so the time to read a record
-/// grows with the square of this number.
+/// The maximum number of properties per record. No store accepts more. Each new property name is compared with all others of the entity, so the time to read a
+/// record is quadratic in this number.
 const MOST_PROPERTIES: usize = Limits::UNLIMITED.properties;
 
-/// The types of the columns that have no `@type` column.
+/// The types of columns without a `@type` column.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     /// The types of individual properties, by name.
     pub named: Vec<(String, EdmType)>,
-    /// `true` to guess the type of each value in the other columns; `false` to read these values as strings.
+    /// `true` to guess the type of each value in columns not named; `false` to read such values as strings.
     pub guess: bool,
 }
 
-/// An iterator over the records in a CSV file. It keeps one record of at most 4 MiB in memory.
+/// An iterator over the records of a CSV file, which keeps one record of at most 4 MiB in memory.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct CsvReader<R: Read> {
     reader: csv::Reader<Limited<R>>,
@@ -39,7 +39,7 @@ pub struct CsvReader<R: Read> {
 enum Column {
     PartitionKey,
     RowKey,
-    /// A column that contains types, or values that only the store sets.
+    /// A type column, or a column of values set only by the store.
     Ignored,
     /// A column without a name, whose cells must be empty.
     Unnamed,
@@ -85,7 +85,7 @@ impl<R: Read> CsvReader<R> {
                 String::from_utf8_lossy(name).into_owned()
             })
             .collect();
-        // The position of the first column with each name.
+        // The index of the first column with each name.
         let (mut positions, mut repeated) = (HashMap::with_capacity(names.len()), None);
         for (at, name) in names.iter().enumerate() {
             match positions.entry(name.as_str()) {
@@ -125,7 +125,7 @@ impl<R: Read> CsvReader<R> {
             "RowKey" => Column::RowKey,
             "" => Column::Unnamed,
             "Timestamp" | "odata.etag" => Column::Ignored,
-            // Other programs export an entity's ETag under this name. If the file has a type column for it, it is an ordinary property.
+            // Some programs export an entity's ETag under this name. With a type column, it is an ordinary property.
             "ETag" if !positions.contains_key("ETag@type") => Column::Ignored,
             name if name.strip_suffix(TYPE).is_some_and(|property| positions.contains_key(property)) => {
                 Column::Ignored
@@ -151,7 +151,7 @@ impl<R: Read> CsvReader<R> {
         self.header.iter().any(|column| matches!(column, Column::Property { name, .. } if name == property))
     }
 
-    /// Returns the type of a cell: the type in its `@type` column, or else the type given by the caller, or else a guessed type or a string.
+    /// Returns the type of a cell: the type in its `@type` column, otherwise the type given by the caller, otherwise a guessed type or a string.
     fn type_of(&self, name: &str, declared: &str, text: &str) -> Result<EdmType, String> {
         if !declared.is_empty() {
             return value::type_of(declared).ok_or_else(|| format!("`{declared}` is not an Edm type"));
@@ -174,7 +174,7 @@ impl<R: Read> CsvReader<R> {
             return Err((cells.len().min(self.header.len()), message));
         }
         if self.header.len() > MOST_PROPERTIES {
-            // An empty cell with a type is a property, too.
+            // An empty cell with a type is also a property.
             let has_value = |(at, column): (usize, &Column)| match column {
                 Column::Property { types, .. } => {
                     !cell(at).is_empty() || types.is_some_and(|types| !cell(types).is_empty())
@@ -206,7 +206,7 @@ impl<R: Read> CsvReader<R> {
         for (at, column) in self.header.iter().enumerate() {
             let Column::Property { name, types } = column else { continue };
             let (text, declared) = (text(at)?, types.map_or(Ok(""), text)?);
-            // An empty cell without a type represents an absent property.
+            // An empty cell without a type means an absent property.
             if text.is_empty() && declared.is_empty() {
                 continue;
             }
@@ -253,7 +253,7 @@ impl<R: Read> Iterator for CsvReader<R> {
     }
 }
 
-/// Returns an error if the file is encoded in UTF-16, as Excel's "Unicode text" format is.
+/// Checks that the file is not encoded in UTF-16, like Excel's "Unicode text" format.
 fn refuse_encoding(header: &csv::ByteRecord) -> Result<()> {
     let first = header.get(0).unwrap_or_default();
     let is_utf16 = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff") || first.contains(&0);
@@ -264,7 +264,7 @@ fn refuse_encoding(header: &csv::ByteRecord) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error message for a header that lacks a key column.
+/// Returns the error message for a header without a key column.
 fn no_column(key: &str, names: &[String]) -> String {
     let separator =
         [';', '\t'].into_iter().find(|separator| names.iter().any(|name| name.contains(*separator)));

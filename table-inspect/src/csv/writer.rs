@@ -1,4 +1,4 @@
-//! Writes CSV.
+//! A writer for CSV files.
 
 use std::io::Write;
 
@@ -18,12 +18,12 @@ pub struct CsvWriter<W: Write> {
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Creates a writer. The first line that it writes is the header.
+    /// Creates a writer that starts with a header line.
     pub fn new(out: W, columns: Columns) -> Self {
         Self { columns, out: csv::Writer::from_writer(out), has_header: false }
     }
 
-    /// Creates a writer that continues an existing file. It does not write a header, because the file already has one.
+    /// Creates a writer that continues an existing file, without a header.
     pub fn continuing(out: W, columns: Columns) -> Self {
         Self { has_header: true, ..Self::new(out, columns) }
     }
@@ -36,7 +36,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes one entity. For an absent property, both the value and the type are empty. For an empty string, only the value is empty.
+    /// Writes one entity. An absent property has an empty value and an empty type; an empty string has only an empty value.
     ///
     /// # Errors
     /// `Refused` if a property has no column, because an export must not lose values; `Io` if the output fails.

@@ -1,5 +1,5 @@
-//! Protects wide entities and sequences from plain writes. Their schemas declare no derived rows, but a plain write could replace only one part of an entity,
-//! or set a sequence back.
+//! Protection of wide entities and sequences from plain writes. Their schemas declare no derived rows, but a plain write could replace a single part of an
+//! entity, or set a sequence back.
 
 #[cfg(test)]
 mod tests;
@@ -18,30 +18,30 @@ use crate::derived::stored_parts::stored_parts;
 use crate::error::{Error, Result};
 use crate::keys;
 
-/// The `RowKey` prefix of a sequence's row. The sequence's name follows it.
+/// The `RowKey` prefix of a sequence's row, followed by the sequence's name.
 const SEQUENCE: &str = "\u{FFFC}sequence_";
-/// The property that contains the next number of a sequence.
+/// The property with a sequence's next number.
 const NEXT: &str = "Next";
 
-/// The `WriteId` of each part of one or more wide entities, keyed by the part's RowKey.
+/// The `WriteId`s of parts of wide entities, by RowKey.
 type Parts = BTreeMap<String, Uuid>;
 
-/// The stored parts of the wide entities that the writes may concern.
+/// The stored parts of wide entities affected by a set of writes.
 #[derive(Default)]
 struct Stored {
     parts: Parts,
-    /// The ETag of each part, by its RowKey.
+    /// The ETags of the parts, by RowKey.
     etags: HashMap<String, ETag>,
 }
 
-/// Checks that a set of writes to a partition leaves its wide entities complete and does not set a sequence back. Returns the writes in units, each of which the
-/// caller must send in one transaction. The writes to one wide entity are a unit, and so is every other write.
+/// Checks that a set of writes to a partition leaves its wide entities complete and does not set a sequence back. Returns the writes in units, each to be sent
+/// in one transaction: the writes to one wide entity form a unit, and so does every other write.
 ///
 /// The writes may delete all parts of a wide entity, change properties of its parts, or replace all its parts with the parts of another write. The returned
-/// writes to parts and sequences are conditional on the versions that were read, because the rows may change before the writes are sent.
+/// writes to parts and sequences are conditional on the versions read, because the rows may change before the writes are sent.
 ///
 /// # Errors
-/// `Derived`, with the wide entity or the sequence, if the check fails. Any error from the store.
+/// `Derived`, naming the wide entity or the sequence, if the check fails. Any error from the store.
 pub async fn guard_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -108,7 +108,7 @@ impl Stored {
     }
 }
 
-/// Makes a write conditional on the state that was read: the version with this ETag, or the absence of the row. A write that has a condition keeps it.
+/// Makes a write conditional on the state read: this ETag, or the absence of the row. A write that already has a condition keeps it.
 ///
 /// ```
 /// use table_core::row::RowWriter;
@@ -136,8 +136,8 @@ pub fn require_state(kind: &mut OperationKind, state: Option<ETag>) {
     };
 }
 
-/// Returns an error if a write to a sequence's row lowers or removes its next number. Otherwise, returns the ETag of the stored row, or `Some(None)` if the row
-/// is not stored. Returns `None` if the write keeps the next number.
+/// Checks that a write to a sequence's row neither lowers nor removes its next number. Returns the stored row's ETag, `Some(None)` if no row is stored, or
+/// `None` if the operation does not set the next number.
 async fn refuse_lowered(
     store: &DynTableStore,
     table: &TableName,
@@ -172,8 +172,8 @@ async fn refuse_lowered(
     )))
 }
 
-/// Returns the ETag of the stored row with the RowKey of a new part, which is not a part itself, or `None` if no row is stored. Rows that are not parts are read
-/// one by one, because the range of an entity can contain many of them.
+/// Returns the ETag of a stored row that is not a part but has the RowKey of a new part, or `None` if no row is stored. Such rows are read one by one, because
+/// an entity's range can contain many rows that are not parts.
 async fn etag_of_plain(
     store: &DynTableStore,
     table: &TableName,
@@ -191,7 +191,7 @@ const fn is_merge(kind: &OperationKind) -> bool {
     matches!(kind, OperationKind::Merge(..) | OperationKind::InsertOrMerge(_))
 }
 
-/// Applies a write to the map of parts.
+/// Updates the map of parts with a write.
 fn apply(parts: &mut Parts, operation: &Operation) -> Result<()> {
     let row_key = operation.row_key.as_str();
     let write = operation.kind.row().map(|row| row.view().find(WRITE_ID, &mut 0)).transpose()?.flatten();
@@ -214,7 +214,7 @@ fn of<'a>(parts: &'a Parts, base: &str) -> BTreeMap<&'a str, Uuid> {
     parts.iter().filter(|(row_key, _)| is_of(row_key)).map(|(key, write)| (key.as_str(), *write)).collect()
 }
 
-/// Returns `true` if the parts were changed, and now belong to different writes or are only some of the parts of one write.
+/// Returns `true` if the parts were changed and are now inconsistent: they have different `WriteId`s, or parts with the same `WriteId` are missing.
 fn is_torn(before: &BTreeMap<&str, Uuid>, after: &BTreeMap<&str, Uuid>) -> bool {
     let Some(one) = after.values().next() else { return false };
     let is_mixed = after.values().any(|write| write != one);

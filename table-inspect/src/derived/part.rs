@@ -1,4 +1,4 @@
-//! Parts of wide entities. A wide entity consists of several rows that are replaced and deleted together.
+//! Parts of wide entities, which consist of several rows replaced and deleted together.
 
 use table_core::query::EntityRef;
 use table_core::{TableEntity, Value, ValueRef};
@@ -6,22 +6,22 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
-/// The name of the property that identifies the write. Its value is equal in all parts that the same write stored.
+/// The property that identifies a write. All parts stored by the same write have the same value.
 pub(super) const WRITE_ID: &str = "WriteId";
 
-/// A row that is a part of a wide entity. Such a row has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
+/// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WidePart<'a> {
     /// The RowKey of the wide entity.
     pub base: &'a str,
     /// The number of the part, counted from 1.
     pub number: usize,
-    /// The `WriteId`, which identifies the write that stored the part.
+    /// The `WriteId`, shared by all parts stored by the same write.
     pub write: Uuid,
 }
 
 impl<'a> WidePart<'a> {
-    /// The name of the property that identifies the write. Its value is equal in all parts that the same write stored.
+    /// The property that identifies a write. All parts stored by the same write have the same value.
     pub(crate) const WRITE_ID: &'static str = WRITE_ID;
 
     /// Returns the row as a part of a wide entity, or `None` if it is not a part.
@@ -46,10 +46,10 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     Some((base, part))
 }
 
-/// Returns an error if a row would replace a part of a wide entity with a part of another write. Changing other properties of the part is allowed.
+/// Checks that a row does not replace a part of a wide entity by a part of another write. Other properties of the part may change.
 ///
 /// # Errors
-/// `Derived`, with the wide entity's key, if the row would replace a part in this way and `bypass_derived` is `false`.
+/// `Derived`, with the wide entity's key, if the check fails and `bypass_derived` is `false`.
 pub fn refuse_torn_part(stored: &TableEntity, row: &TableEntity, bypass_derived: bool) -> Result<()> {
     let write = match stored.get(WRITE_ID) {
         Some(write @ Value::Guid(_)) if !bypass_derived => write,

@@ -1,4 +1,4 @@
-//! Reads the stored parts of wide entities.
+//! Reading of the stored parts of wide entities.
 
 #[cfg(test)]
 mod tests;
@@ -13,10 +13,10 @@ use table_core::{DynTableStore, FromEntity, PartitionKey, Query, TableEntity, Ta
 use crate::derived::part::{WRITE_ID, WidePart, part_of};
 use crate::error::Result;
 
-/// A filter that selects all rows with a `WriteId`.
+/// A filter for all rows with a `WriteId`.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
-/// Returns the `RowKey` ranges that contain the parts of the wide entities to which rows with these `RowKey`s may belong, sorted by their lower bounds.
+/// Returns the `RowKey` ranges of the parts of all wide entities to which rows with these `RowKey`s may belong, sorted by lower bound.
 fn ranges(row_keys: &[&str]) -> Vec<(String, String)> {
     let bases: BTreeSet<_> = row_keys.iter().filter_map(|row_key| Some(part_of(row_key)?.0)).collect();
     let range = |base: &str| (format!("{base}_"), format!("{base}_99"));
@@ -25,12 +25,11 @@ fn ranges(row_keys: &[&str]) -> Vec<(String, String)> {
     ranges
 }
 
-/// Returns the stored parts of the wide entities to which rows with these `RowKey`s may belong, with the `WriteId` and the ETag of each part. May also return
-/// parts of other wide entities. Sends no request if none of the rows can be a part. A table that does not exist has no parts.
+/// Reads the stored parts of all wide entities to which rows with these `RowKey`s may belong, with the `WriteId` and ETag of each part. Parts of other wide
+/// entities may also be returned. Sends no request if none of the rows can be a part. A missing table has no parts.
 ///
-/// On a store in key order, a query covers all ranges that follow. It ends after a page that passes the end of a range, or that is empty, and the next query
-/// begins at the next range. The number of pages is therefore at most twice the number of ranges, plus the pages within the ranges, whatever rows are between
-/// them.
+/// On a store in key order, a query covers all remaining ranges. It stops after an empty page, or a page that ends before the next unread range, where the next
+/// query starts. The number of pages is therefore at most twice the number of ranges, plus the pages within the ranges, regardless of the rows between them.
 ///
 /// ```
 /// use table_core::{BlockOn, DynTableStore, Engine, PartitionKey, TableEntity, TableName, TableStoreExt, Value};
@@ -56,11 +55,11 @@ pub async fn stored_parts(
     partition_key: &PartitionKey,
     row_keys: &[&str],
 ) -> Result<Vec<TableEntity>> {
-    // A part can be read by two queries.
+    // A map, because a part can be read by two queries.
     let (mut stored, mut ranges) = (BTreeMap::new(), ranges(row_keys));
     let is_ordered = store.capabilities().ordered;
     let most = ranges.iter().map(|(_, upper)| upper).max_by(|one, other| order::compare(one, other)).cloned();
-    // `false` while a query covers only one range.
+    // `false` while a query covers only one range, which is the case on unordered stores and after an empty page.
     let mut covers_rest = is_ordered;
     while let Some((lower, own)) = ranges.first().cloned() {
         let upper = most.clone().filter(|_| covers_rest).unwrap_or(own);
@@ -91,9 +90,9 @@ pub async fn stored_parts(
             let is_within =
                 |last| ranges.first().is_some_and(|(lower, _)| order::compare(lower, last).is_le());
             match last {
-                // The next range is far behind, or has been passed.
+                // The next range starts after this page, or no range is left.
                 Some(last) if covers_rest && !is_within(last) => break,
-                // The rows behind this empty page may all be between two ranges.
+                // The rows after this empty page may all be between two ranges, so the next query covers only one range.
                 None if covers_rest => {
                     covers_rest = false;
                     break;

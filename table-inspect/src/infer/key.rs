@@ -1,4 +1,4 @@
-//! Splits keys into literals and parts.
+//! Splitting of keys into literals and parts.
 
 use crate::infer::part::Codec;
 
@@ -10,7 +10,7 @@ const PARTS: usize = 6;
 /// A piece of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A string that is the same in all keys.
+    /// Text shared by all keys.
     Literal(String),
     /// A part that differs between rows.
     Part {
@@ -42,7 +42,7 @@ pub(super) fn pieces(keys: &[&str]) -> Vec<Piece> {
     pieces
 }
 
-/// For each text part before a literal, marks the part as not containing the literal's first character, if no value of the part contains it.
+/// Restricts each text part before a literal to strings without the literal's first character, if no value of the part contains it.
 fn end_texts(pieces: &mut [Piece]) {
     for at in 1..pieces.len() {
         let (front, behind) = pieces.split_at_mut(at);
@@ -109,7 +109,7 @@ fn split(keys: &[&str], separator: &str, count: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the longest common prefix of the keys that ends at a separator, or before digits that follow in all keys.
+/// Returns the longest common prefix of the keys that ends at a separator, or directly before a number that ends every key.
 fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     let Some(first) = keys.first() else { return "" };
     let mut prefix = *first;
@@ -128,7 +128,8 @@ fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     digits.trim_end_matches(|last: char| last.is_alphanumeric())
 }
 
-/// Splits off the GUID at the end of each key, because its hyphens would otherwise be treated as separators. Returns `None` unless every key ends in a GUID.
+/// Splits off the GUID at the end of each key, because its hyphens would otherwise be treated as separators. Returns `None` unless every key ends in the same
+/// separator and a GUID.
 fn before_guid<'a>(keys: &[&'a str]) -> Option<(Vec<&'a str>, String, Vec<&'a str>)> {
     let ends = keys
         .iter()

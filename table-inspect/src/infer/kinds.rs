@@ -1,25 +1,25 @@
-//! Groups rows into kinds by `EntityType` and by the prefixes of their keys.
+//! Grouping of rows into kinds by `EntityType` and key prefix.
 
 use std::collections::BTreeMap;
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{TableEntity, Value};
 
-/// The maximum number of different key prefixes that are treated as kinds. If more prefixes are found, they are treated as values.
+/// The maximum number of key prefixes treated as kinds. Beyond it, prefixes are treated as values.
 const KINDS: usize = 12;
 
 /// The rows of one kind.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    /// The value of `EntityType`, if all rows in the group have the same one.
+    /// The `EntityType` of all rows in the group, if any.
     pub kind: Option<String>,
-    /// The prefix that the `RowKey`s of this kind share.
+    /// The common `RowKey` prefix of this kind.
     pub prefix: String,
-    /// The rows, in the order in which they were given.
+    /// The rows, in input order.
     pub rows: Vec<&'a TableEntity>,
 }
 
-/// Returns the kinds, most frequent first, and the remaining rows, which are similar to too few other rows to form a kind.
+/// Returns the kinds, most frequent first, and the remaining rows, too few of which are similar to form a kind.
 pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     let mut by_type: BTreeMap<Option<&str>, Vec<&TableEntity>> = BTreeMap::new();
     for row in rows {
@@ -48,8 +48,8 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Splits a group by the words that follow the common prefix of its keys, if the group has only a few different words and each of them occurs repeatedly. Such
-/// words are literals of the schema, not values.
+/// Splits a group by the words after its key prefix, if a few repeated words cover at least 90 % of the rows. Such words are literals of the schema, not
+/// values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -76,7 +76,7 @@ fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<
     }
 }
 
-/// Separates rows whose keys are constant words, such as a `sentinel` row in each partition, from rows whose keys begin with a digit.
+/// Separates rows with constant words as keys, such as a `sentinel` row in each partition, from rows whose keys start with a digit.
 fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -100,8 +100,8 @@ fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut 
     groups.push(Group { kind: None, prefix, rows: others });
 }
 
-/// Returns the leading letters of a string and the separators after them. If no separators follow, returns the string if it consists only of letters, and an
-/// empty string otherwise.
+/// Returns the leading letters of a string with the separators after them. Without separators, returns the string if it consists only of letters, otherwise an
+/// empty string.
 fn word(text: &str) -> &str {
     let letters = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
     let behind = text.get(letters..).unwrap_or_default();

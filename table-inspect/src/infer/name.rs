@@ -1,4 +1,4 @@
-//! Chooses names for fields and structs.
+//! Names for inferred fields and structs.
 
 use std::collections::HashSet;
 
@@ -11,18 +11,18 @@ const KEYWORDS: [&str; 52] = [
     "where", "while", "yield", "union",
 ];
 
-/// The names of the types that the printed declarations use.
+/// Type names used in the printed declarations.
 const TYPES: [&str; 9] = ["Self", "Option", "Some", "None", "Vec", "String", "DateTime", "NaiveDate", "Uuid"];
 
-/// The names that have already been used.
+/// The names already used.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Returns an unused name: the given name, with a number appended if the name has already been used.
+    /// Returns an unused name: the given one, with a number appended if it is already used.
     pub(super) fn take(&mut self, name: &str) -> String {
         let name = match name {
-            // The string contains no characters that a name can contain.
+            // The original text has no characters allowed in a name.
             "" => "property".to_owned(),
             name if KEYWORDS.contains(&name) => format!("{name}_"),
             name => name.to_owned(),
@@ -40,7 +40,7 @@ impl Names {
         match name.as_str() {
             name if TYPES.contains(&name) => self.take(&format!("{name}Row")),
             name if name.starts_with(|first: char| first.is_ascii_alphabetic()) => self.take(name),
-            // The name of a type cannot be empty or begin with a digit.
+            // A type name cannot be empty or start with a digit.
             name => self.take(&format!("Row{name}")),
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn snake(text: &str) -> String {
             }
             continue;
         }
-        // A word starts at an upper-case letter after a lower-case letter, and at the last of several consecutive upper-case letters.
+        // A word starts at an upper-case letter after another character, and at the last of several upper-case letters if a lower-case letter follows.
         let ends_capitals = characters.peek().is_some_and(char::is_ascii_lowercase);
         let begins = character.is_ascii_uppercase()
             && before.is_some_and(|before: char| !before.is_ascii_uppercase() || ends_capitals);

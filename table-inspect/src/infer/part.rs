@@ -1,10 +1,10 @@
-//! Recognises the codecs of key parts. A codec is recognised only if it reproduces the encoded value of every row.
+//! Recognition of key part codecs. A codec is recognised only if it reproduces the encoded value of every row.
 
 use chrono::{NaiveDate, NaiveDateTime};
 use table_core::ticks;
 use uuid::Uuid;
 
-/// The years for which ticks and dates are recognised. A number that would represent a time in another year is treated as an ordinary number.
+/// The years in which ticks and dates are recognised. A number that would denote a time in another year is an ordinary number.
 const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 
 /// The codec of a key part.
@@ -12,9 +12,9 @@ const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 pub enum Codec {
     /// Any string.
     Text,
-    /// A string that does not contain the character that terminates it.
+    /// A string without the character that terminates it.
     Without(char),
-    /// Decimal digits, padded to this width.
+    /// A decimal number, zero-padded to this width.
     Digits(usize),
     /// A decimal number without leading zeros.
     Unpadded,
@@ -26,12 +26,12 @@ pub enum Codec {
     Guid,
     /// A GUID without hyphens, as 32 hexadecimal digits.
     GuidSimple,
-    /// A date, or a date and time, formatted with this pattern.
+    /// A date, or a date and time, in this pattern.
     Pattern(&'static str),
 }
 
 impl Codec {
-    /// Returns the codec that reproduces all of these strings, or `None` if no codec does.
+    /// Returns the codec that reproduces all these strings, if any.
     pub(super) fn of(texts: &[&str]) -> Option<Self> {
         let all = |is: fn(&str) -> bool| texts.iter().all(|text| is(text));
         let width = texts.first()?.len();
@@ -86,7 +86,7 @@ impl Codec {
         }
     }
 
-    /// Returns the default name of a field with this codec, or `None` if the codec is for strings.
+    /// Returns the default name of a field with this codec, or `None` for string codecs.
     pub(super) const fn field(&self) -> Option<&'static str> {
         match self {
             Self::Text | Self::Without(_) => None,
@@ -129,9 +129,9 @@ fn is_recent(count: u64) -> bool {
     ticks::to_datetime(count).is_some_and(|instant| YEARS.contains(&chrono::Datelike::year(&instant)))
 }
 
-/// Returns the date pattern that matches all of these strings.
+/// Returns the date pattern that matches all these strings, if any.
 fn pattern(texts: &[&str]) -> Option<&'static str> {
-    /// The patterns for declarations, each with the corresponding chrono format for parsing.
+    /// Declaration patterns and the corresponding chrono formats.
     const PATTERNS: [(&str, &str); 8] = [
         ("yyyyMMdd", "%Y%m%d"),
         ("yyyy-MM-dd", "%Y-%m-%d"),
@@ -150,8 +150,7 @@ fn pattern(texts: &[&str]) -> Option<&'static str> {
     PATTERNS.iter().find(|pattern| fits(pattern)).map(|(pattern, _)| *pattern)
 }
 
-/// Returns `true` if the text is a date that would be formatted as the same text. This must be checked, because chrono also accepts numbers with blanks and
-/// signs.
+/// Returns `true` if the text is a date that formats back to the same text. chrono alone would also accept numbers with blanks and signs.
 fn is_date(text: &str, pattern: &str, format: &str) -> bool {
     let instant = if !contains_hour(pattern) {
         NaiveDate::parse_from_str(text, format).ok().and_then(|date| date.and_hms_opt(0, 0, 0))

@@ -1,4 +1,4 @@
-//! Infers the properties of a kind: their names, their types, and which of them repeat a part of the key.
+//! Inference of a kind's properties: names, types, and repetition of key parts.
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
@@ -9,21 +9,21 @@ use crate::infer::part::Codec;
 /// A property of a kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
-    /// The name of the property in the store.
+    /// The stored property name.
     pub name: String,
-    /// The name of the field in the struct.
+    /// The struct field name.
     pub field: String,
-    /// The type that the property has in most rows.
+    /// The type of the property in most rows.
     pub edm: EdmType,
     /// `true` if the property is absent from some rows.
     pub optional: bool,
-    /// `true` if the value is split into several properties: `Data`, `Data1`, and so on.
+    /// `true` if the value is split into several properties: `Data`, `Data1` and so on.
     pub is_chunked: bool,
     /// The value in each row, in row order.
     values: Vec<Option<Value>>,
 }
 
-/// Returns the properties of the rows, in the order in which they first occur.
+/// Infers the properties of rows, in order of first occurrence.
 pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>) -> Vec<Property> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in rows.iter().flat_map(|row| row.iter()) {
@@ -41,7 +41,7 @@ pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>)
     whole.map(|name| property(rows, name, chunked.contains(&name), notes)).collect()
 }
 
-/// Returns `true` if the properties `names` are chunks of one value: in every row, each chunk but the last is full.
+/// Returns `true` if the named properties are chunks of one value: in every row, each chunk but the last is full.
 fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
     let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
     let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
@@ -75,7 +75,7 @@ fn property(rows: &[&TableEntity], name: &str, is_chunked: bool, notes: &mut Vec
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 
-/// Makes the key part use the field of a property whose value equals the part in every row.
+/// Gives a key part the field of the property that equals it in every row, if any.
 pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     let Piece::Part { field, codec, texts, is_property } = piece else { return };
     let is_same = |property: &Property| {
@@ -92,7 +92,7 @@ pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     }
 }
 
-/// Returns `true` if the codec encodes this value as `text`, and if a field of the codec's type can be stored as a property of the value's type.
+/// Returns `true` if the codec encodes this value as `text`, and a field of the codec's type can be stored as a property of the value's type.
 fn writes(codec: &Codec, value: &Value, text: &str) -> bool {
     match (codec, value) {
         (Codec::Text | Codec::Without(_), Value::String(value)) => value == text,

@@ -1,4 +1,4 @@
-//! Prints the inferred declarations as Rust source code.
+//! Formatting of inferred declarations as Rust source code.
 
 use std::fmt;
 
@@ -60,10 +60,10 @@ impl Inference {
     }
 }
 
-/// Returns the `allow` attribute for lints that the layout of an existing table may violate. New declarations should satisfy these lints.
+/// Returns the `allow` attribute for lints that an existing table's layout may violate, although new declarations should satisfy them.
 fn allow(kind: &Kind) -> String {
     let mut parts = kind.partition_key.iter().filter(|piece| matches!(piece, Piece::Part { .. }));
-    // A PartitionKey without parts also counts as hot, because all rows are then in one partition.
+    // A PartitionKey without parts also counts as hot, because it puts all rows in one partition.
     let is_hot = parts.all(|piece| matches!(piece, Piece::Part { codec, .. } if codec.follows_time()));
     if is_hot {
         ", allow(hot_partition, reason = \"the layout of existing rows\")".to_owned()
@@ -128,7 +128,7 @@ fn write_property(property: &Property, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
 }
 
-/// Returns the pieces of a key in the syntax of a declaration.
+/// Returns key pieces in declaration syntax.
 fn pieces(pieces: &[Piece]) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Literal(text) => format!("{text:?}"),

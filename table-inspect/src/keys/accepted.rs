@@ -1,4 +1,4 @@
-//! The encoded values of a key part that a condition accepts, and the range of keys that contain these values.
+//! The encoded values accepted by a condition on a key part, and the key range with these values.
 
 use std::ops::Bound;
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::keys::values::Values;
 use crate::keys::{codec, name_of};
 
-/// The encoded values that a condition on a key part accepts.
+/// The encoded values accepted by a condition on a key part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Accepted {
     /// One encoded value.
@@ -28,11 +28,10 @@ pub(super) enum Accepted {
 }
 
 impl Accepted {
-    /// Returns the encoded values that a condition accepts.
+    /// Returns the encoded values accepted by a condition.
     ///
     /// # Errors
-    /// `Condition` in these cases: the part cannot have the given value; the condition is a prefix, and the part does not support prefixes; the condition is a
-    /// range, and the part has no order.
+    /// `Condition` if the part cannot have the given value, does not support the given prefix, or has no order for the given range.
     pub(super) fn new(piece: &StoredPiece, values: &Values) -> Result<Self> {
         let StoredPiece::Part { source, codec, form } = piece else { return Ok(Self::Prefix(String::new())) };
         let name = name_of(source);
@@ -64,7 +63,7 @@ impl Accepted {
             Self::One(one) => one == text,
             Self::Prefix(prefix) => text.starts_with(prefix),
             Self::Between { first, last } => {
-                // A bound can be the prefix of several encoded values of fixed width, such as the stamps of one instant.
+                // A bound can be a prefix of several fixed-width values, such as the stamps of one instant.
                 let is_at = |bound: &str| form.is_fixed() && text.starts_with(bound);
                 first.as_ref().is_none_or(|first| order::compare(first, text).is_le())
                     && last.as_ref().is_none_or(|last| order::compare(text, last).is_le() || is_at(last))
@@ -72,7 +71,8 @@ impl Accepted {
         }
     }
 
-    /// Returns a range that contains all keys that begin with `prefix`, an accepted value of this part, and values of the pieces in `behind`.
+    /// Returns a range of all keys that consist of `prefix`, an accepted value of this part, and values of the pieces in `behind`. It may also contain other
+    /// keys.
     pub(super) fn range(&self, prefix: &str, form: &Form, behind: &[StoredPiece]) -> TextRange {
         let (first, last) = match self {
             Self::One(text) => return TextRange::prefix(&format!("{prefix}{text}")),
@@ -97,8 +97,8 @@ impl Accepted {
     }
 }
 
-/// Returns `true` if keys sort by this part regardless of the pieces after it. This is not always so, because a value may sort after a longer value that begins
-/// with it: in keys such as `name_id`, `ab_` sorts after `abZ_`.
+/// Returns `true` if keys sort by this part regardless of the pieces after it. Otherwise, a key may sort after a key with a greater value: in keys such as
+/// `name_id`, `ab_` sorts after `abZ_`.
 fn keeps_order(form: &Form, behind: &[StoredPiece]) -> bool {
     form.is_fixed()
         || match behind.first() {

@@ -1,4 +1,4 @@
-//! Converts key parts between their encoding and the format that users read and write, such as `223` for `000223`, or an instant for inverted ticks.
+//! Conversion of key parts between their encoded and human-readable values, such as `223` for `000223`, or an instant for inverted ticks.
 
 use table_core::key::codec::{Escaped, Form, KeyCodec};
 use table_core::schema::StoredPiece;
@@ -9,15 +9,15 @@ use crate::keys::digits::Digits;
 use crate::keys::instant::{show, ticks_of};
 use crate::keys::{name_of, stamp};
 
-/// The codecs whose encoding differs from the format that users write. For all other codecs, users write the encoding itself.
+/// The codecs with a human-readable format. Values of other codecs are shown and entered in encoded form.
 enum Known {
     /// An integer with a fixed number of digits.
     Digits(Digits),
-    /// A string in which separators are escaped.
+    /// A string with escaped separators.
     Escaped,
     /// The ticks of an instant, unchanged.
     Ticks,
-    /// Inverted ticks: the given number minus the ticks of an instant. The newest instant sorts first.
+    /// Inverted ticks: this number minus the ticks of an instant, so the newest instant sorts first.
     InvertedTicks(u64),
     /// A log [stamp].
     Stamp,
@@ -40,7 +40,7 @@ impl Known {
     }
 }
 
-/// Returns the value of a part in the format that users read. A string that the codec cannot produce is returned unchanged.
+/// Decodes a part to its human-readable value. Text that is not an encoding of the codec is returned unchanged.
 #[must_use]
 pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
@@ -56,7 +56,7 @@ pub fn decode(codec: &str, text: &str) -> String {
     decoded.unwrap_or_else(|| text.to_owned())
 }
 
-/// Returns the encoding of a value that a user wrote.
+/// Encodes a human-readable value.
 ///
 /// # Errors
 /// `Condition` if the part cannot have this value.
@@ -98,8 +98,8 @@ pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the common prefix of the possible encodings of a value. For an instant in a stamp, this is the prefix that all stamps of the instant share. For any
-/// other value, it is the entire encoding.
+/// Returns the common prefix of a value's possible encodings. For an instant in a stamp, this is the common prefix of the instant's stamps; for any other
+/// value, it is the entire encoding.
 ///
 /// # Errors
 /// `Condition` if the part cannot have this value.
@@ -120,7 +120,7 @@ pub fn can_encode(codec: &str) -> bool {
         || Digits::of(codec).is_some()
 }
 
-/// Returns the encoding of a stored value in a key part.
+/// Encodes a stored value for a key part.
 ///
 /// # Errors
 /// The reason, as a string, if the codec is not supported or cannot encode the value.
@@ -146,12 +146,12 @@ pub fn encode_value(codec: &str, form: &Form, value: &Value) -> Result<String, S
     if is_text { Ok(text) } else { Err(unknown()) }
 }
 
-/// Returns the names of the variants in an enum codec, separated by `|`, or `None` for any other codec.
+/// Returns the variant names of an enum codec, separated by `|`, or `None` for any other codec.
 fn variants(codec: &str) -> Option<&str> {
     codec.strip_prefix("one_of(")?.strip_suffix(')')
 }
 
-/// Returns `true` if the codec is not an enum codec, or if the text is the name of one of its variants.
+/// Returns `true` if the text is a variant name of the codec, or the codec is not an enum codec.
 fn is_variant(codec: &str, text: &str) -> bool {
     variants(codec).is_none_or(|names| names.split('|').any(|name| name == text))
 }
@@ -167,8 +167,8 @@ pub(super) fn counts_down(codec: &str) -> bool {
     codec == stamp::CODEC || codec.starts_with("inverted(") || codec.starts_with("desc(")
 }
 
-/// Returns `true` if the greater of two values, as users write them, has the smaller encoding, so the ends of a range must be swapped. Returns `false` for a
-/// codec without a known conversion, such as `desc(hex)`, because users write its encodings themselves.
+/// Returns `true` if greater human-readable values have smaller encodings, so the bounds of a range must be swapped. Returns `false` for a codec without a
+/// human-readable format, such as `desc(hex)`, because its values are entered in encoded form.
 #[must_use]
 pub(super) fn is_descending(codec: &str) -> bool {
     match Known::of(codec) {
@@ -178,14 +178,14 @@ pub(super) fn is_descending(codec: &str) -> bool {
     }
 }
 
-/// Returns `true` if the encoding of a prefix of a value is a prefix of the value's encoding. Such a codec supports queries by prefix.
+/// Returns `true` if the encoding of a value's prefix is a prefix of the value's encoding, so the codec supports prefix queries.
 #[must_use]
 pub(super) fn keeps_prefixes(codec: &str) -> bool {
     matches!(codec, "text" | "caret") || codec.starts_with("without(")
 }
 
-/// Returns `true` if the values as users read them sort, as strings, in the same order as their encodings. Numbers and instants do not: as a string, `50` sorts
-/// before `6`.
+/// Returns `true` if human-readable values sort, as strings, in the same order as their encodings. Numbers and instants do not: as a string, `50` sorts before
+/// `6`.
 #[must_use]
 pub fn sorts_as_shown(codec: &str) -> bool {
     matches!(Known::of(codec), None | Some(Known::Escaped)) && !counts_down(codec)

@@ -1,4 +1,4 @@
-//! Conditions on the parts of a key, evaluated for individual keys.
+//! Conditions on key parts, evaluated for individual keys.
 
 use table_core::key::codec::Form;
 use table_core::query::KeyRange;
@@ -26,7 +26,7 @@ pub struct PartConditions {
     partition_key: Vec<StoredPiece>,
     row_key: Vec<StoredPiece>,
     keys: KeyRange,
-    /// The encoded values that each condition accepts, with the part's position and form (the possible encodings).
+    /// The encoded values accepted by each condition, with the part's index and form (the possible encodings).
     accepted: Vec<(usize, Form, Accepted)>,
 }
 
@@ -51,7 +51,7 @@ impl PartConditions {
         Ok(Self { partition_key, row_key, keys, accepted })
     }
 
-    /// Returns a range that contains all keys that satisfy the conditions. It may also contain other keys.
+    /// Returns a range of all keys that satisfy the conditions. It may also contain other keys.
     #[must_use]
     pub const fn keys(&self) -> &KeyRange {
         &self.keys

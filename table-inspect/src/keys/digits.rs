@@ -1,9 +1,9 @@
-//! Converts integers between the encodings `digits(n)` and `desc(digits(n))` and decimal numbers.
+//! Conversion between decimal numbers and the codecs `digits(n)` and `desc(digits(n))`.
 
-/// A codec that writes an integer as a fixed number of digits, after a sign if the declaration has one.
+/// A codec for integers as a fixed number of digits, after a sign in signed encodings.
 ///
-/// In front of the digits of a negative number, the sign is `-`, and each digit `d` is written as 9 − `d`. The sign of other numbers is `0`. In descending
-/// order, positive numbers are written in this way instead, and each digit without a sign.
+/// In signed encodings, a negative number has the sign `-` and complemented digits (9 − `d`); other numbers have the sign `0`. In descending order, the
+/// positive numbers are complemented instead. Unsigned encodings are complemented only in descending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Digits {
     width: usize,
@@ -18,7 +18,7 @@ impl Digits {
         Some(Self { width, is_descending: reversed.is_some() })
     }
 
-    /// Returns the number with this encoding, or `None` if no number has it.
+    /// Decodes a number. Returns `None` if the text is not an encoding.
     pub(super) fn decode(self, text: &str) -> Option<String> {
         let (sign, digits) = match text.len().checked_sub(self.width)? {
             0 => (None, text),
@@ -39,8 +39,8 @@ impl Digits {
         Some(if is_negative && number != "0" { format!("-{number}") } else { number })
     }
 
-    /// Returns the encoding of a number, or `None` if the text is not a number, or a negative one without a sign in the encoding. A number with too many digits
-    /// has a longer encoding.
+    /// Encodes a number. Returns `None` if the text is not a number, or is a negative one and the encoding is unsigned. A number with too many digits gets a
+    /// longer encoding.
     pub(super) fn encode(self, number: &str, is_signed: bool) -> Option<String> {
         let (is_negative, digits) = match number.strip_prefix('-') {
             Some(digits) => (true, digits),
@@ -114,7 +114,7 @@ mod tests {
             let ascending = <Codec<6, Signed> as KeyCodec<i64>>::decode(&text).ok();
             let descending = <Desc<Codec<6, Signed>> as KeyCodec<i64>>::decode(&text).ok();
             for (name, number) in [("digits(6)", ascending), ("desc(digits(6))", descending)] {
-                // Six characters are a number without a sign.
+                // Six characters would be an unsigned encoding.
                 if text.len() != 6 {
                     let number = number.map(|number| number.to_string());
                     prop_assert_eq!(Digits::of(name).unwrap().decode(&text), number, "{}", name);

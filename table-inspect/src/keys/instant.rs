@@ -1,9 +1,9 @@
-//! Instants in the format that users read and write.
+//! Instants in human-readable format.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::ticks;
 
-/// Formats an instant as users read it.
+/// Formats an instant as RFC 3339 text.
 pub(super) fn show(instant: DateTime<Utc>) -> String {
     instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }

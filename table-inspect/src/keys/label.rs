@@ -1,13 +1,13 @@
-//! Labels: the names by which users refer to key parts. A field's name never refers to a part that does not determine the field's value.
+//! Labels: the names of key parts in conditions and on pages. A field's name never refers to a part that does not determine the field's value.
 
 use table_core::schema::{Source, StoredPiece, StoredSchema};
 
 use crate::keys::name_of;
 
-/// The name prefixes of codecs that lose information, so several values of a field can have the same encoding.
+/// The name prefixes of lossy codecs, in which several values can have the same encoding.
 const DERIVED: [&str; 6] = ["bucket(", "hash(", "truncate(", "folded(", "replaced(", "first("];
 
-/// Returns `true` if several values can have the same encoding in this codec. For example, several users can have the same bucket.
+/// Returns `true` if the codec is lossy: several values can have the same encoding. For example, several users can have the same bucket.
 #[must_use]
 pub(crate) fn is_derived(codec: &str) -> bool {
     DERIVED.iter().any(|derived| codec.starts_with(derived))
@@ -15,8 +15,8 @@ pub(crate) fn is_derived(codec: &str) -> bool {
 
 /// Returns the labels for the parts of a `PartitionKey` and a `RowKey`, in order.
 ///
-/// A field's name is the label of the first part that determines the field's value, and of all parts with the same codec. The field's other parts have a
-/// suffix. For example, a bucket of `id` has the label `id@bucket`.
+/// A field's name is the label of the first part that determines the field's value, and of all its parts with the same codec. Other parts of the field get a
+/// suffix: for example, a bucket of `id` has the label `id@bucket`.
 #[must_use]
 pub fn labels(partition_key: &[StoredPiece], row_key: &[StoredPiece]) -> Vec<String> {
     let parts: Vec<(&str, &str)> = partition_key.iter().chain(row_key).filter_map(part_of).collect();
@@ -32,7 +32,7 @@ pub fn labels(partition_key: &[StoredPiece], row_key: &[StoredPiece]) -> Vec<Str
     parts.iter().map(label).collect()
 }
 
-/// Returns a copy of the schema in which the source of each part is replaced with its label.
+/// Returns a copy of the schema with each part's source replaced by its label.
 pub(super) fn labelled(schema: &StoredSchema) -> StoredSchema {
     let mut labelled = schema.clone();
     let labels = labels(&schema.partition_key, &schema.row_key);

@@ -1,4 +1,4 @@
-//! Detects keys that sort the newest entity first.
+//! Detection of keys that sort the newest entity first.
 
 use std::ops::Bound;
 
@@ -12,12 +12,11 @@ use crate::keys::codec;
 use crate::keys::split::split;
 use crate::reserved::RESERVED;
 
-/// Returns `true` if the first rows of a partition in `range` are the newest rows. This is the case if the keys of all types that can be in the range begin
-/// with the same literals and parts, each of these parts has a single value in the range, and the next part is an inverted time.
+/// Returns `true` if a partition's rows in `range` are sorted newest first. This is the case if the keys of all types that can be in the range start with the
+/// same literals and parts, each of these parts has a single value in the range, and the next part is an inverted time.
 ///
-/// The structure of the keys is taken from the stored schemas. If no schema is stored for a type in the range, the structure is inferred from the keys of
-/// `rows`, which are the first rows of the range. Returns `false` if a row is not of one of these types and is neither an index row nor an internal row,
-/// because it may be newer than the first rows.
+/// The key structure is taken from the stored schemas. If no schema can have rows in the range, it is inferred from the keys of `rows`, the first rows of the
+/// range. Returns `false` if one of `rows` has an unknown type and is neither an index row nor an internal row, because such a row may be newer.
 #[must_use]
 pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &TextRange) -> bool {
     let common = common_prefix(range);
@@ -34,7 +33,7 @@ pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &T
     leading.all(|other| other.as_ref() == Some(&of_first)) && entities.all(is_known)
 }
 
-/// Returns `true` if the keys of these rows begin with an inverted time, possibly after literals that all keys in the range share.
+/// Returns `true` if the keys of these rows start with an inverted time, possibly after literals shared by all keys in the range.
 fn is_newest_first_by_keys<'a>(rows: impl Iterator<Item = &'a TableEntity>, common: &str) -> bool {
     let keys: Vec<&str> = rows.map(|row| row.key().row_key.as_str()).collect();
     let mut end = 0;
@@ -47,7 +46,7 @@ fn is_newest_first_by_keys<'a>(rows: impl Iterator<Item = &'a TableEntity>, comm
     false
 }
 
-/// Returns `true` if the range contains strings that begin with the leading literal of these pieces.
+/// Returns `true` if the range can contain keys with the leading literal of these pieces.
 fn can_be_within(pieces: &[StoredPiece], range: &TextRange) -> bool {
     let mut within = match pieces.first() {
         Some(StoredPiece::Literal(literal)) => TextRange::prefix(literal),
@@ -66,9 +65,9 @@ fn is_derived(schemas: &[StoredSchema], row: &TableEntity) -> bool {
     row_key.starts_with(RESERVED) || !schemas.iter().any(is_entity) && schemas.iter().any(is_of_index)
 }
 
-/// Returns the literals and codecs of the pieces up to the first part that has several values in the range, if that part is descending. `common` is the length
-/// in bytes of the prefix that `row_key` shares with all strings in the range. Returns `None` if the part is ascending, or if the pieces cannot produce
-/// `row_key`.
+/// Returns the literals and codecs of the pieces up to the first part with several values in the range, if that part is descending. `common` is the length in
+/// bytes of the prefix shared by `row_key` and all strings in the range. Returns `None` if the part is ascending, no such part exists, or `row_key` does not
+/// match the pieces.
 fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Option<Vec<&'a str>> {
     let mut parts = split(pieces, row_key)?.into_iter();
     let (mut end, mut leading) = (0, Vec::new());
@@ -81,7 +80,7 @@ fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Optio
             StoredPiece::Part { codec, form, .. } => {
                 end += parts.next().map_or(0, |(_, _, text)| text.len());
                 leading.push(codec);
-                // Unless the part has a fixed width, other values may begin with this value.
+                // Unless the part has a fixed width, other values may start with this value.
                 let is_single = if form.is_fixed() { end <= common } else { end < common };
                 if !is_single {
                     return codec::counts_down(codec).then_some(leading);
@@ -92,7 +91,7 @@ fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Optio
     None
 }
 
-/// Returns a prefix that all strings in the range share.
+/// Returns a common prefix of all strings in the range.
 fn common_prefix(range: &TextRange) -> &str {
     let (Bound::Included(lower) | Bound::Excluded(lower)) = &range.lower else { return "" };
     let (Bound::Included(upper) | Bound::Excluded(upper)) = &range.upper else { return "" };

@@ -1,4 +1,4 @@
-//! Conditions on key parts, as passed on a command line: `department=Sales`, `id=100..199`, `email=ada*`.
+//! Conditions on key parts, as on a command line: `department=Sales`, `id=100..199`, `email=ada*`.
 
 use std::ops::Bound;
 use std::str::FromStr;
@@ -29,19 +29,19 @@ impl PartRequest {
         Ok(Self { name: name.to_owned(), values: Values::parse(values)? })
     }
 
-    /// Creates a condition that a part has exactly the given value, in which `..` and `*` have no special meaning.
+    /// Creates a condition for exactly the given value, in which `..` and `*` have no special meaning.
     #[must_use]
     pub fn exactly(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Exactly(value.to_owned()) }
     }
 
-    /// Creates a condition that a part is between two values, inclusive. If one of them is empty, the range has no bound on that side.
+    /// Creates a condition for values between two inclusive bounds. An empty bound means unbounded.
     #[must_use]
     pub fn between(name: &str, lower: &str, upper: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Between(lower.to_owned(), upper.to_owned()) }
     }
 
-    /// Creates a condition that a part begins with the given prefix.
+    /// Creates a condition for values with the given prefix.
     #[must_use]
     pub fn prefix(name: &str, prefix: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Prefix(prefix.to_owned()) }
@@ -52,7 +52,7 @@ impl PartRequest {
         self.name.eq_ignore_ascii_case(label)
     }
 
-    /// Returns the encoded values of a part that the condition accepts.
+    /// Returns the encoded values of a part accepted by the condition.
     pub(super) fn accepted(&self, piece: &StoredPiece) -> Result<Accepted> {
         Accepted::new(piece, &self.values)
     }
@@ -69,7 +69,7 @@ impl FromStr for PartRequest {
     }
 }
 
-/// Parses a range: `A..B` (both inclusive, each may be empty), `A*`, or a single value. The text after a leading `=`, as in `=v1..2`, is a single value, which
+/// Parses a range: `A..B` (inclusive, with optional bounds), `A*`, or a single value. The text after a leading `=`, as in `=v1..2`, is a single value, which
 /// may be empty, may contain `..` and may end with `*`.
 ///
 /// # Errors
@@ -93,18 +93,18 @@ pub fn parse_range(text: &str) -> Result<TextRange> {
     })
 }
 
-/// Returns a key range that contains all keys whose parts satisfy all conditions. The conditions refer to the parts by their [labels](crate::keys::labels).
+/// Returns a range of all keys whose parts satisfy the conditions. The conditions refer to parts by [label](crate::keys::labels).
 ///
 /// The range may also contain other keys. [`PartConditions`](crate::keys::PartConditions) excludes them.
 ///
 /// # Errors
-/// `Condition` if the schema lacks a part, if a part cannot have the given value, or if the conditions do not form a range, for example because an earlier part
-/// has no condition or only a range.
+/// `Condition` if the schema does not have a part, if a part cannot have the given value, or if the conditions do not form a range, for example because an
+/// earlier part has no condition or only a range.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     key_range_of_sources(&labelled(schema), requests)
 }
 
-/// Returns the same range as [`key_range`], but the conditions refer to the parts by their sources. This function is for callers with their own labels.
+/// Returns the range of [`key_range`] for conditions that refer to parts by source. For callers with their own labels.
 ///
 /// # Errors
 /// Any error from [`key_range`].
@@ -121,7 +121,7 @@ pub fn key_range_of_sources(schema: &StoredSchema, requests: &[PartRequest]) -> 
     Ok(KeyRange { partition_key, row_key })
 }
 
-/// Returns the error for a condition on a part that the labelled schema does not have.
+/// Returns the error for a condition on a part missing from the labelled schema.
 fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
     let known: Vec<_> =
         schema.partition_key.iter().chain(&schema.row_key).filter_map(source_of).map(name_of).collect();
@@ -137,7 +137,7 @@ fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
     })
 }
 
-/// Returns the range of keys that contain the known parts: a single key if all parts are known, otherwise all keys with a prefix.
+/// Returns the range of keys with the known parts: a single key if all parts are known, otherwise all keys with a prefix.
 ///
 /// An invalid value counts as unknown, so the prefix ends before it.
 #[must_use]
@@ -167,7 +167,7 @@ pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     }
 }
 
-/// Returns the range of one key. The parts with a single value form a prefix, which ends at the first part without a single value.
+/// Returns the range of the `PartitionKey` or `RowKey`. The leading parts with a single value form a prefix; the next part narrows the range further.
 fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRange> {
     let mut prefix = String::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -201,7 +201,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Returns an error if one of the parts `behind` has a condition. Keys support such a condition only if all earlier parts have a single value.
+/// Checks that no part in `behind` has a condition. Keys support such a condition only if all earlier parts have a single value.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

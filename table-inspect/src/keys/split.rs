@@ -1,4 +1,4 @@
-//! Splits a key into its parts.
+//! Splitting of keys into parts.
 
 use table_core::schema::{Source, StoredPiece};
 
@@ -7,7 +7,7 @@ use crate::keys::{codec, name_of};
 /// A part of a key: its source, its codec and its encoded value.
 pub(super) type Cut<'a> = (&'a Source, &'a str, &'a str);
 
-/// Splits a key into its parts. Returns `None` if these pieces cannot produce the key.
+/// Splits a key into its parts. Returns `None` if the key does not match these pieces.
 ///
 /// The pieces of a stored schema are unambiguous, so at most one split is possible.
 #[must_use]
@@ -25,7 +25,7 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
                 parts.insert(0, (source, codec.as_str(), part));
                 Some(parts)
             };
-            // The longest text is tried first. It usually matches, because the part is at the end of the key or precedes a literal that it cannot contain.
+            // The longest text is tried first. It usually matches, because the part ends the key or precedes a literal it cannot contain.
             (0..=text.len()).rev().find_map(fits)
         }
     }
@@ -42,12 +42,12 @@ pub enum Segment {
         name: String,
         /// The part's encoded value.
         text: String,
-        /// The value as users write it.
+        /// The human-readable value.
         value: String,
     },
 }
 
-/// Returns the segments of a key, in order, or `None` if these pieces cannot produce the key.
+/// Returns the segments of a key, in order, or `None` if the key does not match these pieces.
 #[must_use]
 pub fn segments(pieces: &[StoredPiece], text: &str) -> Option<Vec<Segment>> {
     let mut parts = split(pieces, text)?.into_iter();

@@ -7,7 +7,7 @@ use crate::keys::instant::{show, ticks_of};
 /// The name of the stamp codec in stored schemas.
 pub(super) const CODEC: &str = "logstamp";
 
-/// Returns the instant of a stamp, followed by `_` and the tie breaker unless the tie breaker is 0. Returns `None` if the string is not a stamp.
+/// Returns the instant of a stamp, followed by `_` and the tie breaker unless it is 0. Returns `None` if the string is not a stamp.
 #[must_use]
 pub(super) fn decode(text: &str) -> Option<String> {
     let (inverted, tie) = text.split_once('_')?;
@@ -18,7 +18,7 @@ pub(super) fn decode(text: &str) -> Option<String> {
     }
 }
 
-/// Returns the stamp for a value that [`decode`] returned. If the value contains no tie breaker, 0 is used.
+/// Encodes a value in the format of [`decode`]. Without a tie breaker, 0 is used.
 #[must_use]
 pub(super) fn encode(value: &str) -> Option<String> {
     let (instant, tie) = match value.split_once('_') {
@@ -28,7 +28,7 @@ pub(super) fn encode(value: &str) -> Option<String> {
     Some(format!("{}{:016x}", beginning(instant)?, !tie))
 }
 
-/// Returns the prefix that all stamps of an instant have.
+/// Returns the common prefix of all stamps of an instant.
 #[must_use]
 pub(super) fn beginning(instant: &str) -> Option<String> {
     Some(format!("{:019}_", ticks::invert(ticks_of(instant)?)?))

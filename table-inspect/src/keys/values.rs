@@ -1,4 +1,4 @@
-//! The accepted values of a condition on a key part, as users write them.
+//! The accepted values of a condition on a key part, in user notation.
 
 use crate::error::{Error, Result};
 
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 pub(super) enum Values {
     /// One value.
     Exactly(String),
-    /// All values between two values, inclusive. If one of them is empty, the range has no bound on that side.
+    /// All values between two inclusive bounds. An empty bound means unbounded.
     Between(String, String),
     /// All values with this prefix.
     Prefix(String),
@@ -30,7 +30,7 @@ impl Values {
     }
 }
 
-/// Returns an error if a bound of a range ends with `*`. A bound is a single value, so the range `2024..2025*` would not contain `2025-01`.
+/// Checks that a range bound does not end with `*`. A bound is a single value, so the range `2024..2025*` would not contain `2025-01`.
 fn refuse_prefix(bound: &str) -> Result<()> {
     if !bound.ends_with('*') {
         return Ok(());

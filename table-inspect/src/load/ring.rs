@@ -1,6 +1,6 @@
 //! Counts for the `N` most recent time periods.
 
-/// The counts for the `N` most recent periods. Each period has a number, which increases with time.
+/// A ring buffer of counts for the `N` most recent periods. Period numbers increase with time.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<const N: usize> {
     counts: [u32; N],
@@ -15,8 +15,8 @@ impl<const N: usize> Default for Ring<N> {
 }
 
 impl<const N: usize> Ring<N> {
-    /// Adds one to the count of a period. A period before the most recent one is possible if the clock was set back. The most recent period is then used
-    /// instead, or all counts are cleared if it is `N` or more periods later: a clock that was ahead has been corrected.
+    /// Increments the count of a period. If the clock was set back, the most recent period is counted instead. If it was set back by `N` or more periods, it
+    /// had been ahead, and all counts are cleared first.
     pub(super) fn add(&mut self, period: u64) {
         if self.is_ahead_of(period) {
             *self = Self::default();
@@ -27,7 +27,8 @@ impl<const N: usize> Ring<N> {
         }
     }
 
-    /// Returns the counts of the `N` periods that end with `period`, oldest first. If the clock was set back by fewer periods, returns the most recent counts.
+    /// Returns the counts of the `N` periods ending with `period`, oldest first. If the clock was set back by fewer than `N` periods, returns the `N` most
+    /// recent counts.
     pub(super) fn up_to(&self, period: u64) -> [u32; N] {
         if self.is_ahead_of(period) {
             return [0; N];
@@ -41,12 +42,12 @@ impl<const N: usize> Ring<N> {
         })
     }
 
-    /// Returns `true` if the counts are from a clock that was ahead by `N` or more periods.
+    /// Returns `true` if the counts come from a clock that was `N` or more periods ahead.
     const fn is_ahead_of(&self, period: u64) -> bool {
         self.newest.saturating_sub(period) >= N as u64
     }
 
-    /// Makes a later period the most recent one, and clears the counts of the periods in between.
+    /// Makes a later period the most recent one, clearing the counts up to it.
     fn forget_before(&mut self, period: u64) {
         if period <= self.newest {
             return;

@@ -7,24 +7,24 @@ use super::ring::Ring;
 
 /// The maximum number of counted partitions.
 pub const COUNTED: usize = 128;
-/// The number of counts for the last minute. Each count covers five seconds.
+/// The number of five-second periods in the last minute.
 pub const MINUTE: usize = 12;
-/// The number of counts for the last hour. Each count covers one minute.
+/// The number of one-minute periods in the last hour.
 pub const HOUR: usize = 60;
 
 const SECOND: u64 = 10_000_000;
-/// The period lengths of the two histories, and the interval at which all weights are halved, in ticks.
+/// The period lengths of the two histories, and the halving interval of the weights, in ticks.
 const SHORT: u64 = 5 * SECOND;
 const LONG: u64 = 60 * SECOND;
 const HALVED_AFTER: u64 = 600 * SECOND;
-/// The number of hashes that are compared at once.
+/// The number of hashes compared at once.
 const GROUP: usize = 16;
 
 /// The request counts of one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BusyPartition {
-    /// The name of the table, as passed to [`record`](crate::load::PartitionLoad::record).
+    /// The table name, as passed to [`record`](crate::load::PartitionLoad::record).
     pub table: String,
     /// The `PartitionKey`.
     pub partition_key: String,
@@ -32,8 +32,7 @@ pub struct BusyPartition {
     pub seconds: [u32; MINUTE],
     /// The number of requests in each minute of the last hour, oldest first. The last minute is incomplete.
     pub minutes: [u32; HOUR],
-    /// An estimate of the number of requests, weighted towards recent requests. It may be too high, by at most the weight of the partition that this one
-    /// replaced.
+    /// An estimate of the number of requests, weighted towards recent ones. It may be too high by at most the weight of the partition replaced by this one.
     pub weight: u64,
 }
 
@@ -63,19 +62,19 @@ struct Slot {
 #[derive(Debug, Default)]
 pub(super) struct Sketch {
     hasher: RandomState,
-    /// The hash of the partition in each slot. Comparing hashes is faster than comparing keys.
+    /// The partition hash of each slot. Comparing hashes is faster than comparing keys.
     hashes: Vec<u32>,
-    /// The weight of the partition in each slot. Each request to a partition that is not counted searches for the lowest weight. The search reads one KiB. It
-    /// would read 50 KiB if the weights were stored in the slots.
+    /// The weight of each slot. Each request to an uncounted partition searches for the lowest weight. The search reads 1 KiB; with the weights inside the
+    /// slots, it would read 50 KiB.
     weights: Vec<u64>,
     /// A lower bound of all weights.
     least: u64,
-    /// The number of leading slots whose weights are greater than `least`. Until the weights are halved, they only grow, so the search for the lowest weight
-    /// can skip these slots.
+    /// The number of leading slots whose weights are greater than `least`. Between halvings, weights only grow, so the search for the lowest weight can skip
+    /// these slots.
     passed: usize,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,
-    /// The number of the period in which the weights were last halved.
+    /// The halving period in which the weights were last halved.
     halved: u64,
 }
 
@@ -136,7 +135,7 @@ impl Sketch {
             same_hash.find_map(|(at, _)| self.slots.get(at).is_some_and(is_same).then_some(at))
         };
         let (groups, rest) = self.hashes.as_chunks::<GROUP>();
-        // The comparison of a group has no branches, so the compiler can use vector instructions.
+        // Groups are compared without branches, so the compiler can use vector instructions.
         let may_have =
             |group: &[u32; GROUP]| group.iter().fold(0, |any, known| any | u32::from(*known == hash)) > 0;
         let mut candidates = groups.iter().enumerate().filter(|(_, group)| may_have(group));
@@ -144,8 +143,7 @@ impl Sketch {
         found.or_else(|| within(groups.len() * GROUP, rest))
     }
 
-    /// Assigns an empty slot to a partition, or the slot of the partition with the lowest weight. The new partition inherits that weight. Returns the index of
-    /// the slot.
+    /// Assigns a slot to a partition: a new one, or the slot with the lowest weight, which the partition inherits. Returns the slot's index.
     fn admit(&mut self, hash: u32, table: &str, partition_key: &str) -> usize {
         let at = if self.slots.len() < COUNTED {
             self.hashes.push(0);
@@ -178,7 +176,8 @@ impl Sketch {
 
     /// Halves the weights once for each period since the last halving.
     fn halve(&mut self, period: u64) {
-        // A clock that was ahead has been corrected. At the end of a period, requests of several threads may arrive with the previous period.
+        // The clock was ahead and has been corrected. A difference of one period is tolerated: at the end of a period, other threads may still record the
+        // previous one.
         if self.halved > period.saturating_add(1) {
             self.halved = period;
         }
@@ -192,7 +191,7 @@ impl Sketch {
 }
 
 impl Slot {
-    /// Assigns the slot to a different partition, and reuses the memory of its strings.
+    /// Assigns the slot to a different partition, reusing its strings' memory.
     fn assign(&mut self, table: &str, partition_key: &str) {
         self.table.clear();
         self.table.push_str(table);

@@ -9,9 +9,9 @@ use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableS
 
 use super::PartitionLoad;
 
-/// A store wrapper that records each request to a partition in a [`PartitionLoad`]. With this wrapper, a program can display the load that it causes.
+/// A store wrapper that records each single-partition request in a [`PartitionLoad`], so that a program can display its own load.
 ///
-/// Requests that read several partitions are not recorded, because it is unknown which of these partitions bear the load.
+/// Requests that read several partitions are not recorded, because their load per partition is unknown.
 ///
 /// ```
 /// use table_core::{BlockOn, Engine, TableEntity, TableStoreExt};
@@ -33,7 +33,7 @@ pub struct CountingStore<S> {
 }
 
 impl<S> CountingStore<S> {
-    /// Wraps a store whose requests are recorded in `load`.
+    /// Wraps a store to record its requests in `load`.
     #[must_use]
     pub const fn new(store: S, load: PartitionLoad) -> Self {
         Self { store, load }

@@ -1,8 +1,8 @@
-//! Error codes: the service's codes (ERR-3), followed by this library's own codes.
+//! Error codes: the service's codes (ERR-3) and additional codes of this library.
 
 use std::fmt;
 
-/// The kind of an error. If the service defines such an error, the kind has the service's name (ERR-3).
+/// The code of an error. A code that the service also defines has the service's name (ERR-3).
 ///
 /// ```
 /// use table_core::ErrorCode;
@@ -24,7 +24,7 @@ pub enum ErrorCode {
     EntityAlreadyExists,
     /// The entity, or the table to delete, does not exist (GET-2, OPT-3).
     ResourceNotFound,
-    /// The given `ETag` is not current (UPD-3).
+    /// The given `ETag` is stale (UPD-3).
     UpdateConditionNotSatisfied,
     /// A key is missing or null (KEY-1).
     PropertiesNeedValue,
@@ -72,7 +72,7 @@ pub enum ErrorCode {
     AuthorizationSourceIPMismatch,
     /// No response arrived in time. The outcome of a write is unknown (CON-11).
     OperationTimedOut,
-    /// The backend failed for an internal reason.
+    /// The backend failed internally.
     InternalError,
     /// The request was throttled. Retry with back-off (SCL-3).
     ServerBusy,
@@ -94,7 +94,7 @@ pub enum ErrorCode {
     BlobNotFound,
     /// A value cannot be encoded in a key. Nothing was sent.
     KeyEncoding,
-    /// A stored entity does not match the type that it is read as. The entity was not changed.
+    /// A stored entity does not match the program's entity type. The entity was not changed.
     EntityMismatch,
     /// The program's schema is incompatible with the stored schema (EVO rules). No row was changed.
     SchemaMismatch,
@@ -104,27 +104,27 @@ pub enum ErrorCode {
     IndexListFull,
     /// The index is being built or is disabled. It cannot be read until it is complete.
     IndexNotReady,
-    /// A workload cannot be simulated because it has an unknown field, pattern or layout, a negative rate, or no operations.
+    /// A workload cannot be simulated: it has an unknown field, pattern or layout, a negative rate, or no operations.
     InvalidWorkload,
-    /// In a dry run, a workload costs more than its test allows (design promise 7). Nothing was sent.
+    /// A dry run costs more than the budget set by its test (design promise 7). Nothing was sent.
     OverBudget,
-    /// The backend does not support the operation, according to its capabilities.
+    /// The backend's capabilities exclude the operation.
     Unsupported,
-    /// Stored bytes are damaged. The message contains the position.
+    /// Stored bytes are damaged. The message says where.
     Corrupted,
     /// An earlier write could not be made durable. Reopen the engine to recover (CON-1).
     EnginePoisoned,
     /// The engine has been closed.
     EngineClosed,
-    /// Another process or handle has this folder open.
+    /// The folder is already open in another process or handle.
     FolderLocked,
-    /// The folder contains other files, or no complete database. The folder was not changed.
+    /// The folder contains foreign files or an incomplete database. It was not changed.
     FolderNotOurs,
     /// The engine was opened read-only, or the folder is a backup. Nothing was written.
     ReadOnly,
-    /// A newer version of this library wrote the folder. The folder was not changed.
+    /// The folder was written by a newer version of this library. It was not changed.
     FormatTooNew,
-    /// This version no longer supports the folder's old format. The folder was not changed.
+    /// The folder's format is too old for this version. The folder was not changed.
     FormatTooOld,
     /// The disk is full. Nothing was written. Reads continue, and writes resume when space is available.
     DiskFull,
@@ -198,7 +198,7 @@ impl ErrorCode {
         }
     }
 
-    /// Returns the HTTP status of the code (ERR-3). Codes that only this library uses have the status that fits best, which is often 500.
+    /// Returns the HTTP status of the code (ERR-3). For the library's additional codes, the status is the closest match, often 500.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
@@ -261,7 +261,7 @@ impl ErrorCode {
         }
     }
 
-    /// Parses a code as written by the service, including documented synonyms. Returns `None` if the code is unknown (ERR-4).
+    /// Parses a service's error code, including documented synonyms. Returns `None` if the code is unknown (ERR-4).
     #[must_use]
     pub fn from_service(code: &str) -> Option<Self> {
         Some(match code {

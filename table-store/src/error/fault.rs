@@ -5,10 +5,10 @@ use std::error::Error as StdError;
 use crate::error::code::ErrorCode;
 use crate::error::shortened::MESSAGE;
 
-/// The errors of one module. [`Error::of`](crate::Error::of) converts such an error to an [`Error`](crate::Error).
+/// An error enum of one module. [`Error::of`](crate::Error::of) converts its values to [`Error`](crate::Error).
 ///
 /// Each module lists its errors in one enum. `thiserror` derives the message and the source, and `#[derive(Fault)]` derives the code and the rule from
-/// `#[fault(Code, "RULE")]` on each variant. The rule is optional. It can also be the name of a field that contains the rule. `#[fault(…)]` on the enum applies
+/// `#[fault(Code, "RULE")]` on each variant. The rule is optional, and may be given as the name of a field that contains it. `#[fault(…)]` on the enum applies
 /// to variants without a code. A message states the problem and its solution, in lower case and without a full stop. It does not repeat the message of its
 /// source, which is printed after it.
 ///
@@ -33,8 +33,8 @@ pub trait Fault: StdError + Send + Sync + 'static {
     /// Returns the error code, and the violated rule, if any.
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>);
 
-    /// Returns the maximum length of the message, in characters. The middle of a longer message is omitted. Only errors that report many lines override this
-    /// default.
+    /// Returns the maximum length of the message, in characters. The middle of a longer message is omitted. Override the default only for errors with many
+    /// lines.
     #[doc(hidden)]
     fn longest_message(&self) -> usize {
         MESSAGE

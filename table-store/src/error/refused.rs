@@ -1,9 +1,9 @@
-//! Methods that errors have in other libraries but not in this one. A call to such a method does not compile, and the compiler suggests the right method.
+//! Error methods and error codes known from other libraries. Using one does not compile, and the compiler message suggests the right name.
 
 use crate::error::{Error, ErrorCode};
 
-/// An error that provides its reason through another library's method. No type implements this trait: the methods that require it exist only to produce a
-/// compiler message. The lifetime parameter is necessary because rustc rejects a method whose bound has no generic parameters and can never be satisfied.
+/// The bound on error methods from other libraries. No type implements it: the methods exist only to produce a compiler message. The lifetime parameter is
+/// necessary because rustc rejects a method with an unsatisfiable bound that has no generic parameters.
 #[diagnostic::on_unimplemented(
     message = "[T247] an error has no method of this name: its reason is an `ErrorCode`",
     label = "write `code()`, or a question such as `is_already_exists()`",
@@ -11,12 +11,12 @@ use crate::error::{Error, ErrorCode};
     note = "the questions: `is_not_found()`, `is_already_exists()`, `is_conflict()`, `is_precondition_failed()`, `is_throttled()`, `is_invalid_input()`"
 )]
 pub trait HasKind<'a> {
-    /// The body of each method that exists only for its compiler message. It is never called, because no type implements this trait.
+    /// Provides a body for the methods with this bound. It is never called, because no type implements the trait.
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods under the names that other libraries use. The methods take `&mut self`: if one of the program's traits has a method with the same name that
-/// takes `self` or `&self`, rustc prefers the program's method.
+/// Declares methods under names used by other libraries. They take `&mut self`, so rustc prefers a method of the same name from one of the program's traits if
+/// that method takes `self` or `&self`.
 macro_rules! refused_of_errors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]
@@ -36,7 +36,7 @@ impl Error {
     }
 }
 
-/// Declares traits that no type implements. The message of each trait names the `ErrorCode` to write instead of the names that require it.
+/// Declares unimplemented traits, and the names bounded by them. Each trait's compiler message suggests the `ErrorCode` to write instead.
 macro_rules! refused_codes {
     ($($(#[$docs:meta])* $bound:ident, $form:literal: $($name:ident)* / $($of_error:ident)*;)*) => {$(
         $(#[$docs])*

@@ -1,36 +1,35 @@
-//! Length limits for messages: quoted text is cut off at its end, and a message is shortened in the middle.
+//! Length limits for messages: quoted text is truncated, and the middle of a long message is omitted.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Display, Write};
 
-/// The maximum number of characters of a quoted text. Names and ordinary keys are shorter, so they are quoted in full.
+/// The maximum length of quoted text, in characters. Names and ordinary keys are shorter and are quoted in full.
 const QUOTED: usize = 100;
 /// The maximum length of a message, in characters.
 pub(super) const MESSAGE: usize = 1_000;
 /// The maximum number of characters that `Debug` prints of each cause.
 pub(super) const CAUSE: usize = 16_000;
-/// The number of characters reserved for the note that replaces the middle of a message.
+/// The number of characters reserved for the note in place of the omitted middle.
 const NOTE: usize = 60;
 
-/// Text from a caller or a store that a message quotes. If the text has more than 100 characters, only the first 100 are printed, followed by the length of the
-/// text.
+/// Text from a caller or a store, quoted in a message. Only the first 100 characters are printed; longer text is followed by its total length.
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<'a>(&'a str);
 
-/// Prepares text for a message that quotes it. Every message that contains text of unknown length uses this function.
+/// Limits the length of text quoted in a message. Use it for all text of unknown length.
 #[must_use]
 pub const fn quoted(text: &str) -> Quoted<'_> {
     Quoted(text)
 }
 
 impl Quoted<'_> {
-    /// Returns the printed part of the text. If the text is longer, the length of the whole text is also returned.
+    /// Returns the part to print and, if the text is longer than that, its total length.
     fn parts(&self) -> (&str, Option<usize>) {
         let (start, rest) = split_after(self.0, QUOTED);
         (start, (!rest.is_empty()).then(|| QUOTED + rest.chars().count()))
     }
 
-    /// Returns the text, with quotes and control characters escaped.
+    /// Returns the truncated text with quotes and control characters escaped.
     #[must_use]
     pub fn escaped(self) -> impl Display {
         let (start, length) = self.parts();
@@ -45,7 +44,7 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// The printed start of a text. If the text is longer, the length of the whole text is included.
+/// The printed part of quoted text, with the total length if the text is longer.
 struct With<S>(S, Option<usize>);
 
 impl<S: Display> Display for With<S> {
@@ -55,15 +54,14 @@ impl<S: Display> Display for With<S> {
     }
 }
 
-/// A message that is printed with at most the given number of characters. The middle of a longer message is omitted, because the start states the problem and
-/// the end states the solution.
+/// A message limited to the given number of characters. A longer message loses its middle, because the start states the problem and the end the solution.
 pub(super) struct Bounded<D>(pub(super) D, pub(super) usize);
 
 impl<D: Display> Display for Bounded<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = self.1.saturating_sub(NOTE) / 3;
         let start = self.1.saturating_sub(NOTE + end);
-        // A message that is exactly as long as the limit needs no note. Therefore, `NOTE` more characters at the end are kept until the length is known.
+        // A message of exactly the maximum length needs no note, so `NOTE` extra characters of the end are kept until the length is known.
         let mut writer = Ends { to: f, start, end: VecDeque::new(), most: end + NOTE, omitted: 0 };
         write!(writer, "{}", self.0)?;
         let Ends { mut end, mut omitted, .. } = writer;
@@ -75,7 +73,7 @@ impl<D: Display> Display for Bounded<D> {
     }
 }
 
-/// A writer that prints the start of a message immediately and keeps the end for later.
+/// A writer that prints the start of a message immediately and buffers the end.
 struct Ends<'a, 'f> {
     to: &'a mut fmt::Formatter<'f>,
     /// The number of characters that can still be printed immediately.
@@ -92,7 +90,7 @@ impl Write for Ends<'_, '_> {
             self.start -= start.chars().count();
             self.to.write_str(start)?;
         }
-        // Only the last characters of a long text are copied. All others are only counted.
+        // Only the last `most` characters of long text are copied; the rest is only counted.
         let last = rest.char_indices().rev().nth(self.most).map_or(0, |(at, _)| at);
         let (middle, last) = rest.split_at(last);
         if !middle.is_empty() {

@@ -1,4 +1,4 @@
-//! Tests that every message is short, regardless of the length of the text that callers pass.
+//! Tests that messages stay short, regardless of the length of the quoted text.
 
 use std::fmt::Debug;
 
@@ -18,7 +18,7 @@ use crate::value::{Value, ValueRef};
 
 const LONG: usize = 1 << 20;
 
-/// Generates texts that errors may quote. Each text consists of 1 MiB of a repeated piece, between a start and an end that reach different parsers.
+/// Generates texts that errors may quote: 1 MiB of repeated text, between a start and an end that reach different parsers.
 fn long_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("a"),
@@ -73,7 +73,7 @@ fn error_of<T: Debug>(result: crate::Result<T>) -> Option<Error> {
     result.err()
 }
 
-/// Passes a text to every function of this package that validates text, and returns the resulting errors.
+/// Passes a text to every text-validating function of this package and returns the resulting errors.
 fn errors(text: &str) -> Vec<Error> {
     let owned = || text.to_owned();
     let row = |name: &str| {

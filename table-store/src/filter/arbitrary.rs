@@ -1,4 +1,4 @@
-//! Random filters, values and entities for tests of filters and queries.
+//! Strategies for random filters, values and entities in tests.
 
 use chrono::{DateTime, Utc};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use crate::row::{Row, RowWriter};
 use crate::ticks;
 use crate::value::Value;
 
-/// The names of properties. The list is short, so comparisons often find a property. Some of the names are unusual.
+/// Property names, some of them unusual. The list is short, so that comparisons often find a property.
 pub(crate) const NAMES: [&str; 6] = ["P", "Q", "straße_2", "_", "datetime", "X"];
 
 pub(crate) fn text() -> impl Strategy<Value = String> {
@@ -25,7 +25,7 @@ pub(crate) fn instant() -> impl Strategy<Value = DateTime<Utc>> {
         .prop_map(|count| ticks::to_datetime(count).unwrap())
 }
 
-/// Generates values of all eight types that filters can contain. Many of the values are equal or close to each other.
+/// Generates values of all eight types that are valid in filters, many of them equal or close to each other.
 pub(crate) fn value() -> impl Strategy<Value = Value> {
     let double = prop_oneof![
         prop::sample::select(vec![-1.0, -0.0, 0.0, 1.0, 2.5, 1e300, 5e-324, 9_007_199_254_740_992.0]),
@@ -43,7 +43,7 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates values that a store can contain, including doubles that are not finite (ENG-19).
+/// Generates values as stored, including non-finite Doubles (ENG-19).
 pub(crate) fn stored() -> impl Strategy<Value = Value> {
     let odd = prop::sample::select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
     prop_oneof![9 => value(), 1 => odd.prop_map(Value::Double)]
@@ -74,7 +74,7 @@ fn comparison() -> impl Strategy<Value = Filter> {
     ]
 }
 
-/// Generates filters on the properties in [`NAMES`], the keys and the Timestamp. Many of the filters are conjunctions.
+/// Generates filters, often conjunctions, on the properties in [`NAMES`], the keys and the Timestamp.
 pub(crate) fn filter() -> impl Strategy<Value = Filter> {
     comparison().prop_recursive(5, 24, 2, |inner| {
         prop_oneof![
@@ -85,7 +85,7 @@ pub(crate) fn filter() -> impl Strategy<Value = Filter> {
     })
 }
 
-/// A decoded entity on which the reference implementation evaluates filters.
+/// A decoded entity for the reference implementation of filters.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     pub(crate) partition_key: String,

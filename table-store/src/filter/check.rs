@@ -1,4 +1,4 @@
-//! Checks that the grammar can express a filter that was built in code.
+//! Validation of filters built in code.
 
 use crate::error::{Error, Result};
 use crate::filter::fault::FilterFault;
@@ -9,8 +9,8 @@ use crate::ticks;
 use crate::value::Value;
 
 impl Filter {
-    /// Checks a filter that was built in code: each name must be an identifier and not a keyword, and the grammar must be able to express each
-    /// constant. Every query checks its filter before anything is sent.
+    /// Checks a filter built in code: every name must be an identifier other than a keyword, and every constant must be expressible in the grammar. Every query
+    /// checks its filter before anything is sent.
     ///
     /// # Errors
     /// `InvalidInput` if a name is a keyword or not an identifier (FIL-1), if a Double is not finite (FIL-17), or if an instant is outside the years 1 to 9999

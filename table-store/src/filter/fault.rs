@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Fault, quoted};
 
-/// A syntax error and its position in the text of the filter. Characters are counted from 1 (FIL-5).
+/// A syntax error and its position in the filter, in characters counted from 1 (FIL-5).
 #[derive(Debug, thiserror::Error)]
 #[error("filter, character {character}: {fault}")]
 pub(super) struct SyntaxFault {

@@ -1,4 +1,4 @@
-//! A lexer for filters. It splits the text into words, constants and parentheses, each with its position.
+//! A lexer for filters, which splits the text into words, constants and parentheses.
 
 use crate::filter::fault::{FilterFault, SyntaxFault};
 use crate::filter::literal;
@@ -15,7 +15,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// The state of the lexer: the text of the filter, and the text that has not been read yet.
+/// A lexer over a filter's text.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     rest: &'a str,
@@ -26,7 +26,7 @@ impl<'a> Lexer<'a> {
         Self { text, rest: text }
     }
 
-    /// Creates a syntax error for a byte position in the text.
+    /// Creates a syntax error at a byte offset in the text.
     pub(super) fn at(&self, at: usize, fault: FilterFault) -> SyntaxFault {
         let character = self.text.char_indices().take_while(|(index, _)| *index < at).count() + 1;
         SyntaxFault { character, fault }
@@ -38,7 +38,7 @@ impl<'a> Lexer<'a> {
         taken
     }
 
-    /// Returns the next token and its position.
+    /// Returns the next token and its byte offset.
     ///
     /// # Errors
     /// `InvalidInput` (FIL-5) if the token is invalid; `NotImplemented` (QRY-2) if the text contains arithmetic.
@@ -79,7 +79,7 @@ impl<'a> Lexer<'a> {
         Ok(Token::Constant(value))
     }
 
-    /// Parses a string in single quotes. A doubled quote represents a single quote.
+    /// Parses a string in single quotes. A doubled quote stands for a single quote.
     fn quoted(&mut self, at: usize) -> Result<String, SyntaxFault> {
         let mut inner = String::new();
         self.take(1);

@@ -9,8 +9,7 @@ use crate::filter::fault::FilterFault;
 use crate::ticks;
 use crate::value::{Value, ValueRef};
 
-/// Writes a constant. Parsing the output returns the same value, unless the constant is a Double that is not finite: the grammar contains neither `NaN` nor
-/// `inf`, so the parser rejects both.
+/// Writes a constant that parses to the same value, except for a non-finite Double: the grammar has neither `NaN` nor `inf`, so the parser rejects both.
 pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::String(text) => {
@@ -23,7 +22,7 @@ pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Value::Int32(number) => write!(f, "{number}"),
         Value::Int64(number) => write!(f, "{number}L"),
-        // The number is written as the shortest text that is parsed to the same number, always with a fraction or an exponent.
+        // `Debug` prints the shortest text that round-trips, always with a fraction or an exponent.
         Value::Double(number) => write!(f, "{number:?}"),
         Value::Boolean(flag) => write!(f, "{flag}"),
         Value::DateTime(instant) => write!(f, "datetime'{}'", format_datetime(*instant)),
@@ -36,8 +35,8 @@ pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Writes the value as a filter constant: `'Ada'`, `36`, `36L`, `guid'…'` (section 4.3 of the rules). A Double that is not finite is written as `NaN`
-/// or `inf`, which is not a valid constant.
+/// Writes the value as a filter constant: `'Ada'`, `36`, `36L`, `guid'…'` (section 4.3 of the rules). A non-finite Double is written as `NaN` or `inf`, which
+/// is not a valid constant.
 ///
 /// ```
 /// use table_core::Value;
@@ -51,7 +50,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Writes the value in the same format as [`Value`].
+/// Writes the value in [`Value`]'s format.
 ///
 /// ```
 /// assert_eq!(table_core::ValueRef::Binary(&[1, 255]).to_string(), "X'01ff'");

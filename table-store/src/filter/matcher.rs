@@ -1,7 +1,7 @@
-//! Evaluation of filters on encoded rows. Only the properties that the filter contains are decoded (FIL-10 to FIL-18).
+//! Evaluation of filters on encoded rows, decoding only the properties used in the filter (FIL-10 to FIL-18).
 //!
-//! A filter is compiled to a list of tests. After each test, evaluation jumps forward to one of two tests, depending on the result. The jumps replace `and`,
-//! `or` and `not`.
+//! A filter is compiled to a list of tests. After each test, evaluation jumps forward to one of two targets, depending on the result. The jumps implement
+//! `and`, `or` and `not`.
 
 mod outcome;
 #[cfg(test)]
@@ -13,11 +13,11 @@ use crate::row::{EntityRef, RowView};
 use crate::value::{Value, ValueRef};
 use outcome::{Constant, accepted, outcome};
 
-/// The jump target that means that the filter matches.
+/// The jump target for "the filter matches". `NO` is the opposite.
 const YES: usize = usize::MAX;
 const NO: usize = usize::MAX - 1;
 
-/// A compiled filter. It remembers the position of each property in the previous row.
+/// A compiled filter, with cached property indexes from the previous row.
 ///
 /// ```
 /// use table_core::filter::{Filter, Matcher};
@@ -37,10 +37,10 @@ const NO: usize = usize::MAX - 1;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     tests: Vec<Test>,
-    /// The shape of the previous row: the names and types of its properties. The next row usually has the same shape, in which case a single comparison of
-    /// shapes replaces the search for a property in each test.
+    /// The previous row's shape: its property names and types. The next row usually has the same shape, so comparing shapes once saves a property search in
+    /// each test.
     shape: Vec<u8>,
-    /// The number of times that the shape has changed.
+    /// The number of shape changes so far.
     turn: u64,
 }
 
@@ -60,15 +60,15 @@ enum Operand {
     Timestamp,
     Property {
         name: Box<str>,
-        /// The position and type tag of the property in the shape, or `None` if the shape lacks the property.
+        /// The property's index and type tag in the shape, or `None` if the shape does not have the property.
         found: Option<(usize, u8)>,
-        /// The value of the matcher's `turn` when `found` was determined. If the turn has changed since then, `found` is out of date.
+        /// The matcher's `turn` when `found` was computed. If the turn has changed since, `found` is stale.
         turn: u64,
     },
 }
 
 impl Matcher {
-    /// Compiles a filter, which takes about as long as a few comparisons.
+    /// Compiles a filter, at about the cost of a few comparisons.
     #[must_use]
     pub fn new(filter: &Filter) -> Self {
         let terms = filter.terms();
@@ -76,14 +76,14 @@ impl Matcher {
             Term::Compare { name, operator, value } => {
                 Some(Test::new(name, *operator, value, if_true, if_false))
             }
-            // A flag is equivalent to `eq true`, which is false for a missing property and for a property of another type (FIL-13).
+            // A bare name is equivalent to `eq true`, which is false for a missing property or one of another type (FIL-13).
             Term::Bool(name) => {
                 Some(Test::new(name, Comparison::Eq, &Value::Boolean(true), if_true, if_false))
             }
             Term::And | Term::Or | Term::Not => None,
         };
         let tests = terms.iter().zip(jumps(terms)).filter_map(test).collect();
-        // All tests start in turn 0, so no test has a valid cached position in turn 1.
+        // Tests start with turn 0, so turn 1 marks all cached indexes as stale.
         Self { tests, shape: Vec::new(), turn: 1 }
     }
 
@@ -94,8 +94,7 @@ impl Matcher {
         self.tests.iter().any(|test| matches!(test.operand, Operand::PartitionKey | Operand::RowKey))
     }
 
-    /// Returns `true` if the entity satisfies the filter. Memory is allocated only if the names and types of the row's properties differ from those of the
-    /// previous row.
+    /// Returns `true` if the entity satisfies the filter. Memory is allocated only if the row's property names and types differ from the previous row's.
     ///
     /// # Errors
     /// `Corrupted` if the entity's bytes are not a row.
@@ -122,7 +121,7 @@ impl Matcher {
     }
 }
 
-/// Returns two jump targets for the condition that ends with each term: the next test if the condition is true, and the next test if it is false.
+/// Returns, for each term, the jump targets of the condition it ends: the next test if the condition is true, and the next test if it is false.
 fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
     fn lead(jumps: &mut [(usize, usize)], end: usize, to: (usize, usize)) {
         if let Some(place) = jumps.get_mut(end) {
@@ -130,14 +129,14 @@ fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
         }
     }
     let starts = starts(terms);
-    // The tests are the comparisons in order. The number of comparisons before a condition is therefore the index of the condition's first test.
+    // Each comparison is one test, so the number of comparisons before a condition is the index of its first test.
     let mut tests_before = Vec::with_capacity(terms.len());
     let mut tests = 0;
     for term in terms {
         tests_before.push(tests);
         tests += usize::from(matches!(term, Term::Compare { .. } | Term::Bool(_)));
     }
-    // The terms are visited in reverse, because each condition determines the jumps of its operands, which come before it.
+    // The terms are visited in reverse, because an operator determines the jumps of its operands, which precede it.
     let mut jumps = vec![(YES, NO); terms.len()];
     for (end, term) in terms.iter().enumerate().rev() {
         let (if_true, if_false) = jumps.get(end).copied().unwrap_or((YES, NO));
@@ -186,7 +185,7 @@ impl Test {
             *found = position(&entity.row, name)?;
             *turn = now;
         }
-        // The value is compared in place, because it has just been written, and copying it in pieces of other sizes would be slow.
+        // The value is compared in place: it was just written, and reading it back with other access widths for a copy would stall.
         match entity.row.value_at(*found) {
             Ok(Some(ref value)) => Ok(is_accepted(value)),
             Ok(None) => Ok(false), // FIL-11

@@ -1,4 +1,4 @@
-//! A parser for filters (section 4.2 of the rules). It applies operator precedence with an explicit stack instead of recursion.
+//! A parser for filters (section 4.2 of the rules). It uses operator-precedence parsing with an explicit stack instead of recursion.
 
 use crate::error::{Error, Result, quoted};
 use crate::filter::fault::{FilterFault, SyntaxFault};
@@ -15,11 +15,11 @@ impl Filter {
     /// Parses the text of a `$filter`, which is not percent-encoded. Returns `None` for blank text (FIL-6).
     ///
     /// The grammar is the same as in the service. It is case-sensitive (FIL-1), and the precedence is `not`, `and`, `or` (FIL-2). A constant on the left is
-    /// moved to the right: `30 lt Age` is parsed as `Age gt 30` (FIL-3). `true` and `false` are also conditions: ASP.NET's health check and LINQ's `x => true`
-    /// send them. Spaces, tabs or line breaks must separate all tokens except parentheses. Length and depth are unlimited, because the parser is not recursive.
+    /// moved to the right: `30 lt Age` is parsed as `Age gt 30` (FIL-3). `true` and `false` are also conditions, sent by ASP.NET's health check and LINQ's `x
+    /// => true`. Tokens other than parentheses must be separated by white space. Length and depth are unlimited, because the parser is not recursive.
     ///
     /// # Errors
-    /// Each message contains the position and the correct syntax:
+    /// Each message contains the position and a suggestion:
     /// - `InvalidInput` if the text has a syntax error (FIL-5), `null` (LIT-3), or a number outside the range of its type (LIT-2);
     /// - `NotImplemented` if a comparison is not between a property and a constant (FIL-4), or if the text has a function or arithmetic (QRY-2).
     ///
@@ -76,7 +76,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Moves to the next token, and returns the token that was current before.
+    /// Moves to the next token and returns the previous one.
     fn advance(&mut self) -> Result<Token<'a>, SyntaxFault> {
         let (token, at) = self.lexer.next()?;
         self.at = at;
@@ -99,8 +99,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the tokens that follow a condition: closing parentheses, and then `and`, `or` or the end of the text. Returns `true` after `and` and `or`,
-    /// because another condition must follow them.
+    /// Parses the tokens after a condition: closing parentheses, then `and`, `or` or the end of the text. Returns `true` if another condition must follow, that
+    /// is, after `and` or `or`.
     fn join(&mut self) -> Result<bool, SyntaxFault> {
         loop {
             let operator = match self.token {
@@ -228,7 +228,7 @@ pub(super) fn truth(word: &str) -> Option<bool> {
         .map(|(_, flag)| flag)
 }
 
-/// Returns a condition that is `flag` for every entity. It compares the `PartitionKey`, which every entity has, with the empty string, which sorts before all
+/// Returns a condition with the constant result `flag`. It compares the `PartitionKey`, which every entity has, with the empty string, which sorts before all
 /// other keys.
 fn always(flag: bool) -> Term {
     let operator = if flag { Comparison::Ge } else { Comparison::Lt };

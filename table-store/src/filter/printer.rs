@@ -1,4 +1,4 @@
-//! A printer for filters. Parsing the output with [`Filter::parse`] returns the same terms.
+//! A printer for filters, whose output [`Filter::parse`] parses to the same terms.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ enum Level {
 
 enum Step {
     Text(&'static str),
-    /// The condition that ends with the term at this position. It needs parentheses if its precedence is lower than the given level.
+    /// Prints the condition that ends at this term index, in parentheses if its precedence is below the given level.
     Condition(usize, Level),
 }
 
@@ -23,7 +23,7 @@ enum Step {
 /// Parentheses are printed where precedence requires them (FIL-2), around a right operand with the same operator, and around a comparison
 /// after `not`.
 ///
-/// If a filter passes [`Filter::check`], parsing its text returns the same filter. The text of any other filter is only for human readers.
+/// If a filter passes [`Filter::check`], its text parses to the same filter. The text of any other filter is only for humans.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let starts = starts(&self.terms);
@@ -49,7 +49,7 @@ impl fmt::Display for Filter {
                 }
                 Some(Term::Not) => {
                     f.write_str("not ")?;
-                    // `not A eq 1` has the same meaning as `not (A eq 1)`, which is easier to read.
+                    // `not A eq 1` would mean the same, but `not (A eq 1)` is easier to read.
                     if let Some(Term::Compare { .. }) = self.terms.get(end - 1) {
                         f.write_str("(")?;
                         steps.push(Step::Text(")"));
@@ -57,7 +57,7 @@ impl fmt::Display for Filter {
                     steps.push(Step::Condition(end - 1, Level::Not));
                     continue;
                 }
-                // A right operand with the same operator is printed in parentheses, because operators are left-associative.
+                // Operators are left-associative, so a right operand with the same operator needs parentheses.
                 Some(Term::And) => (Level::And, " and ", Level::Not),
                 Some(Term::Or) => (Level::Or, " or ", Level::And),
             };

@@ -1,4 +1,4 @@
-//! Tests of the grammar: accepted filters, errors with their suggestions, and the printing of filters as the inverse of parsing.
+//! Tests of the grammar: accepted filters, errors with suggestions, and printing as the inverse of parsing.
 
 use proptest::prelude::*;
 
@@ -217,7 +217,7 @@ proptest! {
         let _ = Filter::parse(&text);
     }
 
-    /// Tests filters that consist of random tokens, which exercise most of the parser. If a filter is accepted, printing and parsing it must not change it.
+    /// Tests filters of random tokens, which exercise most of the parser. An accepted filter must survive printing and parsing unchanged.
     #[test]
     fn fil_5_random_pieces_never_panic_and_print_stably(pieces in prop::collection::vec(prop::sample::select(vec![
         "A", "B", " ", " ", "(", ")", " and ", " or ", "not ", " eq ", " lt ", "null", "true", "'", "''", "'a'", "5", "-",

@@ -1,4 +1,4 @@
-//! `PartitionKey`, `RowKey` and `EntityKey`: strings with legal characters and a legal length (KEY-2 to KEY-8).
+//! `PartitionKey`, `RowKey` and `EntityKey`: strings validated for characters and length (KEY-2 to KEY-8).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -47,7 +47,7 @@ macro_rules! key_text {
         pub struct $name(String);
 
         impl $name {
-            /// Creates a key from a string, after validating it.
+            /// Validates a string and wraps it as a key.
             ///
             /// # Errors
             /// `OutOfRangeInput` if the key has an illegal character (KEY-4); `PropertyValueTooLarge` if it has more than 1,024 code units (KEY-8).
@@ -100,7 +100,7 @@ key_text!(PartitionKey, "PartitionKey", check_partition_key);
 key_text!(RowKey, "RowKey", check_row_key);
 
 impl RowKey {
-    /// Returns `true` if the key starts with [`RESERVED`]. The row is then reserved for patterns, such as an outbox.
+    /// Returns `true` if the key starts with [`RESERVED`], which reserves the row for patterns, such as an outbox.
     ///
     /// ```
     /// use table_core::RowKey;
@@ -115,7 +115,7 @@ impl RowKey {
     }
 }
 
-/// The primary key of an entity: its `PartitionKey` and `RowKey` (ENT-1). Keys sort in the service's order (ORD-1).
+/// The primary key of an entity: its `PartitionKey` and `RowKey` (ENT-1). Ordered as in the service (ORD-1).
 ///
 /// ```
 /// use table_core::EntityKey;
@@ -126,14 +126,14 @@ impl RowKey {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntityKey {
-    /// The partition of the entity.
+    /// The entity's `PartitionKey`.
     pub partition_key: PartitionKey,
-    /// The row within the partition.
+    /// The entity's `RowKey`, unique within the partition.
     pub row_key: RowKey,
 }
 
 impl EntityKey {
-    /// Creates an entity key from two strings, after validating both.
+    /// Validates two strings and combines them into an entity key.
     ///
     /// # Errors
     /// `OutOfRangeInput` or `PropertyValueTooLarge` if [`PartitionKey::new`] or [`RowKey::new`] rejects a string.
@@ -143,7 +143,7 @@ impl EntityKey {
 }
 
 impl EntityKey {
-    /// Returns the key if a program may use it for an entity.
+    /// Returns the key unless its row is reserved.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the row is reserved for patterns, such as an outbox ([`RESERVED`]).

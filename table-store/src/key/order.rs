@@ -1,4 +1,4 @@
-//! The order of keys and strings by UTF-16 code units (ORD-1 to ORD-6), and an encoding as bytes that sort in the same order.
+//! The order of keys and strings by UTF-16 code units (ORD-1 to ORD-6), and an order-preserving byte encoding.
 //!
 //! UTF-8 sorts by code point, which differs from UTF-16 in one case: in UTF-16, supplementary characters (lead bytes `F0`–`F4` in UTF-8) sort before
 //! U+E000–U+FFFF (lead bytes `EE`, `EF`); in UTF-8, they sort after them (ORD-3). Replacing the lead bytes `EE` and `EF` with `F8` and `F9` corrects this case,
@@ -23,7 +23,7 @@ const LIFT: u8 = 0xF8 - 0xEE;
 /// ```
 #[must_use]
 pub fn compare(left: &str, right: &str) -> Ordering {
-    // If one of the strings is ASCII, UTF-8 and UTF-16 define the same order. The standard comparison is faster, because it compares words instead of bytes.
+    // If one of the strings is ASCII, UTF-8 and UTF-16 define the same order. The standard comparison is faster because it compares whole words.
     if left.is_ascii() || right.is_ascii() {
         return left.cmp(right);
     }
@@ -37,7 +37,7 @@ const fn lifted(byte: u8) -> u8 {
     if byte == 0xEE || byte == 0xEF { byte + LIFT } else { byte }
 }
 
-/// Returns `true` if `left` sorts before `right`. Use this function in constants, and [`compare`] at run time.
+/// Returns `true` if `left` sorts before `right`. For constants; use [`compare`] at run time.
 #[doc(hidden)]
 #[must_use]
 pub const fn is_before(left: &str, right: &str) -> bool {
@@ -59,7 +59,7 @@ pub const fn units(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        // These are the same numbers as in `units_of`. That function is not called, because each call in a constant slows down compilation.
+        // Repeats `units_of` inline, because each call in a constant slows down compilation.
         match bytes[at] {
             0x80..=0xBF => {}
             0xF0.. => units += 2,
@@ -81,7 +81,7 @@ pub const fn units_of(byte: u8) -> usize {
     }
 }
 
-/// Appends an encoding of `text` to `out`. The bytes of encoded strings sort in the order of [`compare`].
+/// Appends the encoding of `text` to `out`. Encoded strings sort bytewise in the order of [`compare`].
 pub fn encode(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());
@@ -92,17 +92,17 @@ pub fn encode(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes bytes that [`encode`] produced, and appends the text to `out`.
+/// Decodes the output of [`encode`] and appends the text to `out`.
 ///
 /// # Errors
-/// `Corrupted` if [`encode`] cannot have produced the bytes.
+/// `Corrupted` if the bytes are not a valid encoding.
 pub fn decode(bytes: &[u8], out: &mut String) -> Result<()> {
     let text = lower(bytes)?;
     out.push_str(std::str::from_utf8(&text).map_err(|source| Error::of(KeyFault::Order(Some(source))))?);
     Ok(())
 }
 
-/// Reverses [`encode`], but does not check that the result is UTF-8.
+/// Reverses [`encode`] without checking that the result is UTF-8.
 #[inline]
 pub(crate) fn lower(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
     let is_lower = bytes.is_ascii() || bytes.iter().all(|byte| *byte < 0xEE);
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Generates strings with characters from each range whose order differs between UTF-8 and UTF-16.
+    /// Generates strings that include characters whose order differs between UTF-8 and UTF-16.
     fn text() -> impl Strategy<Value = String> {
         let awkward = prop_oneof![
             Just('\u{0}'),

@@ -1,6 +1,6 @@
-//! The characters that keys may contain (KEY-3, KEY-6), and the character that reserves a `RowKey` for patterns, such as an outbox.
+//! The characters allowed in keys (KEY-3, KEY-6), and the prefix of `RowKey`s reserved for patterns, such as an outbox.
 
-/// Returns `true` if a character may occur in a key (KEY-3, KEY-6).
+/// Returns `true` if keys may contain the character (KEY-3, KEY-6).
 ///
 /// ```
 /// assert!(table_core::key::text::is_legal('%'));
@@ -11,8 +11,7 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// A lookup table of the bytes that are legal characters by themselves. Each key is checked several times. For a short key, comparisons would need four times
-/// as many instructions.
+/// A lookup table of legal ASCII bytes. Each key is checked several times, and for a short key, comparisons would take four times as many instructions.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = 0;
@@ -23,7 +22,7 @@ const PLAIN: [bool; 256] = {
     plain
 };
 
-/// Returns the first character that a key cannot contain.
+/// Returns the first character in the text that is illegal in keys.
 #[doc(hidden)]
 #[must_use]
 pub fn first_illegal(text: &str) -> Option<char> {
@@ -34,14 +33,14 @@ pub fn first_illegal(text: &str) -> Option<char> {
     text.chars().find(|character| !is_legal(*character))
 }
 
-/// Returns the number of UTF-16 code units of a string, or `None` if the string contains a character that keys cannot contain. Can be called in constants.
+/// Returns the number of UTF-16 code units of a string, or `None` if it contains a character that is illegal in keys. Can be called in constants.
 #[doc(hidden)]
 #[must_use]
 pub const fn legal_units(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        // These patterns repeat `is_legal` and `units_of`. The functions are not called, because each call in a constant slows down compilation.
+        // Repeats `is_legal` and `units_of` inline, because each call in a constant slows down compilation.
         match bytes[at] {
             0..=0x1F | b'/' | b'\\' | b'#' | b'?' | 0x7F => return None,
             // U+0080 to U+009F are `C2 80` to `C2 9F`; all other non-ASCII characters are legal.
@@ -55,10 +54,11 @@ pub const fn legal_units(text: &str) -> Option<usize> {
     Some(units)
 }
 
-/// The first character of `RowKey`s that are reserved for patterns, such as the rows of an outbox.
+/// The first character of `RowKey`s reserved for patterns, such as outbox rows.
 ///
-/// U+FFFC is legal in keys but rarely used, and only U+FFFD to U+FFFF sort after it, so these rows are the last in their partition. Every function of a `Table`
-/// that takes an entity or its key refuses such a `RowKey`, and queries of a `Table` skip these rows. A [`TableStore`](crate::TableStore) does not inspect keys and returns them.
+/// U+FFFC is legal in keys but rarely used, and only U+FFFD to U+FFFF sort after it, so reserved rows come last in their partition. Every `Table` function that
+/// takes an entity or its key rejects such a `RowKey`, and `Table` queries skip reserved rows. A [`TableStore`](crate::TableStore) does not treat them
+/// specially.
 pub const RESERVED: char = '\u{FFFC}';
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, quoted};
 
-/// The limit that a value, an entity or a transaction exceeds.
+/// The exceeded limit of a value, an entity or a transaction.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum LimitFault {
     #[error(

@@ -12,9 +12,9 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MetadataLevel {
-    /// Only the properties. A reader cannot distinguish `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and query results contain no `ETag`s (JSON-4).
+    /// Only the properties. Without annotations, `Int64`, `DateTime`, `Guid` and `Binary` look like `String`, and query results have no `ETag`s (JSON-4).
     None,
-    /// The properties, the `ETag`s, and the types that a reader needs.
+    /// The properties, the `ETag`s, and annotations for types not implied by JSON syntax.
     #[default]
     Minimal,
     /// Everything in `Minimal`, plus links.
@@ -32,8 +32,7 @@ impl MetadataLevel {
         }
     }
 
-    /// Parses a media type leniently and returns its metadata level. Plain JSON means `Minimal` (JSON-1). Returns `None` if the media type is not JSON or has
-    /// an unknown level.
+    /// Returns the metadata level of a media type, parsed leniently, or `None` if it is not JSON or has an unknown level. Plain JSON means `Minimal` (JSON-1).
     #[must_use]
     pub fn from_media_type(text: &str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);

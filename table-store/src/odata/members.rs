@@ -1,4 +1,4 @@
-//! The members of a JSON object in order, including duplicates (PROP-6).
+//! A JSON object as a list of members, including duplicates (PROP-6).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::odata::token::{Name, Token};
 
-/// The members of an object, in document order.
+/// The members of a JSON object, in document order.
 #[derive(Debug)]
 pub(crate) struct Members<'a>(pub(crate) Vec<(Cow<'a, str>, Token<'a>)>);
 

@@ -1,4 +1,4 @@
-//! Serializes and deserializes entities in any serde format, for types that contain an entity with unknown properties.
+//! Serde support for entities in any format, for types that contain an entity with unknown properties.
 
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
@@ -10,7 +10,7 @@ use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::odata::{EntityBody, Sender};
 use crate::query::EntityRef;
 
-/// Serializes an entity with the annotations of minimal metadata (JSON-3). Pass `etag` and `timestamp` for an entity that was read from a store.
+/// Serializes an entity with minimal-metadata annotations (JSON-3). Pass `etag` and `timestamp` for an entity read from a store.
 ///
 /// # Errors
 /// Any error from the serializer; an error if `timestamp` is after the year 9999, or if the bytes are not a row.
@@ -33,10 +33,10 @@ pub fn serialize_entity<S: Serializer>(
     map.end()
 }
 
-/// Deserializes an entity from the form that a service sends. The serde format must be self-describing.
+/// Deserializes an entity in the format of a service response. The serde format must be self-describing.
 ///
 /// # Errors
-/// Any error from the deserializer, or an error if the members do not form a valid entity.
+/// Any error from the deserializer, or an error if the data is not a valid entity.
 pub fn deserialize_entity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EntityBody, D::Error> {
     Members::deserialize(deserializer)?.read(Sender::Service).map_err(D::Error::custom)
 }

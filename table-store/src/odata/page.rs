@@ -1,4 +1,4 @@
-//! Reads pages from a service's responses (JSON-7).
+//! Parsing of pages in service responses (JSON-7).
 
 use serde::Deserialize;
 
@@ -11,8 +11,8 @@ use crate::odata::reader::{EntityBody, from_json, read_halves};
 use crate::odata::surrogates::MARK;
 use crate::query::Rows;
 
-/// Reads a page from a service's response to a query (JSON-7). Half a surrogate pair in a property is read as U+FFFD. In a key, it is read as U+0000, which no
-/// key can contain, so [`EntityBody::key`] fails.
+/// Reads a page from a service's query response (JSON-7). An unpaired surrogate is read as U+FFFD in a property. In a key, it is read as U+0000, which no key
+/// can contain, so [`EntityBody::key`] fails.
 ///
 /// # Errors
 /// Any error from [`read_entity`](crate::odata::read_entity).
@@ -27,7 +27,7 @@ pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
     read_each(json)?.into_iter().collect()
 }
 
-/// Reads a page. Returns an error for each entity that cannot be read, with its key if the stored data is the cause (see [`Members::read_of_page`]).
+/// Reads a page into one result per entity. The error for an entity contains its key if the stored data is the cause (see [`Members::read_of_page`]).
 fn read_each(json: &[u8]) -> Result<Vec<Result<EntityBody>>> {
     #[derive(Deserialize)]
     struct Envelope<T> {
@@ -39,13 +39,13 @@ fn read_each(json: &[u8]) -> Result<Vec<Result<EntityBody>>> {
     })
 }
 
-/// Reads a page of entities. Every entity must have a key. Returns [`Rows`], as stores do.
+/// Reads a page into [`Rows`], the form returned by stores. Every entity must have a key.
 ///
-/// A page in the format of the service or Azurite needs only a few allocations in total, instead of several for each entity. Pages in other formats
-/// are also read, but more slowly. Half a surrogate pair in a property is read as U+FFFD. [`read_rows_or_skip`] skips entities that cannot be represented.
+/// A page formatted like those of the service or Azurite takes only a few allocations in total, instead of several per entity. Other formats are read more
+/// slowly. An unpaired surrogate in a property is read as U+FFFD. Use [`read_rows_or_skip`] to skip entities that cannot be represented.
 ///
 /// # Errors
-/// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`]. `OutOfRangeInput` if a key contains half a surrogate pair (KEY-3).
+/// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`]. `OutOfRangeInput` if a key contains an unpaired surrogate (KEY-3).
 ///
 /// ```
 /// let json = br#"{"value":[{"PartitionKey":"Sales","RowKey":"00001","Age":34}]}"#;
@@ -57,14 +57,14 @@ pub fn read_rows(json: &[u8]) -> Result<Rows> {
     quick::rows(json).map_or_else(|| slow_rows(json, Err), Ok)
 }
 
-/// Reads a page of entities as [`read_rows`] does, but skips the entities that cannot be represented, and passes the error of each, with its key, to `skip`.
+/// Reads a page like [`read_rows`], but skips entities that cannot be represented. `skip` is called with the error for each, which contains its key.
 ///
-/// Azurite and Cosmos DB for Table store entities that the service refuses, such as a date-time before 1601 or a key of more than 1,024 characters. A client whose
-/// strings are UTF-16 can store half a surrogate pair in a key, which no Rust string represents.
+/// Azurite and Cosmos DB for Table accept entities rejected by the service, such as a date-time before 1601 or a key of more than 1,024 characters. A client
+/// with UTF-16 strings can store an unpaired surrogate in a key, which a Rust string cannot represent.
 ///
 /// # Errors
-/// `InvalidInput` if the document is not a page, or if the `ETag` or the Timestamp of an entity is invalid. `PropertiesNeedValue` if an entity has no key. A service
-/// of tables sends no such page.
+/// `InvalidInput` if the document is not a page, or if the `ETag` or the Timestamp of an entity is invalid. `PropertiesNeedValue` if an entity has no key. A
+/// table service never sends such a page.
 ///
 /// ```
 /// let json = br#"{"value":[{"PartitionKey":"p","RowKey":"a\ud83d"},{"PartitionKey":"p","RowKey":"b"}]}"#;
@@ -82,8 +82,7 @@ pub fn read_rows_or_skip(json: &[u8], mut skip: impl FnMut(Error)) -> Result<Row
     quick::rows(json).map_or_else(|| slow_rows(json, skip), Ok)
 }
 
-/// Reads a page in any format and reports its errors. This is the slow path of [`read_rows`]. An entity that cannot be represented is skipped if `skip` returns
-/// `Ok`.
+/// Reads a page in any format and reports errors: the slow path of [`read_rows`]. An entity that cannot be represented is skipped if `skip` returns `Ok`.
 pub(super) fn slow_rows(json: &[u8], mut skip: impl FnMut(Error) -> Result<()>) -> Result<Rows> {
     let mut rows = Rows::default();
     for body in read_each(json)? {
@@ -100,7 +99,7 @@ pub(super) fn slow_rows(json: &[u8], mut skip: impl FnMut(Error) -> Result<()>) 
     Ok(rows)
 }
 
-/// Returns the key of an entity. The error of a key that is not valid contains the key.
+/// Returns an entity's key. The error for an invalid key contains the key.
 fn key(body: &EntityBody) -> Result<EntityKey> {
     let (Some(partition_key), Some(row_key)) = (&body.partition_key, &body.row_key) else {
         return body.key();

@@ -1,4 +1,4 @@
-//! A property as JSON members: a type annotation if the reader needs it, followed by the value (TYPE-1).
+//! Serialization of a property as JSON members: an optional type annotation, then the value (TYPE-1).
 
 use std::fmt::Display;
 
@@ -10,14 +10,14 @@ use crate::row::RowView;
 use crate::ticks;
 use crate::value::ValueRef;
 
-/// The properties that are written with an `@odata.type` (JSON-3).
+/// The properties written with an `@odata.type` (JSON-3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Annotate {
     /// No properties.
     Never,
     /// Properties whose type does not follow from their JSON value.
     Ambiguous,
-    /// Like `Ambiguous`, plus every `Double` that is a whole number: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
+    /// `Ambiguous` properties and whole-number Doubles: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
     Strict,
 }
 
@@ -36,7 +36,7 @@ impl Annotate {
     }
 }
 
-/// Serializes any value that implements `Display` as a JSON string, without copying it.
+/// Serializes a `Display` value as a JSON string without an intermediate copy.
 pub(crate) struct Text<T>(pub(crate) T);
 
 impl<T: Display> Serialize for Text<T> {
@@ -45,7 +45,7 @@ impl<T: Display> Serialize for Text<T> {
     }
 }
 
-/// Serializes an instant (in ticks) in the service's format (TYPE-5).
+/// Serializes an instant, given in ticks, in the service's format (TYPE-5).
 pub(crate) struct Ticks(pub(crate) u64);
 
 impl Serialize for Ticks {
@@ -85,7 +85,7 @@ fn serialize_property<M: SerializeMap>(
         ValueRef::String(text) => map.serialize_entry(name, text),
         ValueRef::Int32(number) => map.serialize_entry(name, &number),
         ValueRef::Int64(number) => map.serialize_entry(name, &Text(number)),
-        // serde_json prints the shortest digits that are parsed to the same number, always with a fraction or an exponent (TYPE-4).
+        // serde_json prints the shortest digits that round-trip, always with a fraction or an exponent (TYPE-4).
         ValueRef::Double(number) if number.is_finite() => map.serialize_entry(name, &number),
         ValueRef::Double(number) if number.is_nan() => map.serialize_entry(name, "NaN"),
         ValueRef::Double(number) if number > 0.0 => map.serialize_entry(name, "Infinity"),

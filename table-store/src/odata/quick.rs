@@ -1,7 +1,7 @@
-//! The fast path for pages in the format that the service and Azurite use.
+//! The fast path for pages in the format of the service and Azurite.
 //!
-//! In this format, a type annotation directly precedes its property, names have no escapes, and the page contains no errors. If a page deviates from this
-//! format, the general reader, which supports other formats and reports errors, reads the page from the beginning.
+//! In this format, a type annotation directly precedes its property, names have no escapes, and the page contains no errors. If a page deviates, it is reread
+//! from the beginning by the general reader, which supports other formats and reports errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,9 +18,9 @@ use crate::query::Rows;
 use crate::row::{Names, RowWriter};
 use crate::value::{EdmType, ValueRef};
 
-/// Returns the entities of a page, or `None` if its format is unexpected.
+/// Reads a page, or returns `None` if its format is unexpected.
 pub(super) fn rows(json: &[u8]) -> Option<Rows> {
-    // The entire document is validated as UTF-8 in one pass. Most strings have only a few bytes, so validating each of them would be slower.
+    // The document is validated as UTF-8 in one pass. Validating each string would be slower, because most have only a few bytes.
     let text = std::str::from_utf8(json).ok()?;
     let mut page = Page { rows: Rows::default(), writer: RowWriter::new(), properties: 0, bytes: Vec::new() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -29,17 +29,17 @@ pub(super) fn rows(json: &[u8]) -> Option<Rows> {
     Some(page.rows)
 }
 
-/// The state of a page that is being read, with the buffers that all of its entities use.
+/// The page being read, with buffers shared by its entities.
 struct Page {
     rows: Rows,
     writer: RowWriter,
-    /// The number of properties of the previous entity, which is the capacity reserved for the next entity.
+    /// The number of properties of the previous entity, used as the capacity for the next.
     properties: usize,
-    /// A buffer for decoded binary values.
+    /// Buffer for decoded binary values.
     bytes: Vec<u8>,
 }
 
-/// The JSON object that contains the list of entities.
+/// A visitor for the page object, which contains the list of entities.
 struct Envelope<'p>(&'p mut Page);
 
 impl<'de> Visitor<'de> for Envelope<'_> {
@@ -62,12 +62,12 @@ impl<'de> Visitor<'de> for Envelope<'_> {
     }
 }
 
-/// Returns an error that is never displayed.
+/// Returns a placeholder error, which is never displayed.
 fn unexpected<E: Error>() -> E {
     E::custom("left to the other way")
 }
 
-/// A deserializer for the list of entities, which it appends to a page.
+/// A deserializer that appends the list of entities to a page.
 struct Entities<'p>(&'p mut Page);
 
 impl<'de> DeserializeSeed<'de> for Entities<'_> {
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for Entities<'_> {
     }
 }
 
-/// A deserializer for one entity in the list.
+/// A deserializer that appends one entity to a page.
 struct Entity<'p>(&'p mut Page);
 
 impl<'de> DeserializeSeed<'de> for Entity<'_> {
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
         let timestamp = timestamp.unwrap_or_default();
         let row = writer.close(timestamp);
         *properties = row.len();
-        // The row does not contain `null` properties, so it cannot show whether the name of a `null` property is repeated.
+        // `null` properties are not in the row, so a repeated name among them cannot be ruled out here.
         let is_repeated =
             names.repeated(|| row.properties().flatten().map(|property| property.name)).is_some();
         if is_repeated || (nulls && names.may_repeat()) {
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Type {
     }
 }
 
-/// An `ETag` without its JSON escapes. It cannot borrow from the document, because the quotes of an ETag are always escaped there.
+/// An `ETag`, parsed after JSON unescaping. It cannot borrow from the document, where its quotes are always escaped.
 struct Tag(ETag);
 
 impl<'de> Deserialize<'de> for Tag {

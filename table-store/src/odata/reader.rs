@@ -1,4 +1,4 @@
-//! Reads entities and pages into encoded rows (TYPE-2, TYPE-3, PROP-4 to PROP-6, ENT-3, KEY-1, ENG-12).
+//! Parsing of JSON entities into encoded rows (TYPE-2, TYPE-3, PROP-4 to PROP-6, ENT-3, KEY-1, ENG-12).
 
 use std::borrow::Cow;
 
@@ -18,14 +18,14 @@ use crate::value::{EdmType, ValueRef};
 /// The sender of a document, which determines how annotations are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
-    /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5). The names of `null` properties are checked,
-    /// and a `null` declared as a Double is rejected (ENT-3).
+    /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5). Names of `null` properties are checked, and a `null` declared
+    /// as a Double is rejected (ENT-3).
     Client,
     /// A service that responds to a request. `Timestamp` and `odata.etag` are read, and unknown annotations are ignored (ENG-12).
     Service,
 }
 
-/// An entity that was read from a document.
+/// An entity read from a JSON document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityBody {
     /// The `PartitionKey`, if the document contains it. Its characters are not checked.
@@ -34,7 +34,7 @@ pub struct EntityBody {
     pub row_key: Option<String>,
     /// The `odata.etag` of a response, preserved byte for byte (ETAG-4).
     pub etag: Option<ETag>,
-    /// The properties that are not `null` (ENT-3), and the Timestamp of a response. The Timestamp is 0 if the document contains none.
+    /// The non-`null` properties (ENT-3), and a response's Timestamp, or 0 if the document has none.
     pub row: Row,
 }
 
@@ -56,7 +56,7 @@ impl EntityBody {
         key(self.partition_key.clone(), self.row_key.clone())
     }
 
-    /// Removes the key from the body and returns it, without copying its strings.
+    /// Takes the key out of the body without copying its strings.
     ///
     /// # Errors
     /// Any error from [`key`](Self::key).
@@ -79,15 +79,15 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
     EntityKey::new(need(partition_key, "PartitionKey")?, need(row_key, "RowKey")?)
 }
 
-/// Reads one entity. The store checks names, counts and sizes ([`Limits::check_row`](crate::limits::Limits::check_row)).
+/// Reads one entity. Names, counts and sizes are checked by the store ([`Limits::check_row`](crate::limits::Limits::check_row)).
 ///
-/// A value with a declared type may be a string in any format that the service accepts. `-0` without a fraction is a Double, because only a Double
-/// preserves its sign. A byte order mark before the document is skipped. In the response of a service, half a surrogate pair is read as U+FFFD in a property,
-/// and as U+0000 in a key, which no key can contain. From a client, it is an error.
+/// A value with a declared type may be a string in any format accepted by the service. `-0` without a fraction is a Double, because only a Double preserves its
+/// sign. A leading byte order mark is skipped. In a service's response, an unpaired surrogate is read as U+FFFD in a property, and as U+0000 in a key, which no
+/// key can contain. In a client's document, it is an error.
 ///
 /// # Errors
 /// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is unknown
-/// (ENG-10); `OutOfRangeInput` if an instant is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6). If a client sent the
+/// (ENG-10); `OutOfRangeInput` if an instant is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6). In a client's
 /// document, a `null` property can cause two more errors: `PropertyNameInvalid` or `PropertyNameTooLong` if its name is invalid, and `InvalidInput` if it is
 /// declared as a Double (ENT-3).
 ///
@@ -111,8 +111,8 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
     }
 }
 
-/// Reads the entities of a service's document with `read`, which returns an error for each entity that cannot be read. Half a surrogate pair is read as U+FFFD in
-/// a property. In a key, it is read as U+0000, because a key with U+FFFD would name another entity.
+/// Reads a service's document with `read`, which returns one result per entity, after replacing unpaired surrogates: by U+FFFD in a property, and by U+0000 in
+/// a key, because a key with U+FFFD would name another entity.
 pub(super) fn read_halves<T: AsMut<[Result<EntityBody>]> + IntoIterator<Item = Result<EntityBody>>>(
     json: &[u8],
     read: impl Fn(&[u8]) -> Result<T>,
@@ -133,7 +133,7 @@ pub(super) fn read_halves<T: AsMut<[Result<EntityBody>]> + IntoIterator<Item = R
 
 pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
-    // Validating the entire document as UTF-8 is faster than validating each string. If it fails, the slow reader finds the position.
+    // Validating the entire document as UTF-8 is faster than validating each string. If it fails, `from_slice` reports the position.
     let read = match std::str::from_utf8(json) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(json),
@@ -141,10 +141,10 @@ pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     read.map_err(|error| Error::of(ODataFault::Body(error)))
 }
 
-/// The suffix of the member that contains the type of a property (TYPE-2).
+/// The suffix of a type annotation's name (TYPE-2).
 pub(super) const ANNOTATION: &str = "@odata.type";
 
-/// Returns the declared types, each with the name of its property, sorted by name. An annotation may come before or after its property (TYPE-2).
+/// Returns the declared types with their property names, sorted by name. An annotation may precede or follow its property (TYPE-2).
 fn declared<'m>(members: &'m Members<'_>, sender: Sender) -> Result<Vec<(&'m str, EdmType)>> {
     let mut types = Vec::with_capacity(members.0.len() / 2);
     for (name, token) in &members.0 {
@@ -175,8 +175,8 @@ fn unknown_type(name: &str, token: &Token<'_>) -> Error {
 }
 
 impl Members<'_> {
-    /// Reads an entity in a page of a service. An error about the stored data contains the key of the entity. An error without a key means that the page is not
-    /// from a service of tables: a key is missing, or the `ETag` or the Timestamp, which the service itself writes, cannot be read.
+    /// Reads an entity in a service's page. An error about the stored data contains the entity's key. An error without a key means that the sender is not a
+    /// table service: a key is missing, or the service-generated `ETag` or Timestamp cannot be read.
     pub(crate) fn read_of_page(&self) -> Result<EntityBody> {
         self.read(Sender::Service).map_err(|error| {
             let key = |name| {
@@ -194,13 +194,13 @@ impl Members<'_> {
         })
     }
 
-    /// Returns `true` if the `ETag` and the Timestamp can be read or are missing.
+    /// Returns `true` if neither the `ETag` nor the Timestamp is malformed. Either may be missing.
     fn has_valid_version(&self) -> bool {
         self.etag().is_ok()
             && self.0.iter().all(|(name, token)| name != "Timestamp" || ticks(name, token).is_ok())
     }
 
-    /// Returns the `ETag` of the entity in a response.
+    /// Parses the entity's `odata.etag`, if present.
     fn etag(&self) -> Result<Option<ETag>> {
         match self.0.iter().find(|(name, _)| name == "odata.etag") {
             Some((_, Token::Text(text))) => ETag::parse(text).map(Some),
@@ -224,7 +224,7 @@ impl Members<'_> {
                 ("Timestamp", _) => timestamp = ticks(name, token)?,
                 (_, Sender::Client) if matches!(token, Token::Null) => {
                     check_property_name(name)?;
-                    // JavaScript writes infinities and NaN as `null`. Without this check, such a value would be lost without an error.
+                    // JavaScript serializes infinities and NaN as `null`. Without this check, such a value would be lost silently.
                     if declared == Some(EdmType::Double) {
                         return Err(Error::of(ODataFault::NullDouble).with_property(name));
                     }

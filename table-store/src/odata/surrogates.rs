@@ -1,21 +1,22 @@
-//! Strings with half a surrogate pair.
+//! Replacement of unpaired surrogates in JSON.
 //!
-//! The service stores UTF-16, so a client can cut a string inside a pair. Servers in JavaScript send such a half as an escape, which no Rust string can contain.
+//! The service stores UTF-16, so a client can cut a string inside a surrogate pair. JavaScript servers send the unpaired surrogate as an escape, which a Rust
+//! string cannot represent.
 
 use std::borrow::Cow;
 
-/// The hexadecimal digits of U+FFFD, which replaces half a pair in a property. UTF-8 encoders of JavaScript and .NET use the same character.
+/// The hexadecimal digits of U+FFFD, which replaces an unpaired surrogate in a property, as in the UTF-8 encoders of JavaScript and .NET.
 pub(super) const REPLACEMENT: [u8; 4] = *b"FFFD";
-/// The character that replaces half a pair in a key. No key can contain it (KEY-3), so the replaced key does not name another entity.
+/// The replacement for an unpaired surrogate in a key. No key can contain it (KEY-3), so the altered key cannot name another entity.
 pub(super) const MARK: char = '\0';
 /// The hexadecimal digits of [`MARK`].
 pub(super) const MARK_DIGITS: [u8; 4] = *b"0000";
 
-/// Replaces the digits of each escape of half a surrogate pair in a JSON document. Any other document is returned unchanged.
+/// Replaces the digits of each unpaired-surrogate escape in a JSON document. A document without one is returned unchanged.
 pub(super) fn replace_halves(json: &[u8], by: [u8; 4]) -> Cow<'_, [u8]> {
     let mut replaced = Cow::Borrowed(json);
     let mut at = 0;
-    // In JSON, a backslash occurs only in strings, where it begins an escape.
+    // In JSON, a backslash occurs only in strings, where it starts an escape.
     while let Some(next) = json.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
         at += next;
         let is_pair =
@@ -34,7 +35,7 @@ pub(super) fn replace_halves(json: &[u8], by: [u8; 4]) -> Cow<'_, [u8]> {
     replaced
 }
 
-/// Returns the UTF-16 code unit of the escape at a position, such as `\u00e9`, or `None` if the position has no such escape.
+/// Returns the UTF-16 code unit of a `\u00e9`-style escape at offset `at`, or `None` if no such escape starts there.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + 6)?.strip_prefix(br"\u")?;
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()

@@ -1,4 +1,4 @@
-//! Tests of OData JSON: the published examples, and round trips of the reader and the writer.
+//! Tests of OData JSON: published examples, and round trips through the writer and the reader.
 
 mod levels;
 mod quick;
@@ -197,12 +197,12 @@ fn a_broken_row_is_an_error_and_no_document() {
     assert_eq!(write_body(None, entity.row).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Returns the types and values of a row as text, in which NaN is equal to NaN.
+/// Returns a row's types and values as text, in which NaN equals NaN.
 fn shown(row: RowView<'_>) -> String {
     format!("{row:?}")
 }
 
-/// Returns the value that a reader obtains if types are not annotated (JSON-4).
+/// Returns a value as read back without its type annotation (JSON-4).
 fn without_type(value: &Value) -> Value {
     let json = write_body(None, row(&vec![("P".to_owned(), value.clone())]).view()).unwrap();
     match value {

@@ -1,4 +1,4 @@
-//! Conversion of a JSON value to its declared type or, without a declared type, to the type that its JSON syntax implies (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
+//! Conversion of a JSON value to its declared type or, without one, to the type implied by its JSON syntax (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,11 +13,11 @@ use crate::odata::fault::ODataFault;
 use crate::ticks;
 use crate::value::{EdmType, ValueRef, out_of_range};
 
-/// The only key of the map in which `serde_json` passes a number to a visitor, if any dependency of the program enables the `arbitrary_precision` feature. The
-/// value is the text of the number. 64-bit integers other than `-0` are passed as integers with or without the feature.
+/// The only key of the map in which `serde_json` passes a number's text to a visitor, if any dependency of the program enables the `arbitrary_precision`
+/// feature. 64-bit integers other than `-0` are passed as integers with or without the feature.
 const NUMBER: &str = "$serde_json::private::Number";
 
-/// A JSON value. How a number is written determines its variant: `3` is an integer, and `3.0` is not (TYPE-3).
+/// A JSON value. A number's notation determines its variant: `3` is an integer, `3.0` is not (TYPE-3).
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
     Null,
@@ -107,9 +107,9 @@ impl<'de> Visitor<'de> for TokenVisitor {
 }
 
 impl Token<'_> {
-    /// Returns the value of a property, or `None` for `null`. A binary value is decoded into `buffer`.
+    /// Converts the token to a property value, or `None` for `null`. A binary value is decoded into `buffer`.
     ///
-    /// Whatever the declared type, the value may be a string, because clients send stored values as strings.
+    /// A value of any declared type may be a string, because some clients send all values as strings.
     ///
     /// # Errors
     /// `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` if an instant is before 1601 (TYPE-6).
@@ -144,7 +144,7 @@ impl Token<'_> {
         Ok(Some(value))
     }
 
-    /// Returns the number if it is an exact integer, regardless of how it is written (ENG-10).
+    /// Returns the number if it is an exact integer in any notation (ENG-10).
     fn integral(&self) -> Option<i64> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match *self {
@@ -161,7 +161,7 @@ const fn nearest(number: i64) -> f64 {
     number as f64
 }
 
-/// Parses a value of a declared type from a string, in the formats that .NET's `XmlConvert` accepts. Returns `None` for any other string.
+/// Parses a string as a value of a declared type, in the formats accepted by .NET's `XmlConvert`. Returns `None` for any other string.
 fn typed_text<'v>(
     name: &str,
     edm: EdmType,
@@ -180,7 +180,7 @@ fn typed_text<'v>(
     })
 }
 
-/// Parses the text of a JSON number. 64-bit integers are exact, except `-0`, which only a `Double` can represent.
+/// Parses the text of a JSON number. 64-bit integers are exact, except `-0`, which becomes a floating-point number.
 fn number<E: serde::de::Error>(text: &str) -> Result<Token<'static>, E> {
     match text.parse() {
         Ok(number) if text != "-0" => Ok(Token::Integer(number)),
@@ -196,13 +196,13 @@ fn double(text: &str) -> Option<f64> {
         "NaN" => Some(f64::NAN),
         "Infinity" | "INF" => Some(f64::INFINITY),
         "-Infinity" | "-INF" => Some(f64::NEG_INFINITY),
-        // Rust also parses names such as `inf`, which the service does not accept.
+        // Rust's parser also accepts names such as `inf`, which the service rejects.
         _ if text.bytes().any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E')) => None,
         _ => text.parse().ok().filter(|number: &f64| number.is_finite()),
     }
 }
 
-/// Parses a Boolean. Accepts `True`, which .NET prints, and `1`, which XML allows.
+/// Parses a Boolean. Also accepts `True`, as printed by .NET, and `1`, as allowed in XML.
 fn boolean(text: &str) -> Option<bool> {
     match text {
         "1" => Some(true),
@@ -213,7 +213,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses an instant and returns it as ticks.
+/// Parses an instant into ticks.
 fn instant(name: &str, text: &str) -> Result<Option<u64>> {
     match ticks::read(text) {
         Some(ticks) if ticks < ticks::EDM_MIN => Err(out_of_range(name, &text)),
@@ -261,7 +261,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the token for a number that is passed as a map, as `serde_json` does with the `arbitrary_precision` feature.
+    /// Deserializes a number passed as a map, as with `serde_json`'s `arbitrary_precision` feature.
     fn of_text(text: &str) -> Result<Token<'_>, Error> {
         Token::deserialize(MapDeserializer::new(iter::once((NUMBER, text))))
     }

@@ -1,4 +1,4 @@
-//! Writes entities, pages and request bodies as JSON (JSON-3, JSON-5 to JSON-7).
+//! JSON serialization of entities, pages and request bodies (JSON-3, JSON-5 to JSON-7).
 
 use std::fmt::Display;
 use std::io::Write;
@@ -13,7 +13,7 @@ use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::query::{EntityRef, Rows, Select};
 use crate::row::RowView;
 
-/// The account, table and selected properties to which the metadata in a response refers (JSON-5, JSON-6).
+/// The account, table and selected properties named in a response's metadata (JSON-5, JSON-6).
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The base URI of the account, such as `http://127.0.0.1:10002/devstoreaccount1` (ACC-1, ACC-2).
@@ -22,11 +22,11 @@ pub struct Context<'a> {
     pub account: &'a str,
     /// The name of the table.
     pub table: &'a str,
-    /// The requested properties. Only these are written. Requested properties that an entity lacks are written as `null` (SEL-2, SEL-3).
+    /// The properties to write. One that the entity does not have is written as `null` (SEL-2, SEL-3).
     pub select: &'a Select,
 }
 
-/// Writes one entity for the response to an insert or a point read (INS-2, GET-1).
+/// Writes one entity as the response to an insert or a point read (INS-2, GET-1).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -52,10 +52,10 @@ pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Conte
     to_json(&EntityAnswer { entity, level, context, alone: true }, 2 * entity.row.bytes())
 }
 
-/// Writes a page of a query response (JSON-7). The response's headers, not its body, contain the start of the next page.
+/// Writes a page as a query response (JSON-7). The continuation token is sent in headers, not in the body.
 ///
 /// # Errors
-/// `Corrupted` if the bytes of an entity are not a row.
+/// `Corrupted` if an entity's bytes are not a row.
 ///
 /// ```
 /// use table_core::odata::{Context, MetadataLevel, write_page};
@@ -70,8 +70,8 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
     to_json(&PageAnswer { rows, level, context }, 0)
 }
 
-/// Writes a request body: the properties with all type annotations that any server needs (ENG-11, AZ-4), and the key, if given. An insert requires
-/// the key in the body (KEY-1); all other writes have it in the URL (UPD-5).
+/// Writes a request body: the key, if given, and the properties, with the type annotations required by any server (ENG-11, AZ-4). An insert requires the key in
+/// the body (KEY-1); other writes have it in the URL (UPD-5).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -89,11 +89,11 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
-    // The JSON punctuation of a property is about as long as its directory entries in the row, so this capacity is usually sufficient.
+    // JSON punctuation takes about as much space as a row's directories, so this capacity usually suffices.
     to_json(&Body { key, row }, 2 * row.bytes())
 }
 
-/// Writes the output of [`write_body`] to a writer.
+/// Writes a [`write_body`] document to a writer.
 ///
 /// # Errors
 /// Any error from the writer; an error if the row is damaged.
@@ -165,7 +165,7 @@ struct EntityAnswer<'a> {
     entity: EntityRef<'a>,
     level: MetadataLevel,
     context: &'a Context<'a>,
-    /// `true` for a complete document, and `false` for an entity within a page.
+    /// `true` for a complete document, `false` for an entity in a page.
     alone: bool,
 }
 
@@ -183,7 +183,7 @@ impl Serialize for EntityAnswer<'_> {
 }
 
 impl EntityAnswer<'_> {
-    /// Writes the annotations that the metadata level requires (JSON-3, JSON-5, JSON-6).
+    /// Writes the annotations of the metadata level (JSON-3, JSON-5, JSON-6).
     fn control<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let Context { base, account, table, .. } = self.context;
         let full = self.level == MetadataLevel::Full;
@@ -204,7 +204,7 @@ impl EntityAnswer<'_> {
         Ok(())
     }
 
-    /// Writes the keys and the Timestamp before the properties (PROP-7), if they are requested (SEL-2).
+    /// Writes the keys and the Timestamp, if requested (SEL-2). They precede the properties (PROP-7).
     fn system<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let select = self.context.select;
         if select.contains("PartitionKey") {
@@ -222,10 +222,10 @@ impl EntityAnswer<'_> {
         Ok(())
     }
 
-    /// Writes `null` for each requested property that is missing (SEL-3).
+    /// Writes `null` for each requested property that the entity does not have (SEL-3).
     fn missing<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let Select::Names(names) = self.context.select else { return Ok(()) };
-        // A selected row has its properties in the order of the names.
+        // A selected row has its properties in `$select` order.
         let mut hint = 0;
         for name in names.iter() {
             let system = matches!(name.as_ref(), "PartitionKey" | "RowKey" | "Timestamp");
@@ -239,7 +239,7 @@ impl EntityAnswer<'_> {
 }
 
 impl Context<'_> {
-    /// Returns the URL of the metadata, which contains the table, the `kind` of document, and the selected properties (JSON-5).
+    /// Returns the metadata URL with the table, the selected properties, and the suffix `kind`, which denotes an entity or a page (JSON-5).
     fn metadata(&self, kind: &str) -> String {
         let mut url = format!("{}/$metadata#{}{kind}", self.base, self.table);
         if let Select::Names(names) = self.select {

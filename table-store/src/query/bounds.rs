@@ -23,10 +23,10 @@ impl Query {
         Ok(Filter::parse(text)?.map_or(Self::new(KeyRange::ALL), Self::from_filter))
     }
 
-    /// Creates a query from a filter. Comparisons of keys become the key range, and the remaining conditions become the query's filter.
+    /// Creates a query from a filter. Key comparisons become the key range, and the remaining conditions become the query's filter.
     ///
-    /// Only comparisons of a key with a string that are joined by `and` limit the range (CLS-3). Comparisons with `ne`, and conditions under `or` or `not`,
-    /// remain in the filter. The range and the remaining filter together select the same entities as the original filter.
+    /// Only key–string comparisons joined by `and` limit the range (CLS-3). Comparisons with `ne`, and conditions under `or` or `not`, remain in the filter.
+    /// The range and the remaining filter together select the same entities as the original filter.
     #[must_use]
     pub fn from_filter(filter: Filter) -> Self {
         let mut query = Self::new(KeyRange::ALL);
@@ -43,7 +43,7 @@ impl Query {
 }
 
 impl KeyRange {
-    /// Intersects the key range with a condition. Returns `false` and changes nothing if the condition cannot be expressed as a range.
+    /// Intersects the key range with a condition. Returns `false`, leaving the range unchanged, if the condition cannot be expressed as a range.
     fn narrow(&mut self, condition: &Filter) -> bool {
         let [Term::Compare { name, operator, value: Value::String(text) }] = condition.terms() else {
             return false;
@@ -112,7 +112,7 @@ mod tests {
         assert!(!Query::parse("RowKey le '' and PartitionKey eq 'a'").unwrap().keys.is_empty());
     }
 
-    /// Tests constants that no key can equal against keys that sort close to them.
+    /// Tests constants that are illegal as keys against keys that sort close to them.
     #[test]
     fn eng_20_constants_with_characters_that_keys_cannot_contain() {
         for constant in ["\u{0}", "a\u{0}", "a\u{1F}b", "a/", "a\u{7F}", "a\u{0}\u{0}"] {
@@ -171,7 +171,7 @@ mod tests {
             }
         }
 
-        /// Tests that parsing the filter text of a query returns the same query.
+        /// Tests that a query's filter text parses to the same query.
         #[test]
         fn filter_text_reads_back_as_the_same_query(filter in arbitrary::filter()) {
             let query = Query::from_filter(filter);

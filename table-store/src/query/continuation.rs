@@ -1,4 +1,4 @@
-//! Continuations: tokens with the start of a query's next page, which can be stored and sent (PAGE rules).
+//! Continuation tokens: serializable references to a query's next page (PAGE rules).
 
 mod fingerprint;
 mod token;
@@ -14,27 +14,27 @@ use crate::query::Query;
 use crate::query::fault::QueryFault;
 use fingerprint::fingerprint;
 
-/// The start of the next page: the key of its first entity, inclusive (PAGE-6), or an opaque value from a backend.
+/// The start of the next page: the key from which it reads, inclusive (PAGE-6), or an opaque value from a service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The value of `NextPartitionKey`.
     pub partition_key: String,
-    /// The value of `NextRowKey`. If a backend omits it (PAGE-2), the position is the start of the partition.
+    /// The value of `NextRowKey`. If omitted (PAGE-2), the page starts at the beginning of the partition.
     pub row_key: Option<String>,
 }
 
-/// The kind of a position.
+/// The interpretation of a [`Position`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     /// The key of the next entity.
     Key,
-    /// An opaque string from the service. It is sent back without changes (PAGE-8, COS-8).
+    /// An opaque value from the service, sent back unchanged (PAGE-8, COS-8).
     Service,
-    /// The start of the query. The position is empty.
+    /// The start of the query, with an empty position.
     Start,
 }
 
-/// The start of the next page of one query on one table.
+/// A continuation token: the start of the next page of one query on one table.
 ///
 /// Continuations are opaque. They may be stored, sent, and used much later by another process (PAGE-7). The string representation (`Display`,
 /// [`FromStr`], serde) is URL-safe, contains a version and a checksum, and has at most 65,536 characters.
@@ -61,27 +61,25 @@ enum Kind {
 pub struct Continuation {
     kind: Kind,
     query: u64,
-    /// A number that distinguishes the table from earlier tables with the same name, or 0 if the backend does not distinguish them.
+    /// The table's incarnation, which distinguishes it from earlier tables with the same name, or 0 if the backend does not track incarnations.
     incarnation: u32,
     position: Position,
 }
 
 impl Continuation {
-    /// Creates a continuation of a query, for backends whose positions are keys. The position must be within the query's keys; otherwise, the continuation is
-    /// rejected when it is used.
+    /// Creates a continuation for backends whose positions are keys. A position outside the query's keys is rejected when the continuation is used.
     #[must_use]
     pub fn new(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Binds the position to an incarnation of the table: a number greater than 0 that distinguishes the table from earlier tables with the same name. A
-    /// backend without such a number does not call this function.
+    /// Binds the continuation to a table incarnation: a number greater than 0 that distinguishes the table from earlier tables with the same name.
     #[must_use]
     pub fn in_incarnation(self, incarnation: u32) -> Self {
         Self { incarnation, ..self }
     }
 
-    /// Checks that the previous page was read from this incarnation of the table. A continuation without an incarnation is always accepted.
+    /// Checks that the continuation belongs to this table incarnation. A continuation without an incarnation is always accepted.
     ///
     /// # Errors
     /// `InvalidInput` if the table was deleted and created again after the page was read (PAGE-9).
@@ -92,14 +90,14 @@ impl Continuation {
         Err(Error::of(QueryFault::TableReplaced).with_table(table.as_str()))
     }
 
-    /// Creates a continuation for backends whose positions are opaque strings from a service (PAGE-8).
+    /// Creates a continuation for backends whose positions are opaque service values (PAGE-8).
     #[must_use]
     pub fn of_service(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Creates a continuation that starts with the first page of the query. It is used if a query consists of several subqueries: the last page of a subquery
-    /// ends with the start of the next subquery. Backends reject such a continuation.
+    /// Creates a continuation to the first page of a query. In a query of several subqueries, the last page of each subquery continues with the start of the
+    /// next. Backends reject such a continuation.
     #[doc(hidden)]
     #[must_use]
     pub fn start(table: &TableName, query: &Query) -> Self {
@@ -107,7 +105,7 @@ impl Continuation {
         Self { kind: Kind::Start, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Checks that the continuation belongs to this query on this table. Any backend can call this function.
+    /// Checks that the continuation belongs to this query on this table. Valid for all backends, whether positions are keys or opaque.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to this query (PAGE-9).
@@ -122,8 +120,8 @@ impl Continuation {
         Ok(())
     }
 
-    /// Returns `true` if the position is within the query's keys. If the query reads a range of partitions, the row range is only a condition on each row,
-    /// which the position need not satisfy.
+    /// Returns `true` if the position is within the query's keys. If the query reads a range of partitions, the position's row need not be in the row range,
+    /// which is then only a condition on each row.
     fn is_inside(&self, query: &Query) -> bool {
         let (keys, position) = (&query.keys, &self.position);
         let row_inside = |row: &str| keys.partition_key.single().is_none() || keys.row_key.contains(row);
@@ -131,10 +129,10 @@ impl Continuation {
             && position.row_key.as_deref().is_none_or(row_inside)
     }
 
-    /// Returns the position if the continuation belongs to this query on this table. This function is for backends whose positions are keys.
+    /// Returns the position after checking that the continuation belongs to this query on this table. For backends whose positions are keys.
     ///
-    /// The position is within the query's keys, so a forged continuation cannot read anything outside them. A position without a row key is the start
-    /// of the query's range in that partition.
+    /// The position is within the query's keys, so a forged continuation cannot read anything outside them. A position without a row key means the start of the
+    /// query's row range in that partition.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation belongs to another query or to a service, or is outside the query's keys (PAGE-9).
@@ -142,8 +140,8 @@ impl Continuation {
         self.position_of(Kind::Key, table, query)
     }
 
-    /// Returns the position if the continuation belongs to this query on this table. The position must be sent back unchanged. This function is for backends
-    /// whose positions are opaque.
+    /// Returns the position after checking that the continuation belongs to this query on this table. For backends whose positions are opaque and must be sent
+    /// back unchanged.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation belongs to another query, or its position is a key (PAGE-9).
@@ -151,8 +149,7 @@ impl Continuation {
         self.position_of(Kind::Service, table, query)
     }
 
-    /// Returns a continuation with the same position for another query. Views use this function, because they execute a different query than the one that the
-    /// caller passed.
+    /// Rebinds the continuation from one query to another, keeping its position. Views need this because they run a different query than the caller's.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to `from` (PAGE-9).
@@ -181,7 +178,7 @@ impl FromStr for Continuation {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` if `Display` did not produce the string, or if the string was modified (PAGE-9).
+    /// `InvalidInput` if the string was not produced by `Display` or was modified (PAGE-9).
     fn from_str(text: &str) -> Result<Self> {
         token::read(text).ok_or_else(|| Error::of(QueryFault::Token))
     }

@@ -4,7 +4,7 @@ use crate::query::{Continuation, Rows};
 
 /// One page of a query result.
 ///
-/// Only [`continuation`](Self::continuation) shows whether more pages exist: even a short or empty page may have a continuation (PAGE-4).
+/// Even a short or empty page may not be the last (PAGE-4): read on until [`continuation`](Self::continuation) is `None`.
 ///
 /// ```
 /// use table_core::query::Page;
@@ -19,8 +19,8 @@ use crate::query::{Continuation, Rows};
 pub struct Page {
     /// The entities, in key order (QRY-3).
     pub rows: Rows,
-    /// The start of the next page, or `None` for the last page.
+    /// The continuation token for the next page, or `None` for the last page.
     pub continuation: Option<Continuation>,
-    /// The number of entities that the store read for the page, or `None` if unknown.
+    /// The number of entities the store read to produce the page, or `None` if unknown.
     pub rows_read: Option<u64>,
 }

@@ -11,7 +11,7 @@ use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{KeyRange, Query, QueryClass, Select};
 
-/// The requests and the cost of a query, computed without I/O. Use the fields in code; `Display` formats the plan for people.
+/// The requests and cost class of a query, computed without I/O. `Display` formats the plan for humans.
 ///
 /// ```
 /// use table_core::TableName;
@@ -30,21 +30,21 @@ pub struct Plan {
     pub table: String,
     /// The lookups, in key order. Only a fan-out has more than one.
     pub lookups: Vec<Lookup>,
-    /// The properties that the query requests.
+    /// The requested properties.
     pub select: Select,
-    /// The maximum number of entities in a page, if the query limits it.
+    /// The maximum page size, if the query sets one.
     pub top: Option<usize>,
-    /// The index that is read, or `None` for the primary key.
+    /// The index read by the query, or `None` for the primary key.
     pub index: Option<String>,
-    /// The reason that the caller stated for a table scan.
+    /// The caller's reason for a table scan.
     pub reason: Option<String>,
-    /// The number of requests in the worst case.
+    /// The worst-case number of requests.
     pub requests: Requests,
     /// Warnings for the author of the query.
     pub warnings: Vec<Warning>,
 }
 
-/// A key range that a query reads, and the filter for it.
+/// One key range read by a query, with the `$filter` sent for it.
 ///
 /// ```
 /// use table_core::query::Lookup;
@@ -62,17 +62,17 @@ pub struct Lookup {
     pub filter: Option<String>,
 }
 
-/// The number of requests in the worst case.
+/// The worst-case number of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requests {
     /// The maximum number of requests.
     AtMost(usize),
-    /// One request for each page. The number of pages is not known in advance, because it depends on the data and on the store, which may return
-    /// short or empty pages (PAGE-1, PAGE-4).
+    /// One request for each page. Their number is unknown in advance: it depends on the data and on the store, which may return short or empty pages (PAGE-1,
+    /// PAGE-4).
     OnePerPage {
         /// The maximum number of entities in a page.
         entities: usize,
-        /// The minimum number of requests, which is one for each range.
+        /// The minimum number of requests: one per key range.
         at_least: usize,
     },
 }
@@ -88,7 +88,7 @@ impl Requests {
     }
 }
 
-/// Advice about a query, with the number of the rule on which it is based.
+/// Advice about a query, with its rule number.
 ///
 /// ```
 /// use table_core::query::Warning;
@@ -102,7 +102,7 @@ impl Requests {
 pub struct Warning {
     /// The number of the rule, such as `DQ-5`.
     pub rule: &'static str,
-    /// The text of the warning, with a suggestion.
+    /// The warning text, with a suggestion.
     pub message: String,
 }
 
@@ -113,7 +113,7 @@ impl fmt::Display for Warning {
 }
 
 impl Plan {
-    /// Creates a plan for queries that are sent together: either a single query, or the queries of a fan-out, which differ only in their key ranges.
+    /// Creates a plan for a single query, or for the queries of a fan-out, which differ only in their key ranges.
     #[must_use]
     pub fn new(table: &TableName, class: QueryClass, queries: &[Query]) -> Self {
         let first = queries.first();
@@ -136,7 +136,7 @@ impl Plan {
 }
 
 impl Query {
-    /// Returns the plan for the query on a table.
+    /// Returns the query's plan for a table.
     #[must_use]
     pub fn plan(&self, table: &TableName) -> Plan {
         Plan::new(table, self.keys.class(), std::slice::from_ref(self))

@@ -24,17 +24,17 @@ pub struct TextRange {
 }
 
 impl TextRange {
-    /// The range of all strings.
+    /// The unbounded range, which contains every string.
     pub const ALL: Self = Self { lower: Bound::Unbounded, upper: Bound::Unbounded };
 
-    /// Creates a range that contains a single string.
+    /// Creates a single-string range.
     #[must_use]
     pub fn exactly(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { lower: Bound::Included(text.clone()), upper: Bound::Included(text) }
     }
 
-    /// Creates the range of all strings with a prefix (FIL-19). An empty prefix results in the range of all strings.
+    /// Creates the range of all strings with a prefix (FIL-19). An empty prefix yields [`ALL`](Self::ALL).
     #[must_use]
     pub fn prefix(prefix: &str) -> Self {
         if prefix.is_empty() {
@@ -53,8 +53,8 @@ impl TextRange {
         }
     }
 
-    /// Returns `true` if the range contains every string. This includes a range whose inclusive lower bound is the empty string, because no string sorts before
-    /// the empty string.
+    /// Returns `true` if the range contains every string. An inclusive lower bound of `""` counts as unbounded, because no string sorts before the empty
+    /// string.
     #[must_use]
     pub fn is_all(&self) -> bool {
         let from_first = match &self.lower {
@@ -83,7 +83,7 @@ impl TextRange {
 }
 
 impl TextRange {
-    /// Returns `true` if the range is empty because no string satisfies both bounds. For such a range, stores return no rows without reading anything.
+    /// Returns `true` if no string satisfies both bounds. Stores then return no rows without reading anything.
     ///
     /// ```
     /// use std::ops::Bound;
@@ -124,10 +124,10 @@ impl TextRange {
         tighten(&mut self.upper, other.upper.as_ref().map(String::as_str), Ordering::Less);
     }
 
-    /// Intersects the range with a comparison of a key. Returns `false` and changes nothing if the comparison cannot be expressed as a range.
+    /// Intersects the range with a key comparison. Returns `false`, leaving the range unchanged, if the comparison cannot be expressed as a range.
     ///
-    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore sorts directly after the text before the character,
-    /// and before all longer keys that start with that text. That text becomes the bound, so stores never receive such characters.
+    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore sorts directly after its text before that
+    /// character, and before all longer keys with this prefix. The prefix becomes the bound, so stores never receive control characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();
         let between = legal.len() < text.len();
@@ -147,7 +147,8 @@ impl TextRange {
     }
 }
 
-/// Replaces a bound with `other` if `other` is tighter at this end of the range. If both bounds have the same string, the exclusive bound is tighter.
+/// Replaces a bound with `other` if `other` is tighter. `side` is the ordering of a tighter string: `Greater` for lower bounds, `Less` for upper bounds. For
+/// equal strings, the exclusive bound is tighter.
 fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
     let tighter = match &*bound {
@@ -164,7 +165,7 @@ fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
 
 /// A key range: a range of partitions, and a range of rows in each partition.
 ///
-/// The range of rows determines which rows are read only if the partition range is a single partition. In all other cases, it is a condition on each row.
+/// The row range limits the rows read only if the partition range is a single partition. Otherwise, it is a condition evaluated on each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRange {
     /// The range of `PartitionKey`s.
@@ -174,10 +175,10 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
-    /// The range of all keys in a table.
+    /// The unbounded range, which contains every key.
     pub const ALL: Self = Self { partition_key: TextRange::ALL, row_key: TextRange::ALL };
 
-    /// Creates a range that contains a single key.
+    /// Creates a single-key range.
     #[must_use]
     pub fn point(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self { partition_key: TextRange::exactly(partition_key), row_key: TextRange::exactly(row_key) }
@@ -189,7 +190,7 @@ impl KeyRange {
         Self { partition_key: TextRange::exactly(partition_key), row_key }
     }
 
-    /// Creates a range that contains all keys of one partition.
+    /// Creates the range of all keys in one partition.
     #[must_use]
     pub fn partition(partition_key: impl Into<String>) -> Self {
         Self::rows(partition_key, TextRange::ALL)
@@ -207,7 +208,7 @@ impl KeyRange {
         }
     }
 
-    /// Returns `true` if the range is empty because no key satisfies the bounds.
+    /// Returns `true` if no key satisfies the bounds.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.partition_key.is_empty() || self.row_key.is_empty()

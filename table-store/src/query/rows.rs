@@ -1,4 +1,4 @@
-//! The rows of a page: the keys and encoded rows of many entities, stored in a few buffers.
+//! `Rows`: the keys and encoded rows of many entities in a few shared buffers.
 
 mod gather;
 
@@ -13,7 +13,7 @@ use crate::row::RowView;
 
 pub use gather::Gather;
 
-/// Entities stored in a few buffers. A page needs only a few allocations, regardless of the number of entities.
+/// The entities of a page, stored in a few shared buffers, so the number of allocations does not depend on the number of entities.
 ///
 /// ```
 /// use table_core::query::Rows;
@@ -29,23 +29,23 @@ pub struct Rows {
     bodies: Vec<u8>,
     row_keys: String,
     entries: Vec<Entry>,
-    /// The shapes of the rows: the names and types of their properties. Consecutive rows with the same shape share a single copy.
+    /// The row shapes: property names and types. Consecutive rows with the same shape share one copy.
     shapes: Vec<u8>,
     shape_places: Vec<Shape>,
-    /// The partition keys. Consecutive rows in the same partition share a single copy.
+    /// The partition keys. Consecutive rows in the same partition share one copy.
     partition_keys: String,
     partition_places: Vec<Range<usize>>,
-    /// The `ETag`s that the backend sent, by the position of their entity. Entities beyond the end of the list have no separate `ETag`.
+    /// The `ETag`s sent by the backend, by entity index. An entity without one here has the `ETag` derived from its Timestamp.
     etags: Vec<Option<ETag>>,
 }
 
-/// The ends of an entity's parts (its keys and its row) in their buffers. Each part starts where the same part of the previous entity ends. The struct is
-/// small, because one is written and read for each row of a page.
+/// The end offsets of an entity's `RowKey` and body in their buffers, and the indexes of its partition and shape. The struct is small, because one is written
+/// and read for each row of a page.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row_key_end: usize,
     body_end: usize,
-    /// The position of the partition in `partition_places`; `shape` is the position in `shape_places`.
+    /// The index into `partition_places`; `shape` is the index into `shape_places`.
     partition: u32,
     shape: u32,
 }
@@ -57,7 +57,7 @@ struct Shape {
     count: Option<u16>,
 }
 
-/// The ranges of an entity's parts in their buffers.
+/// The buffer ranges of an entity's keys, shape and body.
 struct Places {
     partition_key: Range<usize>,
     row_key: Range<usize>,
@@ -73,7 +73,7 @@ const fn aligned(end: usize) -> usize {
 }
 
 impl Rows {
-    /// Creates an empty page with capacity for `rows` rows whose bodies have a total size of `bytes` bytes.
+    /// Creates an empty page with capacity for `rows` rows with a total body size of `bytes` bytes.
     #[must_use]
     pub fn with_capacity(rows: usize, bytes: usize) -> Self {
         Self {
@@ -84,11 +84,11 @@ impl Rows {
         }
     }
 
-    /// Removes the rows that are reserved for patterns, such as the rows of an outbox ([`RESERVED`](crate::key::text::RESERVED)).
+    /// Removes rows reserved for patterns, such as outbox rows ([`RESERVED`](crate::key::text::RESERVED)).
     #[doc(hidden)]
     #[must_use]
     pub fn without_reserved(self) -> Self {
-        // All keys are checked with a single search, because reserved rows are rare.
+        // One search covers all keys, because reserved rows are rare.
         if !self.row_keys.contains(RESERVED) {
             return self;
         }
@@ -100,7 +100,7 @@ impl Rows {
         kept
     }
 
-    /// Appends an entity. Its `ETag` is derived from its Timestamp unless the backend sent a different one.
+    /// Appends an entity. Without an `etag`, its `ETag` is derived from its Timestamp.
     pub fn push(&mut self, partition_key: &str, row_key: &str, row: RowView<'_>, etag: Option<ETag>) {
         if etag.is_some() {
             self.etags.resize(self.entries.len(), None);
@@ -129,18 +129,18 @@ impl Rows {
         self.push_alike(row_key_end, body);
     }
 
-    /// Appends a row with the partition and the shape of the previous row.
+    /// Appends a row with the previous row's partition and shape.
     #[inline]
     fn push_alike(&mut self, row_key_end: usize, body: &[u8]) {
         self.bodies.resize(aligned(self.bodies.len()), 0);
         self.bodies.extend_from_slice(body);
-        // The number is less than 2^32, because each partition and each shape in the lists belongs to a row, and 2^32 rows do not fit into memory.
+        // The index is less than 2^32, because every listed partition and shape belongs to a row, and 2^32 rows do not fit into memory.
         let last = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
         let (partition, shape) = (last(self.partition_places.len()), last(self.shape_places.len()));
         self.entries.push(Entry { row_key_end, body_end: self.bodies.len(), partition, shape });
     }
 
-    /// Appends an entity with only the requested properties (SEL-2). A property that the entity lacks is absent (SEL-3).
+    /// Appends an entity with only the requested properties (SEL-2). Properties it does not have stay absent (SEL-3).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -185,7 +185,7 @@ impl Rows {
         })
     }
 
-    /// Returns the entity at a zero-based position.
+    /// Returns the entity at a zero-based index.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<EntityRef<'_>> {
         let Places { partition_key, row_key, shape, count, body } = self.places(index)?;
@@ -248,7 +248,7 @@ mod tests {
             for property in ["P", "Q", "X"] {
                 let expected = sample.get(property).filter(|_| property != "Q");
                 let found = selected.row.find(property, &mut 0).unwrap();
-                // The values are compared by their `Debug` output, in which NaN is equal to NaN.
+                // Compared by `Debug` output, so that NaN equals NaN.
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", expected.as_ref().map(Value::as_ref)));
             }
             prop_assert!(!selected.row.properties().any(|property| property.unwrap().name == "RowKey"));

@@ -1,4 +1,4 @@
-//! `$select`: the properties that a query returns (SEL rules).
+//! `$select`: the properties returned by a query (SEL rules).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// The properties that a read requests (DQ-13). The keys, the Timestamp and the `ETag` are always returned.
+/// The properties requested by a read (DQ-13). The keys, the Timestamp and the `ETag` are always returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Select {
     /// All properties of the entity.
     #[default]
     All,
-    /// Only the properties with these names. A property that the entity lacks is absent (SEL-3).
+    /// Only the named properties. One that the entity does not have is absent from the result (SEL-3).
     Names(Arc<[Cow<'static, str>]>),
 }
 
@@ -35,7 +35,7 @@ impl Select {
         Self::Names(once.into())
     }
 
-    /// Returns `true` if a property is requested.
+    /// Returns `true` if the named property is requested.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         match self {
@@ -44,7 +44,7 @@ impl Select {
         }
     }
 
-    /// Returns a row with only the requested properties (SEL-2). A property that the row lacks remains absent (SEL-3).
+    /// Reduces a row to the requested properties (SEL-2). Properties it does not have stay absent (SEL-3).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -69,7 +69,7 @@ impl Select {
         })
     }
 
-    /// Returns a writer with the requested properties, or `None` if all properties are requested.
+    /// Returns a writer containing the row's requested properties, or `None` if all properties are requested.
     #[inline]
     pub(crate) fn narrow(&self, row: RowView<'_>) -> Result<Option<RowWriter>> {
         match self {

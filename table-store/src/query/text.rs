@@ -1,4 +1,4 @@
-//! Formats a query as the service's `$filter`: first the key range, then the query's filter.
+//! Formatting of a query as the service's `$filter`.
 
 use std::ops::Bound;
 
@@ -6,8 +6,8 @@ use crate::filter::{Comparison, Filter};
 use crate::query::{Query, TextRange};
 
 impl Query {
-    /// Returns the query as the service's `$filter`: the conditions on `PartitionKey` and `RowKey`, followed by the query's filter. They are joined by `and`,
-    /// with parentheses only around an `or`. The result is not percent-encoded (LIT-4). Returns `None` if the query selects the entire table.
+    /// Returns the query as the service's `$filter`: conditions on `PartitionKey` and `RowKey`, then the query's filter, joined by `and`, with parentheses only
+    /// around an `or`. The result is not percent-encoded (LIT-4). Returns `None` if the query selects the entire table.
     ///
     /// ```
     /// use table_core::query::{KeyRange, Query, TextRange};
@@ -57,7 +57,7 @@ mod tests {
         query.filter_text().unwrap_or_default()
     }
 
-    /// Tests the filters that the rules list, without their parentheses.
+    /// Tests the filters listed in the rules, without their parentheses.
     #[test]
     fn dq_2_to_5_and_pat_intra_1_to_3() {
         let between = |lower: &str, upper: &str| TextRange {

@@ -1,4 +1,4 @@
-//! Validation of counts, times and sizes, which all backends use (QUE-6 to QUE-9).
+//! Validation of counts, durations and sizes, shared by all backends (QUE-6 to QUE-9).
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use crate::queue::{PutMessage, QueueName, TimeToLive};
 pub const BATCH: usize = 32;
 /// The maximum size of a message's text in bytes (QUE-6).
 pub const TEXT_BYTES: usize = 65_536;
-/// The longest time that a message can be hidden: seven days (QUE-8).
+/// The maximum visibility timeout: seven days (QUE-8).
 pub const HIDDEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 fn refused(queue: &QueueName, fault: QueueFault) -> Error {
     Error::of(fault).with_context(&format!("queue `{queue}`"))
 }
 
-/// Checks the number of requested messages, which must be 1 to 32.
+/// Checks a requested message count, which must be 1 to 32.
 ///
 /// # Errors
 /// `OutOfRangeQueryParameterValue` if the number is out of range (QUE-9).
@@ -37,10 +37,10 @@ pub fn count(queue: &QueueName, count: usize) -> Result<()> {
     Err(refused(queue, QueueFault::Count { count, most: BATCH }))
 }
 
-/// Checks the time for which a message is hidden. The time must be a whole number of seconds, from `least` to seven days.
+/// Checks a visibility timeout, which must be a whole number of seconds from `least` to seven days.
 ///
 /// # Errors
-/// `OutOfRangeQueryParameterValue` if the time is out of range or not a whole number of seconds (QUE-8).
+/// `OutOfRangeQueryParameterValue` if the timeout is out of range or not a whole number of seconds (QUE-8).
 pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> {
     if time.subsec_nanos() == 0 && (least..=HIDDEN).contains(&time) {
         return Ok(());
@@ -48,7 +48,7 @@ pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> 
     Err(refused(queue, QueueFault::Hidden { time, least, most: HIDDEN }))
 }
 
-/// Checks the text of a message. It must have at most 64 KiB in UTF-8 and contain only characters that XML 1.0 can represent, because messages are sent as XML.
+/// Checks a message's text: at most 64 KiB of UTF-8, and only characters representable in XML 1.0, because messages are sent as XML.
 ///
 /// # Errors
 /// `RequestBodyTooLarge` if the text is larger than 64 KiB (QUE-6); `InvalidInput` if it contains a character that XML cannot represent (QUE-4).
@@ -81,7 +81,7 @@ const fn is_illegal(character: char) -> bool {
     )
 }
 
-/// Checks the text and the times of a new message.
+/// Checks a new message's text, visibility delay and time to live.
 ///
 /// # Errors
 /// `RequestBodyTooLarge` if the text exceeds 64 KiB (QUE-6); `InvalidInput` if XML cannot represent the text (QUE-4); `OutOfRangeQueryParameterValue` if a

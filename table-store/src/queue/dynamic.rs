@@ -1,4 +1,4 @@
-//! `DynQueueStore`: a queue store whose backend is chosen at run time.
+//! `DynQueueStore`: a type-erased queue store.
 
 use std::fmt::{self, Debug, Display};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use crate::error::Result;
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore};
 
-/// Any [`QueueStore`], chosen at run time. Clones share the store. Each call makes one additional allocation.
+/// Any [`QueueStore`], chosen at run time. Clones share the store. Each call costs one extra allocation, for the boxed future.
 ///
 /// ```
 /// use table_core::Engine;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::{Fault, quoted};
 
-/// The reason why a name, count, time or size is invalid.
+/// The cause of an invalid name, count, duration or size.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum QueueFault {
     #[error(

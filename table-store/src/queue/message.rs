@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-/// The identifier of a message, which the backend assigns. The service uses a GUID as a string (QUE-5).
+/// A message identifier assigned by the backend. The service uses a GUID string (QUE-5).
 ///
 /// ```
 /// use table_core::queue::MessageId;
@@ -17,7 +17,7 @@ use chrono::{DateTime, Utc};
 pub struct MessageId(String);
 
 impl MessageId {
-    /// Wraps an identifier that a backend assigned.
+    /// Wraps an identifier assigned by a backend.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
@@ -48,7 +48,7 @@ impl fmt::Display for MessageId {
 pub struct PopReceipt(String);
 
 impl PopReceipt {
-    /// Wraps a receipt that a backend returned.
+    /// Wraps a receipt returned by a backend.
     #[must_use]
     pub fn new(receipt: impl Into<String>) -> Self {
         Self(receipt.into())
@@ -64,7 +64,7 @@ impl PopReceipt {
 /// The lifetime of a message (QUE-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeToLive {
-    /// A duration in whole seconds, at least one second.
+    /// The message expires after this duration: whole seconds, at least one.
     For(Duration),
     /// The message lives until it is deleted.
     Never,
@@ -77,7 +77,7 @@ impl Default for TimeToLive {
     }
 }
 
-/// A message to add.
+/// A new message to add to a queue.
 ///
 /// ```
 /// use std::time::Duration;
@@ -91,7 +91,7 @@ impl Default for TimeToLive {
 pub struct PutMessage {
     /// The text of the message: at most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// The duration for which a new message is hidden: 0 to 7 days, in whole seconds, and less than the time to live (QUE-8).
+    /// The initial visibility delay: 0 to 7 days, in whole seconds, and less than the time to live (QUE-8).
     pub hidden: Duration,
     /// The time after which the message is deleted.
     pub time_to_live: TimeToLive,
@@ -104,14 +104,14 @@ impl PutMessage {
         Self { text: text.into(), hidden: Duration::ZERO, time_to_live: TimeToLive::default() }
     }
 
-    /// Sets how long the new message is hidden.
+    /// Sets the initial visibility delay.
     #[must_use]
     pub const fn hidden(mut self, time: Duration) -> Self {
         self.hidden = time;
         self
     }
 
-    /// Sets the time after which the message is deleted.
+    /// Sets the time to live.
     #[must_use]
     pub const fn time_to_live(mut self, time: TimeToLive) -> Self {
         self.time_to_live = time;
@@ -131,7 +131,7 @@ pub struct Message {
     pub inserted: DateTime<Utc>,
     /// The time when the message expires, or `None` if it never expires (QUE-7).
     pub expires: Option<DateTime<Utc>>,
-    /// The number of times that the message has been received. It is 1 after the first receive (QUE-10).
+    /// The number of times the message has been received. It is 1 after the first receive (QUE-10).
     pub dequeue_count: u32,
 }
 
@@ -149,13 +149,14 @@ impl Message {
     }
 }
 
-/// A received message with the right to delete or update it. The right is valid until the message becomes visible and is received again (QUE-11).
+/// A received message and the receipt for deleting or updating it. The receipt remains valid after the message becomes visible, until the message is received
+/// again (QUE-11).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lease {
     /// The received message.
     pub message: Message,
-    /// The receipt, which is needed to delete or update the message.
+    /// The receipt required to delete or update the message.
     pub receipt: PopReceipt,
     /// The time when the message becomes visible again.
     pub visible: DateTime<Utc>,

@@ -43,10 +43,10 @@ impl QueueName {
         &self.0
     }
 
-    /// Returns the name of the poison queue, which receives messages that cannot be processed (QUE-20).
+    /// Returns the name of the poison queue, which receives messages that repeatedly fail (QUE-20).
     ///
     /// # Errors
-    /// `OutOfRangeInput` if this queue's name is longer than 56 characters, which leaves no space for `-poison`.
+    /// `OutOfRangeInput` if this queue's name has more than 56 characters, which leaves no room for `-poison`.
     pub fn poison(&self) -> Result<Self> {
         Self::new(&format!("{}-poison", self.0))
     }

@@ -1,4 +1,4 @@
-//! Checks of an entity's properties against the limits (ENT-2, PROP, TYPE and SIZE rules).
+//! Validation of an entity's properties against the limits (ENT-2, PROP, TYPE and SIZE rules).
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -31,7 +31,7 @@ fn utf16(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// Returns the size that a property adds to its entity, excluding the size of the value.
+/// Returns a property's contribution to the entity size, excluding its value.
 fn name_bytes(name: &str) -> usize {
     8 + 2 * utf16(name)
 }
@@ -53,7 +53,7 @@ pub(crate) fn duplicate_property(name: &str) -> Error {
 }
 
 impl Limits {
-    /// Checks the names, number and values of a row's properties. It does not check the size of the entity, which depends on the key.
+    /// Checks the names, number and values of a row's properties. The entity's size is not checked, because it also depends on the key.
     ///
     /// # Errors
     /// `TooManyProperties` if the row has too many properties; `PropertyNameInvalid` or `PropertyNameTooLong` if a name is invalid;
@@ -63,8 +63,8 @@ impl Limits {
         self.measure_new_row(row).map(drop)
     }
 
-    /// Checks a row, and returns the total size of its names and the total size of its values, calculated with the published formula (SIZE-2). `before` is a
-    /// row that was checked earlier, with the size of its names. If both rows have the same shape (names and types), the names are not checked again.
+    /// Checks a row and returns the total sizes of its names and of its values by the published formula (SIZE-2). `before` is a previously checked row with the
+    /// total size of its names. If both rows have the same shape (names and types), the names are not rechecked.
     pub(crate) fn measure_row(
         &self,
         before: Option<(RowView<'_>, usize)>,
@@ -99,8 +99,8 @@ impl Limits {
         }
     }
 
-    /// Returns the size of all values, or `None` if the row is invalid or a value exceeds its limit. In either case, the caller repeats the checks of
-    /// [`check_row`](Self::check_row), which return the error.
+    /// Returns the total size of the values, or `None` if the row is invalid or a value exceeds its limit. On `None`, the caller falls back to the full check,
+    /// which returns the error.
     fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
         row.check_version().ok()?;
         (0..row.len()).try_fold(0, |sum, index| {

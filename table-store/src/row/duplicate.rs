@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// A detector of possible duplicates in a sequence of names. The property names of typical entities cause no false positives.
+/// A detector of possible duplicates in a sequence of names. Typical entities cause no false positives.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],
@@ -23,7 +23,7 @@ impl Names {
         self.suspect
     }
 
-    /// Returns a name that occurs more than once, if any. `names` returns the names to compare, and is called only if a duplicate is possible.
+    /// Returns a repeated name, if any. `names` yields the names again, and is called only if a duplicate is possible.
     pub(crate) fn repeated<'a, I: Iterator<Item = &'a str>>(
         &self,
         names: impl FnOnce() -> I,
@@ -38,7 +38,7 @@ impl Names {
     }
 }
 
-/// Hashes the length, the start and the end of a name. This is sufficient to distinguish typical names.
+/// Hashes the length, the start and the end of a name. This distinguishes typical names.
 fn hash(name: &[u8]) -> u64 {
     let text = match (name.first_chunk(), name.last_chunk()) {
         (Some(front), Some(back)) => u64::from_le_bytes(*front) ^ u64::from_le_bytes(*back).rotate_left(29),

@@ -1,4 +1,4 @@
-//! A stored entity that is borrowed from a page or a lookup.
+//! `EntityRef`: a stored entity borrowed from a page or a lookup.
 
 use crate::etag::ETag;
 use crate::row::RowView;
@@ -25,25 +25,25 @@ pub struct EntityRef<'a> {
 }
 
 impl<'a> EntityRef<'a> {
-    /// Creates an entity whose `ETag` is derived from its Timestamp (ETAG-2).
+    /// Creates an entity reference with the `ETag` derived from its Timestamp (ETAG-2).
     #[must_use]
     pub const fn new(partition_key: &'a str, row_key: &'a str, row: RowView<'a>) -> Self {
         Self { partition_key, row_key, row, etag: None }
     }
 
-    /// Returns the entity with the `ETag` that the backend sent. The `ETag` is preserved byte for byte (ETAG-4).
+    /// Sets the `ETag` sent by the backend, which is preserved byte for byte (ETAG-4).
     #[must_use]
     pub const fn with_etag(self, etag: &'a ETag) -> Self {
         Self { etag: Some(etag), ..self }
     }
 
-    /// Returns the version of the entity.
+    /// Returns the entity's `ETag`.
     #[must_use]
     pub fn etag(&self) -> ETag {
         self.etag.cloned().unwrap_or_else(|| self.row.etag())
     }
 
-    /// Returns the `ETag` that the backend sent, if it is stored separately from the row.
+    /// Returns the `ETag` sent by the backend, or `None` if it follows from the Timestamp.
     pub(crate) const fn sent_etag(&self) -> Option<&'a ETag> {
         self.etag
     }

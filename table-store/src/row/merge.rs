@@ -1,12 +1,11 @@
-//! Merges a patch into a row (MRG-1).
+//! Merging a patch into a row (MRG-1).
 
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// Returns the row with the properties of the patch added or replaced. A property may change its type (TYPE-12). All other properties are
-/// kept (MRG-1).
+/// Returns the row with the patch's properties added or replaced. A property may change its type (TYPE-12). Properties absent from the patch are kept (MRG-1).
 ///
 /// # Errors
 /// `Corrupted` if either argument is not a row.
@@ -45,8 +44,8 @@ pub fn merge(row: RowView<'_>, patch: RowView<'_>) -> Result<Row> {
     Ok(merged.finish())
 }
 
-/// Returns the row with its values overwritten by the patch's values. Returns `None` if, for any property of the patch, the row has no value of the same type
-/// and size. All other bytes are copied in one step. For example, a row of account balances has hundreds of numbers, of which a posting changes only two.
+/// Copies the row and overwrites the patched values in place. Returns `None` if any patched property lacks a value of the same type and size in the row. This
+/// is fast for wide rows: for example, a row of account balances has hundreds of numbers, and a posting changes only two.
 fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
     row.check_version().and(patch.check_version()).ok()?;
     let (mut values, mut next) = (Vec::with_capacity(patch.len()), 0);

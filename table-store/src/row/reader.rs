@@ -1,12 +1,12 @@
-//! A reader for rows whose properties are expected in a known order.
+//! A row reader for properties in a known order.
 
 use std::ops::Range;
 
 use crate::row::view::{Entry, RowView};
 use crate::value::EdmType;
 
-/// A reader of properties in a known order. If the next property is not the expected one, the reader returns `None`. The caller then uses slower functions,
-/// which find the property or report an error.
+/// A reader of properties in a known order. It returns `None` if the next property is not the requested one; the caller then falls back to [`RowView::find`],
+/// which searches for the property or reports an error.
 ///
 /// ```
 /// use table_core::row::{RowReader, RowWriter};
@@ -24,15 +24,15 @@ use crate::value::EdmType;
 #[derive(Clone, Copy, Debug)]
 pub struct RowReader<'a> {
     row: RowView<'a>,
-    /// The position of the next property. It can be passed to [`RowView::find`] as the hint.
+    /// The index of the next property, usable as the hint of [`RowView::find`].
     pub next: usize,
-    /// `true` if the row has the expected shape (names and types), so its names and types need not be compared.
+    /// `true` if the row has the expected shape, so names and types need not be compared.
     as_expected: bool,
-    /// The entries of the shape's directory. This slice and the next two are determined only once, because every read uses all three.
+    /// The entries of the shape's directory. `labels`, `ends` and `values` are computed once, because most reads use all three.
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
-    /// The part of the values that is known to be UTF-8 and has not been read yet. It starts at the position `begin` in the values.
+    /// The unread part of the values already validated as UTF-8. It starts at offset `begin`.
     text: &'a str,
     begin: usize,
 }
@@ -45,14 +45,14 @@ impl<'a> RowReader<'a> {
         Self { row, next: 0, as_expected: false, labels, ends, values, text: "", begin: 0 }
     }
 
-    /// Returns the row that is being read.
+    /// Returns the row.
     #[must_use]
     pub const fn row(&self) -> RowView<'a> {
         self.row
     }
 
-    /// Sets the expected shape: the names and types in rows written by the same program. A single comparison of shapes then replaces all comparisons of names
-    /// and types. The caller must request exactly these properties, in this order.
+    /// Sets the expected shape: the names and types in rows written by this program. If the row has that shape, names and types are not compared again. The
+    /// caller must request exactly these properties, in this order.
     #[doc(hidden)]
     #[inline]
     pub fn expect(&mut self, shape: &[u8]) {
@@ -72,8 +72,8 @@ impl<'a> RowReader<'a> {
         self.bytes(name, edm)?.try_into().ok()
     }
 
-    /// Returns the next property if it has the given name and the type `Edm.String`. Consecutive strings are validated together, because validating a hundred
-    /// bytes takes only twice as long as validating ten.
+    /// Returns the next property if it has the given name and the type `Edm.String`. Consecutive strings are validated as UTF-8 together, because validating a
+    /// hundred bytes takes only twice as long as validating ten.
     #[inline]
     pub fn text(&mut self, name: &str) -> Option<&'a str> {
         let Range { start, end } = self.next_place(name, EdmType::String)?;
@@ -105,7 +105,7 @@ impl<'a> RowReader<'a> {
         Some(start..end(self.ends.get(index)?))
     }
 
-    /// Validates the string that starts at this position, together with the strings that directly follow it.
+    /// Validates the string at offset `start`, together with the strings directly after it.
     fn check(&mut self, start: usize) -> Option<()> {
         let rest = self.labels.get(self.next..)?;
         let more = rest.iter().take_while(|[tag, ..]| *tag == TEXT).count();
@@ -136,7 +136,7 @@ mod tests {
         ]
     }
 
-    /// Returns the same result as `find`, but calls only functions of the reader.
+    /// Returns the next property like `find`, but with the reader's functions only.
     fn next<'a>(reader: &mut RowReader<'a>, name: &str, edm: EdmType) -> Option<ValueRef<'a>> {
         match edm {
             EdmType::String => reader.text(name).map(ValueRef::String),

@@ -1,9 +1,9 @@
-//! Rewrites rows and preserves properties that the program does not know.
+//! Row rewriting that preserves properties unknown to the program.
 
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// Returns `true` if a property in `before` is absent from `after`. Only a replace removes such a property; a merge keeps it (MRG-3).
+/// Returns `true` if a property of `before` is absent from `after`. Only a replace removes such a property; a merge keeps it (MRG-3).
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -28,7 +28,7 @@ pub fn removes(before: RowView<'_>, after: RowView<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns `after` together with the stored properties that are in neither `before` nor `after`.
+/// Returns `after` plus the stored properties absent from both `before` and `after`.
 ///
 /// ```
 /// use table_core::ValueRef;

@@ -1,4 +1,4 @@
-//! Tests that compare the row format with a simple model, and tests of golden rows, whose bytes must not change.
+//! Model-based tests of the row format, and tests of golden rows, whose bytes must not change.
 
 mod limits;
 
@@ -28,7 +28,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates rows with names from a small set, so two rows often have names in common. The names in one row are distinct.
+/// Generates rows with distinct names from a small set, so that two rows often share names.
 pub(crate) fn model() -> impl Strategy<Value = Model> {
     prop::collection::vec(("[A-E_é]{1,2}|[a-z]{8,10}", value()), 0..12).prop_map(|mut list: Model| {
         let mut names = std::collections::HashSet::new();
@@ -61,7 +61,7 @@ fn agrees(row: RowView<'_>, model: &Model) -> bool {
         })
 }
 
-/// Calls every function that reads bytes. Each function may return an error, but must not panic.
+/// Calls every function that reads row bytes. They may return errors but must not panic.
 fn look_everywhere(bytes: &[u8]) {
     let view = RowView::new(bytes);
     assert_eq!(view.to_row().as_bytes(), bytes, "shape and body are the row, whatever it holds");
@@ -111,7 +111,7 @@ proptest! {
         prop_assert!(agrees(merged.view(), &model));
     }
 
-    /// Tests patches that set existing properties of a row, in any order. Most new values have the same type as the old ones.
+    /// Tests patches to existing properties, in any order and mostly of unchanged types.
     #[test]
     fn mrg_1_a_patch_of_present_properties_agrees_with_a_list(
         stored in model(),

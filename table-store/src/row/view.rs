@@ -1,4 +1,4 @@
-//! Views of encoded rows. A view decodes only the parts that are accessed.
+//! Views of encoded rows, which decode only the accessed parts.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use crate::row::fault::RowFault;
 use crate::row::{BODY_HEADER, ENTRY, NAME_TOO_LONG, Row, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION};
 use crate::value::{EdmType, ValueRef};
 
-/// A view of an encoded row, which consists of a shape (the types and names of its properties) and a body (its Timestamp and values). The two may be stored
-/// separately, and rows with the same shape can share it.
+/// A view of an encoded row: a shape (property types and names) and a body (Timestamp and values). Shape and body may be stored separately, and rows with equal
+/// shapes can share one copy.
 ///
-/// The bytes are not trusted. Access to invalid bytes returns `Corrupted`, and access to a newer version returns `FormatTooNew`. Neither panics.
+/// The bytes are untrusted. Accessing invalid bytes returns `Corrupted`, and accessing a newer format version returns `FormatTooNew`. Neither panics.
 #[derive(Clone, Copy)]
 pub struct RowView<'a> {
     shape: &'a [u8],
@@ -44,14 +44,14 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// Returns the position after a directory with `count` entries. The header before the directory has at least four bytes, so at least four bytes precede every
-/// entry. A single access can therefore read both an entry and the previous one.
+/// Returns the end offset of a directory with `count` entries. The header before it has at least four bytes, so four bytes precede every entry, and one bounds
+/// check covers an entry and its predecessor.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {
     header + count as usize * ENTRY
 }
 
-/// Returns the last entry in the directory of a shape or body, or 0 if the directory is empty.
+/// Returns the last directory entry of a shape or body: 0 if the directory is empty, `None` if it is incomplete.
 const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     let Some((front, _)) = bytes.split_at_checked(after(header, count)) else { return None };
     match front.last_chunk() {
@@ -60,7 +60,7 @@ const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     }
 }
 
-/// Returns the number of properties and the length of the shape at the start of `bytes`. Returns `None` if the version is not supported.
+/// Returns the number of properties and the length of the shape at the start of `bytes`, or `None` if its version is unknown or its directory is incomplete.
 const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
     let [VERSION, 0, low, high, ..] = bytes else { return None };
     let count = u16::from_le_bytes([*low, *high]);
@@ -73,7 +73,7 @@ const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
 /// The bytes of a directory entry.
 pub(super) type Entry = [u8; ENTRY];
 
-/// Returns the entries of a directory, and the bytes after it.
+/// Returns a directory's entries and the bytes after it.
 const fn directory(bytes: &[u8], header: usize, count: u16) -> Option<(&[Entry], &[u8])> {
     let Some((front, rest)) = bytes.split_at_checked(after(header, count)) else { return None };
     let Some((_, entries)) = front.split_at_checked(header) else { return None };
@@ -81,7 +81,7 @@ const fn directory(bytes: &[u8], header: usize, count: u16) -> Option<(&[Entry],
 }
 
 impl<'a> RowView<'a> {
-    /// Creates a view of bytes that consist of a shape followed by a body.
+    /// Creates a view of a shape and body in one buffer, shape first.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         let parts = match shape_of(bytes) {
@@ -94,8 +94,8 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Creates a view of a shape and a body that are stored separately. Only this function validates them: the version must be known, both directories must be
-    /// complete, and the last name and the last value must end at the end of the bytes.
+    /// Creates a view of a separately stored shape and body. They form a row if the version is known, both directories are complete, and the last name and the
+    /// last value end exactly at the end of their buffers.
     ///
     /// ```
     /// use table_core::ValueRef;
@@ -115,7 +115,7 @@ impl<'a> RowView<'a> {
         Self::counted(shape, Self::count_of(shape), body)
     }
 
-    /// Creates a view whose [`count_of`](Self::count_of) is already known. This avoids repeated work for many bodies with the same shape.
+    /// Creates a view from a known [`count_of`](Self::count_of), to avoid recomputing it for each body with the same shape.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -158,7 +158,7 @@ impl<'a> RowView<'a> {
         Row::of(self.shape, self.body)
     }
 
-    /// Checks the version and the directories of the row.
+    /// Checks the row's format version and directories.
     ///
     /// # Errors
     /// `FormatTooNew` if the version is newer; `Corrupted` if the bytes are not a row; `TooManyProperties`, `PropertyNameTooLong` or `EntityTooLarge`
@@ -179,20 +179,20 @@ impl<'a> RowView<'a> {
         })
     }
 
-    /// Returns `true` if a writer received more content than a row can contain. In this case, [`check_version`](Self::check_version) returns an error.
+    /// Returns `true` if a writer received more content than a row can hold. [`check_version`](Self::check_version) then returns an error.
     #[doc(hidden)]
     #[must_use]
     pub fn is_overflown(&self) -> bool {
         matches!(self.shape.first(), Some(&(TOO_MANY | NAME_TOO_LONG | TOO_LARGE)))
     }
 
-    /// Returns the Timestamp in [ticks](crate::ticks). It is 0 until a store has accepted the row.
+    /// Returns the Timestamp in [ticks](crate::ticks). It is 0 until a store accepts the row.
     #[must_use]
     pub fn timestamp(&self) -> u64 {
         self.body.first_chunk().map_or(0, |ticks| u64::from_le_bytes(*ticks))
     }
 
-    /// Returns the `ETag` that is derived from the Timestamp (ETAG-2).
+    /// Returns the `ETag` derived from the Timestamp (ETAG-2).
     #[must_use]
     pub fn etag(&self) -> ETag {
         ETag::from_ticks(self.timestamp())
@@ -232,7 +232,7 @@ impl<'a> RowView<'a> {
         Some((tag, names.get(usize::try_from(start >> 8).ok()?..usize::try_from(entry >> 8).ok()?)?))
     }
 
-    /// Returns the concatenated values of all properties.
+    /// Returns the concatenated property values.
     #[inline]
     pub(super) fn values(&self) -> Option<&'a [u8]> {
         self.body.get(after(BODY_HEADER, self.count?)..)
@@ -250,7 +250,7 @@ impl<'a> RowView<'a> {
         self.values()?.get(self.place(index)?)
     }
 
-    /// Returns the property at a position, in stored order (PROP-7).
+    /// Returns the property at an index, in stored order (PROP-7).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row, or `index` is out of range.
@@ -263,10 +263,10 @@ impl<'a> RowView<'a> {
         Ok(Property { name, value })
     }
 
-    /// Returns the value of a property, or `None` if the entity lacks it.
+    /// Returns a property's value, or `None` if the row does not have the property.
     ///
-    /// The search starts at `hint`, which is then set to the position after the property that was found. Rows written by one program have their properties in
-    /// the same order, so a caller that keeps the hint finds each property on the first attempt.
+    /// The search starts at index `hint`, which is then set to the index after the property found. Rows written by one program share a property order, so a
+    /// caller that keeps the hint finds each property on the first attempt.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -296,8 +296,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Returns the position and the type tag of a property, which are the same for all rows with this shape. Returns `None` if the shape lacks
-    /// the property.
+    /// Returns a property's index and type tag, or `None` if the shape does not have the property. All rows with this shape share the result.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -312,7 +311,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Returns the value of the property at a [`position`](Self::position), or `None` if the position is `None` because the shape lacks the property.
+    /// Returns the value at a result of [`position`](Self::position), or `None` if that result is `None`.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -336,7 +335,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Iterates over all properties in stored order. If the bytes are not a valid row, the iterator yields a single error.
+    /// Iterates over all properties in stored order. If the bytes are not a row, the iterator yields a single error.
     pub fn properties(&self) -> impl Iterator<Item = Result<Property<'a>>> + use<'a> {
         let view = *self;
         let items = if view.count.is_none() { 1 } else { view.len() };
@@ -344,7 +343,7 @@ impl<'a> RowView<'a> {
     }
 }
 
-/// Returns the previous directory entry (0 if this entry is the first one), and the entry itself.
+/// Returns a directory entry and its predecessor, predecessor first. The predecessor of the first entry is 0.
 #[inline]
 fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, u32)> {
     if index >= usize::from(count) {
@@ -355,8 +354,8 @@ fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, 
     Some((before, u32::from_le_bytes([e0, e1, e2, e3])))
 }
 
-/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. The return type is the same as that of [`RowView::find`], so the result is created
-/// directly in the caller's memory. Moving the result would have to wait until its bytes are written, and lookups would take twice as long.
+/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. The return type matches [`RowView::find`], so the result is built directly in the
+/// caller's memory. Moving it would stall on the preceding stores and make lookups twice as slow.
 #[inline]
 fn decode(tag: u8, bytes: &[u8]) -> Result<Option<ValueRef<'_>>> {
     let value = match EdmType::from_tag(tag) {

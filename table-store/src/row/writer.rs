@@ -1,4 +1,4 @@
-//! A writer for encoded rows. It has one buffer for the shape (names and types) and one for the body (Timestamp and values).
+//! A writer for encoded rows, with separate buffers for the shape (names and types) and the body (Timestamp and values).
 
 use std::cell::Cell;
 
@@ -7,15 +7,15 @@ use crate::row::{
 };
 use crate::value::ValueRef;
 
-/// The maximum size of a buffer that is reused, in bytes.
+/// The maximum size of a buffer kept for reuse, in bytes.
 const KEPT: usize = 64 * 1024;
 
 thread_local! {
-    /// The buffers of the last writer that was finished in this thread.
+    /// The buffers of the last finished writer on this thread.
     static BUFFERS: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
 }
 
-/// A builder for a [`Row`]. The encoding is always well-formed; the store checks limits and names ([`crate::limits`]).
+/// A builder for a [`Row`]. The encoding is always well-formed; limits and names are checked by the store ([`crate::limits`]).
 ///
 /// ```
 /// use table_core::{ValueRef, row::RowWriter};
@@ -47,7 +47,7 @@ impl RowWriter {
         Self::with_capacity(8)
     }
 
-    /// Creates a writer with capacity for `properties` properties. More properties can be written.
+    /// Creates a writer with initial capacity for `properties` properties.
     #[must_use]
     pub fn with_capacity(properties: usize) -> Self {
         let room = properties.min(usize::from(u16::MAX)) * (ENTRY + 12);
@@ -61,7 +61,7 @@ impl RowWriter {
         writer
     }
 
-    /// Discards the current row and starts another one in the same buffers.
+    /// Discards the current row and starts a new one in the same buffers.
     pub(crate) fn begin(&mut self, properties: usize) {
         self.reserved = properties.min(usize::from(u16::MAX));
         (self.count, self.version) = (0, VERSION);
@@ -71,10 +71,10 @@ impl RowWriter {
         }
     }
 
-    /// Appends a property. Does not detect duplicate names.
+    /// Appends a property. Duplicate names are not detected.
     ///
-    /// Content that exceeds the limits of the format (16 MiB of names, 4 GiB of values, 65,535 properties) is not written. Such content makes the row
-    /// invalid, so every store rejects the row. The service's limits are far lower.
+    /// Content that exceeds the limits of the format (16 MiB of names, 4 GiB of values, 65,535 properties) is not written. The row then becomes invalid and is
+    /// rejected by every store. The service's limits are far lower.
     pub fn property(&mut self, name: &str, value: ValueRef<'_>) {
         if let Err(overflow) = self.append(name, value) {
             self.version = overflow;
@@ -122,19 +122,19 @@ impl RowWriter {
         self.reserved += more;
     }
 
-    /// Returns the row. The row has no Timestamp yet, because the store assigns it.
+    /// Returns the finished row. Its Timestamp is 0 until a store assigns one.
     #[must_use]
     pub fn finish(mut self) -> Row {
         let row = self.close(0).to_row();
         let Self { shape, body, .. } = self;
         if shape.capacity().max(body.capacity()) <= KEPT {
-            // If the thread is ending, the buffers are dropped.
+            // If the thread is exiting, the buffers are dropped.
             let _ = BUFFERS.try_with(|kept| kept.set(Some((shape, body))));
         }
         row
     }
 
-    /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). This function may be called several times.
+    /// Finishes the row with a Timestamp in [ticks](crate::ticks) and returns a view. It may be called repeatedly.
     pub(crate) fn close(&mut self, timestamp: u64) -> RowView<'_> {
         for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
             part.drain(header + self.count * ENTRY..header + self.reserved * ENTRY);

@@ -6,10 +6,10 @@ use std::fmt;
 use crate::error::Error;
 use crate::transaction::Transaction;
 
-/// A transaction whose error [is ambiguous](Error::is_ambiguous), in the form in which it was sent, and the error from the last attempt (CON-11).
+/// A transaction as it was sent, with the [ambiguous](Error::is_ambiguous) error of the last attempt (CON-11).
 ///
-/// A backend that can lose responses sets an `AmbiguousWrite` as the source of such errors. The caller can then read the entities and compare them with the
-/// transaction, or leave the comparison to a background worker. Before you revert a write that may have been applied, always read the entities.
+/// A backend that can lose responses sets an `AmbiguousWrite` as the source of such errors. The caller, or a background worker, can then read the entities and
+/// compare them with the transaction. Always read the entities before reverting a write that may have been applied.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -32,13 +32,13 @@ pub struct AmbiguousWrite {
 }
 
 impl AmbiguousWrite {
-    /// Creates a record of a transaction that was sent and of the error from the last attempt.
+    /// Records a transaction that was sent, and the error of its last attempt.
     #[must_use]
     pub const fn new(transaction: Transaction, last: Error) -> Self {
         Self { transaction, last }
     }
 
-    /// Returns the transaction that caused an error, if the backend recorded it.
+    /// Returns the record attached to an error, if the backend attached one.
     #[must_use]
     pub fn of(error: &Error) -> Option<&Self> {
         error.source()?.downcast_ref()

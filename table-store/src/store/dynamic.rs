@@ -1,4 +1,4 @@
-//! `DynTableStore`: a store whose backend is chosen at run time.
+//! `DynTableStore`: a type-erased table store.
 
 use std::any::Any;
 use std::fmt::{self, Debug, Display};
@@ -13,7 +13,7 @@ use crate::query::{Continuation, Page, Query, Select};
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// Any [`TableStore`], chosen at run time. Clones share the store. Each call makes one additional allocation.
+/// Any [`TableStore`], chosen at run time. Clones share the store. Each call costs one extra allocation, for the boxed future.
 ///
 /// ```
 /// use table_core::{DynTableStore, TableStoreExt, embedded::Engine};

@@ -10,21 +10,21 @@ use table_core::{Error, Result};
 
 use super::fault::AuthFault;
 
-/// The account of the emulator (AUTH-30).
+/// The emulator's account name (AUTH-30).
 pub const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
-/// The emulator's well-known key, which is published in Microsoft's documentation (AUTH-30).
+/// The emulator's well-known key, published in Microsoft's documentation (AUTH-30).
 pub const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// The size in bytes of the buffer that the base64 decoder needs for a 32-byte signature.
+/// The buffer size required by the base64 decoder for a 32-byte signature, in bytes.
 const DECODED: usize = 33;
 
-/// The name of an account and one of its two keys (AUTH-11). `Debug` prints only the name.
+/// An account name and one of the account's two keys (AUTH-11). `Debug` prints only the name.
 #[derive(Clone)]
 pub struct AccountKey {
     account: String,
     key: Vec<u8>,
-    /// An HMAC that is already initialized with the key. Each signature is computed with a clone of it.
+    /// An HMAC initialized with the key, cloned for each signature.
     mac: Hmac<Sha256>,
 }
 
@@ -98,7 +98,7 @@ impl AccountKey {
         STANDARD.encode(mac.finalize().into_bytes())
     }
 
-    /// Returns `true` if `signature` is the signature of `text`. The comparison takes the same time for every incorrect signature.
+    /// Returns `true` if `signature` is the signature of `text`. The comparison is constant-time.
     ///
     /// ```
     /// use table_wire::auth::AccountKey;
@@ -112,7 +112,7 @@ impl AccountKey {
     pub fn verifies(&self, text: &str, signature: &str) -> bool {
         let mut mac = self.mac.clone();
         mac.update(text.as_bytes());
-        // A signature that is too long for the buffer fails to decode, so it never matches.
+        // A signature too long for the buffer fails to decode and never matches.
         let mut decoded = [0; DECODED];
         let length = STANDARD.decode_slice(signature, &mut decoded);
         length.is_ok_and(|length| mac.verify_slice(decoded.get(..length).unwrap_or_default()).is_ok())

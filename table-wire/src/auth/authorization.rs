@@ -1,4 +1,4 @@
-//! Parsing and verification of the `Authorization` header by a server (AUTH-1, AUTH-9).
+//! Server-side parsing and verification of the `Authorization` header (AUTH-1, AUTH-9).
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use table_core::{Error, Result};
 use super::fault::AuthFault;
 use super::{AccountKey, Scheme, SignedParts, parse_http_date};
 
-/// The signature in the `Authorization` header of a request, created with an account key. `Debug` does not print the signature.
+/// A parsed `Authorization` header: an account name and a signature, which `Debug` does not print.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -35,7 +35,7 @@ pub struct Authorization<'a> {
 }
 
 impl<'a> Authorization<'a> {
-    /// The maximum difference between the date of a request and the server's clock (AUTH-9).
+    /// The maximum difference between a request's date and the server's clock (AUTH-9).
     pub const SKEW: Duration = Duration::from_secs(15 * 60);
 
     /// Parses `SharedKey account:signature` or `SharedKeyLite account:signature`.
@@ -58,18 +58,17 @@ impl<'a> Authorization<'a> {
         self.account
     }
 
-    /// Verifies the signature with each of the account's keys. `service` is the `SharedKey` scheme of the service. A `SharedKeyLite` header is verified
-    /// with the corresponding `SharedKeyLite` scheme.
+    /// Verifies the signature against the account's keys. `service` is the service's `SharedKey` scheme; a `SharedKeyLite` header is verified by the
+    /// corresponding `SharedKeyLite` scheme.
     ///
-    /// The path is verified exactly as it was sent. A signature computed over a path with a different
-    /// encoding, such as `'` instead of `%27`, does not match (AUTH-6).
+    /// The path is verified as sent. A signature computed over a path with a different encoding, such as `'` instead of `%27`, does not match (AUTH-6).
     ///
-    /// A request without a date is accepted only if it is signed with the emulator's well-known key, as in the emulator. A date limits how long a signed
-    /// request can be replayed; for this key it has no purpose, because anyone can sign a new request at any time (AUTH-30).
+    /// As in the emulator, a request without a date is accepted only if signed with the emulator's well-known key. A date limits how long a signed request can
+    /// be replayed. For this key that is pointless, because anyone can sign a new request (AUTH-30).
     ///
     /// # Errors
-    /// `AuthenticationFailed` if no key matches the signature of this request, if the request has no date, or if its date differs from `now` by more
-    /// than [`SKEW`](Self::SKEW).
+    /// `AuthenticationFailed` if the signature matches none of the keys, if the request has no date, or if its date differs from `now` by more than
+    /// [`SKEW`](Self::SKEW).
     pub fn verify(
         self,
         service: Scheme,
@@ -85,7 +84,7 @@ impl<'a> Authorization<'a> {
         };
         let text = scheme.string_to_sign(parts, self.account);
         let own = keys.iter().filter(|key| key.account() == self.account);
-        // Every key is tried, so the time taken does not reveal which key matches.
+        // Every key is tried, so timing does not reveal which one matches.
         let matching =
             own.fold(None, |found, key| key.verifies(&text, self.signature).then_some(key).or(found));
         let key = matching.ok_or_else(|| Error::of(AuthFault::Signature))?;
@@ -166,7 +165,7 @@ mod tests {
                 assert!(read.verify(service, &[], parts(&headers), at(0)).is_err());
             }
         }
-        // The `SharedKeyLite` schemes of the services differ from each other.
+        // The table and storage services have different `SharedKeyLite` schemes.
         let lite = Scheme::TableLite.authorization(&keys[0], parts(&headers));
         let lite = Authorization::read(&lite).unwrap();
         assert_eq!(
@@ -192,7 +191,7 @@ mod tests {
         assert_eq!(undated.unwrap_err().rule(), Some("AUTH-9"));
     }
 
-    /// Tests that a request without a date, as Azurite's own tests send it, is accepted only if it is signed with the emulator's well-known key.
+    /// Tests that a request without a date, as Azurite's own tests send it, is accepted only if signed with the emulator's well-known key.
     #[test]
     fn auth_9_and_30_only_the_public_key_needs_no_date() {
         let undated = HeaderMap::new();
@@ -217,7 +216,7 @@ mod tests {
         assert!(read.verify(Scheme::Table, &keys, parts(&headers), at(901)).is_err());
     }
 
-    /// Tests that a path is accepted in any encoding that the signature covers (AUTH-6).
+    /// Tests that a path is accepted in any encoding, as long as the signature covers it as sent (AUTH-6).
     #[test]
     fn auth_6_a_signature_covers_the_spelling_that_was_sent() {
         let (headers, keys) = (headers(), [key("contoso", "a2V5")]);

@@ -1,23 +1,23 @@
-//! Strings to sign: the canonical form of requests (AUTH-2 to AUTH-7, AUTH-20 to AUTH-24).
+//! Strings to sign: canonicalized requests (AUTH-2 to AUTH-7, AUTH-20 to AUTH-24).
 
 use http::header::{self, AsHeaderName, HeaderMap, HeaderName};
 
-// The header names are constants, so a lookup does not have to parse a name.
+// The header names are constants, which avoids parsing a name on each lookup.
 const X_MS_DATE: HeaderName = HeaderName::from_static("x-ms-date");
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 
-/// The signed parts of a request, exactly as they were sent.
+/// The signed parts of a request, as sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SignedParts<'a> {
     /// The HTTP method in upper case.
     pub method: &'a str,
-    /// The percent-encoded path as it was sent. The emulator's paths start with the account.
+    /// The percent-encoded path, as sent. The emulator's paths start with the account name.
     pub path: &'a str,
-    /// The percent-encoded query as it was sent, without `?`. It is empty if the request has no query.
+    /// The percent-encoded query, as sent, without `?`; empty if the request has no query.
     pub query: &'a str,
     /// The request headers.
     pub headers: &'a HeaderMap,
-    /// The length of the body in bytes.
+    /// The body length in bytes.
     pub length: usize,
 }
 
@@ -26,12 +26,12 @@ impl<'a> SignedParts<'a> {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Returns `x-ms-date` if it is present, also if it is empty, otherwise `Date` (AUTH-4).
+    /// Returns `x-ms-date` if present, even if empty, otherwise `Date` (AUTH-4).
     pub(super) fn date(&self) -> &'a str {
         self.header(if self.headers.contains_key(X_MS_DATE) { X_MS_DATE } else { header::DATE })
     }
 
-    /// Returns the line of the date in the forms that sign `x-ms-date` with the other `x-ms-` headers (AUTH-20).
+    /// Returns the date line for schemes that sign `x-ms-date` among the `x-ms-` headers (AUTH-20). It is empty if that header is present.
     fn date_line(&self) -> &'a str {
         if self.headers.contains_key(X_MS_DATE) { "" } else { self.date() }
     }
@@ -41,8 +41,8 @@ impl<'a> SignedParts<'a> {
         form_urlencoded::parse(self.query.as_bytes())
     }
 
-    /// Appends `/account/path` and, if the query has a `comp` parameter, `?comp=…` (AUTH-6). The case of the parameter's name is ignored; otherwise, a
-    /// parameter `Comp` would not be signed, although a server might accept it.
+    /// Appends `/account/path` and, if the query has a `comp` parameter, `?comp=…` (AUTH-6). The name is matched case-insensitively; otherwise, `Comp` would
+    /// not be signed, although a server might accept it.
     fn resource(&self, account: &str, text: &mut String) {
         for piece in ["/", account, self.path] {
             text.push_str(piece);
@@ -53,7 +53,7 @@ impl<'a> SignedParts<'a> {
         }
     }
 
-    /// Concatenates the lines, each followed by a line feed. Reserves space for the resource, which the caller appends.
+    /// Joins the lines, each with a line feed, and reserves capacity for the resource, which is appended by the caller.
     fn lines(&self, lines: &[&str], account: &str) -> String {
         let room: usize = lines.iter().map(|line| line.len() + 1).sum();
         let mut text = String::with_capacity(room + account.len() + self.path.len() + 32);
@@ -65,14 +65,14 @@ impl<'a> SignedParts<'a> {
     }
 }
 
-/// Returns the string to sign for `SharedKeyLite` of the table service. It has two lines (AUTH-2).
+/// Returns the two-line string to sign for the table service's `SharedKeyLite` (AUTH-2).
 pub(super) fn shared_key_table_lite(parts: SignedParts<'_>, account: &str) -> String {
     let mut text = parts.lines(&[parts.date()], account);
     parts.resource(account, &mut text);
     text
 }
 
-/// Returns the string to sign for `SharedKey` of the table service. It has five lines and contains no `x-ms-` headers (AUTH-3).
+/// Returns the five-line string to sign for the table service's `SharedKey`, which does not cover `x-ms-` headers (AUTH-3).
 pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String {
     let lines = [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), parts.date()];
     let mut text = parts.lines(&lines, account);
@@ -80,8 +80,8 @@ pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String 
     text
 }
 
-/// Returns the string to sign for `SharedKey` of the queue and blob services. It consists of twelve lines, the `x-ms-` headers, and the resource with
-/// its complete query (AUTH-20).
+/// Returns the string to sign for `SharedKey` of the queue and blob services. It has twelve lines, then the `x-ms-` headers and the resource with the complete
+/// query (AUTH-20).
 pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     let length = if parts.length == 0 { String::new() } else { parts.length.to_string() };
     let lines = [
@@ -104,8 +104,8 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     text
 }
 
-/// Returns the string to sign for `SharedKeyLite` of the queue and blob services. It consists of four lines, the `x-ms-` headers, and the resource
-/// with only `comp` from the query (AUTH-24).
+/// Returns the string to sign for `SharedKeyLite` of the queue and blob services. It has four lines, then the `x-ms-` headers and the resource with only `comp`
+/// from the query (AUTH-24).
 pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     let lines =
         [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), parts.date_line()];
@@ -115,7 +115,7 @@ pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     text
 }
 
-/// Appends all `x-ms-` headers in sorted order, each on a separate line (AUTH-21).
+/// Appends the `x-ms-` headers in sorted order, one per line (AUTH-21).
 fn canonical_headers(headers: &HeaderMap, text: &mut String) {
     // A `HeaderName` is always in lower case.
     let mut names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
@@ -131,7 +131,7 @@ fn canonical_headers(headers: &HeaderMap, text: &mut String) {
     }
 }
 
-/// Appends the path as it was sent, followed by the query parameters in sorted order with decoded values (AUTH-22, AUTH-23).
+/// Appends the path as sent, then the query parameters in sorted order with decoded values (AUTH-22, AUTH-23).
 fn canonical_resource(parts: SignedParts<'_>, account: &str, text: &mut String) {
     text.push('/');
     text.push_str(account);

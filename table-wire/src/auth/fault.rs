@@ -1,8 +1,8 @@
-//! Errors of signed requests. No message contains a signature or a key.
+//! Errors in signed requests. Messages never contain signatures or keys.
 
 use table_core::Fault;
 
-/// An error in an account key, or in the signature of a request.
+/// An error in an account key or a request signature.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum AuthFault {
     #[error("the key of account `{}` is not base64; copy it whole, with its closing `=`", .0.escape_debug())]

@@ -1,4 +1,4 @@
-//! Authorization schemes. A scheme defines the string to sign and the `Authorization` header.
+//! Authorization schemes, which define the string to sign and the `Authorization` header.
 
 use super::AccountKey;
 use super::canonical::{SignedParts, shared_key, shared_key_lite, shared_key_table, shared_key_table_lite};
@@ -42,14 +42,14 @@ impl Scheme {
         }
     }
 
-    /// Returns the value of the `Authorization` header for a request that is signed with `key` (AUTH-1).
+    /// Signs a request with `key` and returns the `Authorization` header's value (AUTH-1).
     #[must_use]
     pub fn authorization(self, key: &AccountKey, parts: SignedParts<'_>) -> String {
         let (name, account) = (self.name(), key.account());
         format!("{name} {account}:{}", key.sign(&self.string_to_sign(parts, account)))
     }
 
-    /// Returns the first word of the `Authorization` header's value.
+    /// Returns the scheme name in the `Authorization` header.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Table | Self::Storage => "SharedKey",

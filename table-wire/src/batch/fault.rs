@@ -2,7 +2,7 @@
 
 use table_core::Fault;
 
-/// An error in a body that cannot be read as a batch.
+/// The cause of an invalid batch body.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum BatchFault {
     #[error("the content type of a batch must be `multipart/mixed` with a boundary")]

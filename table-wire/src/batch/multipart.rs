@@ -1,6 +1,6 @@
-//! Splits multipart bodies, whose parts may be nested and whose lines end with CRLF or LF.
+//! Multipart parsing, with CRLF or LF line endings and nested parts.
 //!
-//! Parsing is lazy, and the results borrow from the body. The response to 100 operations has more than a thousand header lines, of which only 100 are parsed.
+//! Headers are parsed lazily, and results borrow from the body. A response to 100 operations has over a thousand header lines, of which only 100 are parsed.
 
 use memchr::{memchr, memmem};
 
@@ -29,13 +29,13 @@ pub(super) fn boundary(content_type: &str) -> Option<&str> {
 /// The parts of a multipart body.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Split<'a> {
-    /// The content of each part, including its headers.
+    /// The parts, including their headers.
     pub parts: Vec<&'a [u8]>,
     /// `true` if the body contains the closing delimiter; `false` if the body may be truncated.
     pub closed: bool,
 }
 
-/// Splits a body at the delimiters. Each delimiter is a separate line that ends with CRLF or LF (EGT-39).
+/// Splits a body at its delimiter lines, which end with CRLF or LF (EGT-39).
 ///
 /// ```
 /// use table_wire::batch::{Split, split};
@@ -65,7 +65,7 @@ pub fn split<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
             return Split { parts, closed: true };
         }
     }
-    // The text after the last delimiter may be truncated. `closed` is `false`, so the caller can reject it.
+    // The last part may be truncated. The caller can reject it, because `closed` is `false`.
     parts.extend(start.and_then(|start| body.get(start..)));
     Split { parts, closed: false }
 }
@@ -75,7 +75,7 @@ pub(super) fn line(bytes: &[u8]) -> (&[u8], &[u8]) {
     memchr(b'\n', bytes).and_then(|end| bytes.split_at_checked(end + 1)).unwrap_or((bytes, b""))
 }
 
-/// Returns the headers, up to the empty line that ends them, and the bytes after that line.
+/// Splits a part at the empty line after its headers. Returns the headers and the content.
 pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
     let mut rest = part;
     while !rest.is_empty() {
@@ -95,7 +95,7 @@ pub(super) fn find<'a>(headers: &'a [u8], name: &str) -> &'a str {
     value
 }
 
-/// Returns the values of several headers, in the order of `names`. The headers are searched in one pass.
+/// Returns the values of several headers, in the order of `names`, in a single pass.
 pub(super) fn find_all<'a, const N: usize>(mut headers: &'a [u8], names: [&str; N]) -> [&'a str; N] {
     let mut values = [None; N];
     while !headers.is_empty() {
@@ -117,7 +117,7 @@ pub(super) fn values<'a>(headers: &'a [u8], name: &str) -> impl Iterator<Item = 
     lines.map(|value| std::str::from_utf8(value.trim_ascii()).unwrap_or_default())
 }
 
-/// Returns the value of a header line if the header has the given name.
+/// Returns the value of a header line with the given name.
 fn value_of<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let (found, rest) = header.split_at_checked(name.len())?;
     if found.eq_ignore_ascii_case(name.as_bytes()) {

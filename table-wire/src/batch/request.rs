@@ -1,4 +1,4 @@
-//! The request body of a batch: one change set in a multipart body with CRLF line endings (EGT-20 to EGT-25).
+//! Batch requests: a multipart body with one change set and CRLF line endings (EGT-20 to EGT-25).
 
 use std::fmt::Write;
 
@@ -7,12 +7,12 @@ use table_core::{Error, Result};
 use super::fault::BatchFault;
 use super::multipart::{boundary, find, find_all, head, line, split, values};
 
-/// A write operation in a batch, as sent by a client.
+/// A client's write in a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewRequest<'a> {
     /// The HTTP method.
     pub method: &'a str,
-    /// The percent-encoded path, relative to the base URL of the endpoint.
+    /// The percent-encoded path, relative to the endpoint's base URL.
     pub path: &'a str,
     /// The value of `If-Match`, or `None` for an insert or an upsert (UPS-1).
     pub if_match: Option<&'a str>,
@@ -24,8 +24,8 @@ pub struct NewRequest<'a> {
     pub body: Option<&'a str>,
 }
 
-/// Returns the body of a batch. Its content type is `multipart/mixed; boundary=batch_{id}`. `base` is the start of the absolute URLs in the parts
-/// (EGT-22). `id` becomes part of the boundaries and must differ between batches.
+/// Returns a batch request body, with content type `multipart/mixed; boundary=batch_{id}`. `base` is the endpoint's base URL, from which the parts' absolute
+/// URLs are built (EGT-22). `id` becomes part of the boundaries and must be unique.
 ///
 /// ```
 /// use table_wire::batch::{Batch, NewRequest, RequestPart, read_requests, write_requests};
@@ -70,7 +70,7 @@ pub fn write_requests(base: &str, requests: &[NewRequest<'_>], id: &str) -> Stri
     body
 }
 
-/// A request in a batch, as received by a server.
+/// A request in a batch received by a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPart<'a> {
     /// The HTTP method in the request line.
@@ -82,7 +82,7 @@ pub struct RequestPart<'a> {
 }
 
 impl<'a> RequestPart<'a> {
-    /// Returns the path and query as they were sent, without the scheme and host of an absolute URL (EGT-22).
+    /// Returns the path and query as sent, without the scheme and host of an absolute URL (EGT-22).
     #[must_use]
     pub const fn target(&self) -> &'a str {
         self.target
@@ -127,20 +127,20 @@ impl<'a> RequestPart<'a> {
 /// The contents of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch<'a> {
-    /// Writes that are applied atomically (EGT-9). A change set may be empty: `azure-cosmosdb-table` for Python sends such batches, and the service
-    /// responds with 202.
+    /// Writes to apply atomically (EGT-9). A change set may be empty: the Python client `azure-cosmosdb-table` sends such batches, and the service responds
+    /// with 202.
     ChangeSet(Vec<RequestPart<'a>>),
     /// A point query outside a change set (EGT-7).
     Query(RequestPart<'a>),
 }
 
-/// Reads a batch. `content_type` must be `multipart/mixed` with a boundary, such as `multipart/mixed; boundary=batch_…`.
+/// Reads a batch request. `content_type` must be `multipart/mixed` with a boundary, such as `multipart/mixed; boundary=batch_…`.
 ///
 /// # Errors
 /// - `InvalidInput` if the content type is not `multipart/mixed` with a boundary, or if a part is not a request.
-/// - `InvalidInput` if the batch has several change sets (EGT-8), a query together with other parts (EGT-7), or no parts (EGT-12).
-/// - `InvalidInput` if a change set contains text but no parts, because then its boundary is wrong.
-/// - `InvalidInput` if the body is cut off, because an incomplete batch must not be applied.
+/// - `InvalidInput` if the batch has more than one part (EGT-8), a query inside a change set or a write outside one (EGT-7), or no parts (EGT-12).
+/// - `InvalidInput` if a change set contains text but no parts, which means that its boundary is wrong.
+/// - `InvalidInput` if the body is truncated, because an incomplete batch must not be applied.
 pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>> {
     let outer = boundary(content_type).ok_or_else(|| Error::of(BatchFault::Type))?;
     let outer = split(body, outer);
@@ -159,7 +159,7 @@ pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>
     let closing = format!("--{inner}--");
     let inner = split(content, inner);
     if inner.parts.is_empty() && inner.closed && content.trim_ascii() != closing.as_bytes() {
-        // The parts use a different boundary than the change set declares. An empty change set would silently drop the writes.
+        // The parts use a different boundary than declared. Treating the change set as empty would silently drop the writes.
         return Err(Error::of(BatchFault::NoPart));
     }
     let requests: Vec<_> =
@@ -174,7 +174,7 @@ fn whole<'a, 'b>(parts: &'b [&'a [u8]], closed: bool) -> Result<&'b [&'a [u8]]> 
     if closed { Ok(parts) } else { Err(Error::of(BatchFault::CutOff)) }
 }
 
-/// Parses a request that consists of a request line, headers and a body.
+/// Parses a request: request line, headers and body.
 fn request(content: &[u8]) -> Result<RequestPart<'_>> {
     let (first, rest) = line(content.trim_ascii_start());
     let mut words = std::str::from_utf8(first).unwrap_or_default().split_ascii_whitespace();

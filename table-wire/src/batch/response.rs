@@ -1,4 +1,4 @@
-//! The responses to a batch (EGT-30 to EGT-39).
+//! Batch responses (EGT-30 to EGT-39).
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -25,8 +25,8 @@ impl<'a> ResponsePart<'a> {
     }
 }
 
-/// Reads the responses from the body of a batch response. Its content type is similar to `multipart/mixed; boundary=batchresponse_…`. The caller must
-/// check the number of responses (EGT-37).
+/// Reads the individual responses in a batch response, whose content type resembles `multipart/mixed; boundary=batchresponse_…`. The caller must check their
+/// number (EGT-37).
 ///
 /// ```
 /// use table_wire::batch::{NewResponse, ResponsePart, read_responses, write_responses};
@@ -38,11 +38,11 @@ impl<'a> ResponsePart<'a> {
 /// ```
 ///
 /// # Errors
-/// Returns a description of the error if the content type is wrong, a part has no status, or the body is truncated.
+/// A human-readable description if the content type is wrong, a part has no status, or the body is truncated.
 pub fn read_responses<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<ResponsePart<'a>>, String> {
     let outer = boundary(content_type).ok_or_else(|| format!("its type is `{content_type}`"))?;
     let mut answers = Vec::new();
-    // The outer parts contain change sets, and the change sets contain responses. Parts at deeper levels are not read.
+    // The outer parts are change sets, which contain the responses. Deeper levels are not read.
     for part in split(body, outer).parts {
         let (headers, content) = head(part);
         let Some(inner) = boundary(find(headers, "content-type")) else {
@@ -61,7 +61,7 @@ pub fn read_responses<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<Resp
     if answers.is_empty() { Err("it has no parts".to_owned()) } else { Ok(answers) }
 }
 
-/// Parses a response that consists of a status line, headers and a body.
+/// Parses a response: status line, headers and body.
 fn answer(content: &[u8]) -> Result<ResponsePart<'_>, String> {
     let (first, rest) = line(content.trim_ascii_start());
     let status = std::str::from_utf8(first)
@@ -73,19 +73,19 @@ fn answer(content: &[u8]) -> Result<ResponsePart<'_>, String> {
     Ok(ResponsePart { status, head, body: body.trim_ascii() })
 }
 
-/// The response to one operation of a batch, as sent by a server.
+/// A server's response to one operation of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewResponse {
     /// The HTTP status code.
     pub status: u16,
-    /// The names and values of the headers. The case of the names is preserved, because some clients look for exactly `ETag`.
+    /// Header names and values. The case of names is preserved, because some clients look for exactly `ETag`.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// The body. It is empty if the response has no body.
+    /// The response body, which may be empty.
     pub body: String,
 }
 
-/// Returns the body of the response to a batch. It has one part for each operation, or a single part for the operation that failed (EGT-31, EGT-33). Its
-/// content type is `multipart/mixed; boundary=batchresponse_{id}`. In both cases, the HTTP status of the whole response is 202 (EGT-30).
+/// Returns a batch response body, with content type `multipart/mixed; boundary=batchresponse_{id}`. It has one part per operation, or a single part for the
+/// failed operation (EGT-31, EGT-33). In both cases, the HTTP status of the batch response is 202 (EGT-30).
 #[must_use]
 pub fn write_responses(id: &str, responses: &[NewResponse]) -> String {
     let mut text = String::with_capacity(responses.iter().map(|response| response.body.len() + 512).sum());

@@ -1,4 +1,4 @@
-//! Tests that batches can be written and read back, and that invalid bodies are rejected.
+//! Tests of batches: round trips, and rejection of invalid bodies.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const TYPE: &str = "multipart/mixed; boundary=batch_7";
 
-/// Returns an insert, a conditional merge that is sent as a `POST`, and a delete.
+/// Returns an insert, a conditional merge tunnelled through `POST`, and a delete.
 fn requests() -> Vec<NewRequest<'static>> {
     let path = "/Employee(PartitionKey='Sales',RowKey='1')";
     let insert = NewRequest {
@@ -46,7 +46,7 @@ fn refused(content_type: &str, body: &str, rule: &str) {
     assert_eq!((error.code().status(), error.rule()), (400, Some(rule)), "{body}");
 }
 
-/// Tests the line endings that the rules define, and the deviations that a parser must accept (EGT-24).
+/// Tests the line endings defined by the rules, and deviations a parser must accept (EGT-24).
 #[test]
 fn egt_20_to_25_a_written_batch_is_read_back() {
     let lenient = written().replace("--changeset_7--\r\n", "--changeset_7--\r\n\r\n");

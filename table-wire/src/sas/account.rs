@@ -16,7 +16,7 @@ use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
 letters! {
-    /// The services that an account SAS grants access to (ASAS-1).
+    /// The services accessible with an account SAS (ASAS-1).
     ///
     /// ```
     /// use table_wire::sas::Services;
@@ -36,7 +36,7 @@ letters! {
 }
 
 letters! {
-    /// The resource types that an account SAS grants access to (ASAS-4).
+    /// The resource types accessible with an account SAS (ASAS-4).
     ResourceTypes, "ASAS-1", "resource types", [
         /// The service itself, including its properties.
         SERVICE = b's',
@@ -73,7 +73,7 @@ pub struct AccountSas {
 }
 
 impl AccountSas {
-    /// Creates an account SAS that grants the permissions on the given resource types of the given services.
+    /// Creates an account SAS with permissions on resource types of services.
     pub fn new(
         services: Services,
         types: ResourceTypes,
@@ -84,7 +84,7 @@ impl AccountSas {
         Self { services, types, permissions, lifetime, addresses, protocol, version }
     }
 
-    /// Sets the lifetime to the period that ends at `now` plus `time`. It starts 15 minutes before `now`, to tolerate clock skew.
+    /// Sets the lifetime: from 15 minutes before `now`, to tolerate clock skew, until `now` plus `time`.
     pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
         Self { lifetime: Lifetime::valid_for(now, time), ..self }
     }

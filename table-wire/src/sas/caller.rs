@@ -1,5 +1,4 @@
-//! Callers of a server. The `sip` and `spr` restrictions of a token are validated when the token is signed. Each time the token is used, the caller is
-//! checked against them (SAS-1).
+//! Callers of a server, and the `sip` and `spr` restrictions of tokens: validated on signing, and checked against the caller on each use (SAS-1).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,7 +8,7 @@ use super::fault::SasFault;
 use super::parameters::Parameters;
 use super::permissions::Protocol;
 
-/// The sender of a request that uses a token, as seen by the server.
+/// The sender of a request with a token, as seen by the server.
 ///
 /// ```
 /// use std::net::Ipv4Addr;
@@ -41,7 +40,7 @@ pub struct Caller {
     pub secure: bool,
 }
 
-/// Checks the caller, if one is set, against the restrictions of a token (ASAS-5).
+/// Checks the caller, if one is set, against a token's restrictions (ASAS-5).
 ///
 /// # Errors
 /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the caller.
@@ -50,7 +49,7 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
     let addresses = parameters.find("sip").map(range).transpose()?;
     let protocol = Protocol::read(parameters.get("spr"))?;
     let Some(caller) = caller else { return Ok(()) };
-    // An IPv4 caller may have an IPv4-mapped IPv6 address. No range contains any other IPv6 address.
+    // An IPv4 caller may have an IPv4-mapped IPv6 address. Other IPv6 addresses are outside every range.
     let within = |(first, last)| match caller.address.to_canonical() {
         IpAddr::V4(address) => (first..=last).contains(&address),
         IpAddr::V6(_) => false,
@@ -64,7 +63,7 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
     Ok(())
 }
 
-/// Validates the addresses of a token before it is signed. An empty string allows every address.
+/// Validates a token's addresses before signing. An empty string allows every address.
 ///
 /// # Errors
 /// `InvalidInput` if the string is neither an IPv4 address nor a range of IPv4 addresses.

@@ -2,10 +2,10 @@
 
 use table_core::Fault;
 
-/// An error in a shared access signature, or an operation that it does not permit.
+/// An error in a shared access signature, or an operation not permitted by it.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SasFault {
-    // Errors in the signing and parsing of tokens.
+    // Signing and parsing errors.
     #[error("`{}` is not a signature version; use a date from 2013-08-15", .0.escape_debug())]
     #[fault(InvalidInput, "SAS-4")]
     Version(String),
@@ -27,7 +27,7 @@ pub(super) enum SasFault {
     #[error("part {0} of the token is not a query parameter `name=value`")]
     #[fault(InvalidInput, "SAS-1")]
     Part(usize),
-    // If a name had two values, the signature might cover one value while the server uses the other.
+    // If a name had two values, the signature might cover one while the server uses the other.
     #[error("the token has `{}` twice", .0.escape_debug())]
     #[fault(AuthenticationFailed, "SAS-1")]
     Twice(String),
@@ -75,7 +75,7 @@ pub(super) enum SasFault {
     #[error("the token has `{row_key}` without `{partition_key}`")]
     #[fault(AuthenticationFailed, "SAS-7")]
     RowAlone { partition_key: &'static str, row_key: &'static str },
-    // Errors in stored policies.
+    // Stored policy errors.
     #[error("the list has {count} policies, at most {most} are allowed")]
     #[fault(InvalidInput, "ACL-2")]
     Policies { count: usize, most: usize },
@@ -88,7 +88,7 @@ pub(super) enum SasFault {
     #[error("the policy name `{}` contains a control character", .0.escape_debug())]
     #[fault(InvalidInput, "ACL-2")]
     PolicyCharacter(String),
-    // Errors in the verification of tokens.
+    // Verification errors.
     #[error("the signature does not match this token and the keys of the account")]
     #[fault(AuthenticationFailed, "SAS-11")]
     Altered,
@@ -113,7 +113,7 @@ pub(super) enum SasFault {
     #[error("the token allows only HTTPS")]
     #[fault(AuthorizationProtocolMismatch, "ASAS-5")]
     Plain,
-    // Errors in the use of tokens.
+    // Authorization errors.
     #[error("the signature is for another table")]
     #[fault(AuthorizationFailure, "SAS-11")]
     OtherTable,

@@ -1,4 +1,4 @@
-//! Grants: the operations that a verified token permits (SAS-5, SAS-8, ASAS-4).
+//! Grants: the operations permitted by a verified token (SAS-5, SAS-8, ASAS-4).
 
 use table_core::{EntityKey, Error, OperationKind, Result, TableName};
 
@@ -7,7 +7,7 @@ use super::fault::SasFault;
 use super::permissions::{AccountPermissions, TablePermissions};
 use super::range::SignedRange;
 
-/// The operations that a token currently permits.
+/// The operations currently permitted by a token.
 ///
 /// ```
 /// use table_wire::sas::Grant;
@@ -22,13 +22,13 @@ use super::range::SignedRange;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// Operations on the entities of one table.
+    /// Operations on the entities in one table.
     Table(TableGrant),
-    /// Operations on the services of an account.
+    /// Operations on an account's services.
     Account(AccountGrant),
 }
 
-/// The table, the key range and the operations that a table token permits.
+/// The table, key range and operations permitted by a table token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableGrant {
@@ -40,7 +40,7 @@ pub struct TableGrant {
     pub permissions: TablePermissions,
 }
 
-/// The services, resource types and operations that an account token permits.
+/// The services, resource types and operations permitted by an account token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccountGrant {
@@ -64,7 +64,7 @@ fn not_permitted(rule: &'static str, operation: &'static str) -> Error {
     Error::of(SasFault::Permission { operation, rule })
 }
 
-/// Returns the permission that a write requires. The letters are the same for table tokens and account tokens.
+/// Returns the permissions required by an operation of a transaction. Their letters are the same for table and account tokens.
 fn needed(kind: &OperationKind) -> TablePermissions {
     match kind {
         OperationKind::Insert(_) => TablePermissions::ADD,
@@ -78,7 +78,7 @@ fn needed(kind: &OperationKind) -> TablePermissions {
 }
 
 impl Grant {
-    /// Returns the range of keys in the given table that a read may return.
+    /// Returns the readable key range of a table.
     ///
     /// # Errors
     /// An authorization error if the grant is for another table or does not permit reads.
@@ -93,16 +93,16 @@ impl Grant {
     /// Checks that a write is permitted.
     ///
     /// # Errors
-    /// An authorization error if the grant is for another table, does not permit the operation, or does not include the key.
+    /// An authorization error if the grant is for another table, does not permit the operation, or has a range without the key.
     pub(super) fn write(&self, table: &TableName, key: &EntityKey, kind: &OperationKind) -> Result<()> {
         self.operation(table, needed(kind), kind.name())?;
         self.key(key)
     }
 
-    /// Checks that the grant includes the key.
+    /// Checks that the key is within the grant's range.
     ///
     /// # Errors
-    /// `AuthorizationFailure` if the range of the token does not include the key (SAS-8).
+    /// `AuthorizationFailure` if the key is outside the range (SAS-8).
     pub(super) fn key(&self, key: &EntityKey) -> Result<()> {
         match self {
             Self::Table(grant) if !grant.range.contains(key.partition_key.as_str(), key.row_key.as_str()) => {
@@ -119,17 +119,17 @@ impl Grant {
             Self::Table(grant) if grant.permissions.contains(needed) => Ok(()),
             Self::Table(_) => Err(not_permitted("SAS-11", operation)),
             Self::Account(grant) => {
-                // For entities, the letters r, a, u and d have the same meaning in table tokens and account tokens (SAS-5, ASAS-4).
+                // For entities, the letters r, a, u and d mean the same in table and account tokens (SAS-5, ASAS-4).
                 let needed = AccountPermissions::read(&needed.to_string())?;
                 grant.check(ResourceTypes::OBJECT, grant.permissions.contains(needed), operation)
             }
         }
     }
 
-    /// Checks that an operation on a table itself is permitted.
+    /// Checks that creating, deleting or listing tables is permitted.
     ///
     /// # Errors
-    /// An authorization error if the operation is not permitted. A table token never permits it (SAS-5).
+    /// An authorization error if the operation is not permitted. A table token never permits table operations (SAS-5).
     pub(super) fn table(&self, verb: TableVerb) -> Result<()> {
         let Self::Account(grant) = self else {
             return Err(Error::of(SasFault::WholeTables));

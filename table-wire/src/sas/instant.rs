@@ -7,8 +7,8 @@ use super::fault::SasFault;
 
 const SECOND: u64 = 10_000_000;
 
-/// Returns the time in ticks. For a time outside the years 1 to 9999, returns the first or last tick of that range: without a time, a policy that has not
-/// begun would be in force.
+/// Converts a time to ticks, clamped to the years 1 to 9999. If times out of range were omitted instead, a policy with a start in the far future would be in
+/// force.
 fn ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() < 0 { 0 } else { ticks::MAX })
 }
@@ -30,15 +30,15 @@ pub(super) fn write(instant: DateTime<Utc>) -> String {
     print(ticks - ticks % SECOND)
 }
 
-/// Formats ticks of the years 1 to 9999.
+/// Formats ticks in the years 1 to 9999.
 fn print(ticks: u64) -> String {
     ticks::write(ticks).unwrap_or_default()
 }
 
-/// Parses a time in any format that the service accepts.
+/// Parses a time in any format accepted by the service.
 ///
 /// # Errors
-/// `InvalidInput` if the text is not a time in such a format.
+/// `InvalidInput` if the text has none of these formats.
 pub(super) fn read(text: &str) -> Result<DateTime<Utc>> {
     let instant = ticks::read(text).and_then(ticks::to_datetime);
     instant.ok_or_else(|| Error::of(SasFault::Instant(text.to_owned())))
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(write(DateTime::<Utc>::MIN_UTC), "0001-01-01T00:00:00Z");
     }
 
-    /// Tests every accepted format. `toISOString` in JavaScript writes milliseconds, and the format `o` in .NET writes seven fractional digits.
+    /// Tests every accepted format. JavaScript's `toISOString` writes milliseconds, and .NET's format `o` writes seven fractional digits.
     #[test]
     fn sas_1_every_form_of_an_instant_is_read() {
         for (text, expected) in [

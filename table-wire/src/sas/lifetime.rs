@@ -1,10 +1,10 @@
-//! The lifetime of a token, with a tolerance for clock skew.
+//! Token lifetimes, with a tolerance for clock skew.
 
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// The period in which a token is valid, in whole seconds.
+/// The validity period of a token, written in whole seconds.
 ///
 /// ```
 /// use std::time::Duration;
@@ -18,9 +18,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// The start, which is inclusive, or `None` if the token is valid immediately.
+    /// The inclusive start, or `None` if the token is valid immediately.
     pub start: Option<DateTime<Utc>>,
-    /// The end, which is exclusive.
+    /// The exclusive end.
     pub expiry: DateTime<Utc>,
 }
 
@@ -34,8 +34,7 @@ impl Lifetime {
         Self { start: None, expiry }
     }
 
-    /// Creates a lifetime that ends at `now` plus `time`. It starts [`SKEW`](Self::SKEW) before `now`. If the end is later than chrono can represent, the
-    /// latest time that chrono can represent is used.
+    /// Creates a lifetime from [`SKEW`](Self::SKEW) before `now` to `now` plus `time`. The end is clamped to chrono's latest time.
     #[must_use]
     pub fn valid_for(now: DateTime<Utc>, time: Duration) -> Self {
         let end = TimeDelta::from_std(time).ok().and_then(|time| now.checked_add_signed(time));

@@ -1,4 +1,4 @@
-//! The parameters of a token.
+//! Token parameters.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,12 @@ use super::fault::SasFault;
 use super::version::SignedVersion;
 use crate::percent::{decode, encode};
 
-/// Decoded names and values in the order of the query string. No value is empty. In a string to sign, an empty value and a missing value produce the
-/// same line, so empty values are dropped.
+/// Decoded names and values, in query-string order. Empty values are dropped, because an empty and a missing value are the same line in the string to sign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Returns the value of a parameter. A missing parameter has an empty value, as in strings to sign.
+    /// Returns the value of a parameter. A missing parameter counts as empty, as in strings to sign.
     pub(super) fn get(&self, name: &str) -> &str {
         self.find(name).unwrap_or_default()
     }
@@ -37,8 +36,8 @@ impl Parameters {
         pairs.collect::<Vec<_>>().join("&")
     }
 
-    /// Parses a query string, with or without `?`. Error messages contain only the names of parameters. Empty pairs are skipped, because some clients
-    /// start the query with `&` or repeat the `&`.
+    /// Parses a query string, with or without `?`. Empty pairs are skipped, because some clients start the query with `&` or repeat the `&`. Error messages
+    /// contain no parameter values.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a query string. `AuthenticationFailed` if a name occurs twice.

@@ -1,10 +1,10 @@
-//! The permissions of a SAS token, the protocols over which it may be used, and a macro that defines sets of letters.
+//! Permissions and protocols of SAS tokens, and a macro for letter sets.
 
 use table_core::{Error, Result};
 
 use super::fault::SasFault;
 
-/// Defines a type for sets of letters. The letters are always printed in the given order.
+/// Defines a type for sets of letters, always printed in declaration order.
 macro_rules! letters {
     ($(#[doc = $doc:literal])* $name:ident, $rule:literal, $what:literal, [$($(#[doc = $letter_doc:literal])* $constant:ident = $letter:literal,)*]) => {
         $(#[doc = $doc])*
@@ -34,7 +34,7 @@ macro_rules! letters {
                 Self(self.0 | other.0)
             }
 
-            /// Returns `true` if the set contains all letters of `others`.
+            /// Returns `true` if the set contains every letter of `others`.
             #[must_use]
             pub const fn contains(self, others: Self) -> bool {
                 self.0 & others.0 == others.0
@@ -75,7 +75,7 @@ macro_rules! letters {
 pub(super) use letters;
 
 letters! {
-    /// Permissions for the entities of a table (SAS-5). An upsert requires both [`ADD`](Self::ADD) and [`UPDATE`](Self::UPDATE).
+    /// Permissions for a table's entities (SAS-5). An upsert requires both [`ADD`](Self::ADD) and [`UPDATE`](Self::UPDATE).
     ///
     /// ```
     /// use table_wire::sas::TablePermissions;
@@ -97,7 +97,7 @@ letters! {
 }
 
 letters! {
-    /// Permissions for the messages of a queue (SAS-1).
+    /// Permissions for a queue's messages (SAS-1).
     ///
     /// ```
     /// use table_wire::sas::QueuePermissions;
@@ -118,7 +118,7 @@ letters! {
 }
 
 letters! {
-    /// The permissions of an account SAS (ASAS-4), described for tables and queues. Some apply only to blobs.
+    /// The permissions of an account SAS (ASAS-4), described for tables and queues; some apply only to blobs.
     ///
     /// ```
     /// use table_wire::sas::AccountPermissions;
@@ -156,7 +156,7 @@ letters! {
     ]
 }
 
-/// The protocols over which a token may be used (SAS-1).
+/// The protocols allowed by a token (SAS-1).
 ///
 /// ```
 /// use table_wire::sas::Protocol;

@@ -1,4 +1,4 @@
-//! Stored access policies of tables and queues (ACL rules, SAS-10).
+//! Stored access policies for tables and queues (ACL rules, SAS-10).
 
 use chrono::{DateTime, Utc};
 
@@ -7,18 +7,18 @@ use table_core::{Error, Result};
 use super::TablePermissions;
 use super::fault::SasFault;
 
-/// The values of a policy. A token must not repeat a value that its policy contains, and must supply each value that the policy lacks (SAS-10).
+/// The values of a policy. A token must supply every value not set in its policy, and must not repeat a set value (SAS-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessPolicy<P = TablePermissions> {
-    /// The start, which is inclusive.
+    /// The inclusive start.
     pub start: Option<DateTime<Utc>>,
-    /// The end, which is exclusive.
+    /// The exclusive end.
     pub expiry: Option<DateTime<Utc>>,
-    /// The permissions that the policy grants.
+    /// The granted permissions.
     pub permissions: Option<P>,
 }
 
-/// A stored access policy. A token refers to it by identifier, in the `si` parameter (ACL-2).
+/// A stored access policy. Tokens refer to it by identifier, in the `si` parameter (ACL-2).
 ///
 /// ```
 /// use table_wire::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
@@ -53,13 +53,13 @@ impl<P> StoredAccessPolicy<P> {
         &self.id
     }
 
-    /// Returns the values of the policy.
+    /// Returns the policy's values.
     #[must_use]
     pub const fn policy(&self) -> &AccessPolicy<P> {
         &self.policy
     }
 
-    /// Checks the number of policies and that their identifiers are unique, as the service does.
+    /// Checks a list of policies like the service: at most five, with unique identifiers.
     ///
     /// # Errors
     /// `InvalidInput` if the list contains more than five policies or a duplicate identifier (ACL-2).
@@ -76,10 +76,10 @@ impl<P> StoredAccessPolicy<P> {
     }
 }
 
-/// Checks the identifier of a policy.
+/// Checks a policy identifier.
 ///
 /// # Errors
-/// `InvalidInput` if the identifier is empty, is too long, or contains a control character. It must fit on one line of the string to sign.
+/// `InvalidInput` if the identifier is empty, is too long, or contains a control character. It must fit on one line of a string to sign.
 pub(super) fn check_id(id: &str) -> Result<()> {
     let characters = id.encode_utf16().count();
     if !(1..=64).contains(&characters) {

@@ -14,7 +14,7 @@ use super::verifier::SasVerifier;
 use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
-/// A shared access signature for one queue. The token does not contain the queue name; the signature covers the name in the request path.
+/// A shared access signature for one queue. The token does not contain the queue name, which is signed and taken from the request path.
 ///
 /// ```
 /// use chrono::{TimeDelta, Utc};
@@ -42,7 +42,7 @@ use crate::auth::AccountKey;
 pub struct QueueToken(Parameters);
 
 impl QueueToken {
-    /// Signs a token that contains the values of `policy`. If `id` is set, the stored policy with that identifier supplies the missing values (SAS-10).
+    /// Signs a token with the values of `policy`. If `id` is set, missing values are supplied by the stored policy with that identifier (SAS-10).
     ///
     /// # Errors
     /// `InvalidInput` if `id` is `None` and the permissions or expiry are missing, or if `id` is invalid (ACL-2).
@@ -67,7 +67,7 @@ impl QueueToken {
         Ok(Self(parameters))
     }
 
-    /// Verifies the token for a queue, and returns the permissions that it currently grants. `policies` are the stored policies of the queue.
+    /// Verifies the token for a queue and returns its current permissions. `policies` are the queue's stored policies.
     ///
     /// # Errors
     /// Any error from [`SasVerifier::verify`], such as `AuthenticationFailed` if the signature is wrong.
@@ -90,7 +90,7 @@ impl QueueToken {
         authority.permissions(parameters, stored)
     }
 
-    /// Returns the query string that is appended to the URL of a request (SAS-12). It is a secret.
+    /// Returns the query string to append to request URLs (SAS-12). It is a secret.
     #[must_use]
     pub fn query_string(&self) -> String {
         self.0.write()
@@ -100,7 +100,7 @@ impl QueueToken {
 impl FromStr for QueueToken {
     type Err = Error;
 
-    /// Parses the query string of a token.
+    /// Parses a token's query string.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a query string with a version and a signature, or if the token is for a table or an account (SAS-1).

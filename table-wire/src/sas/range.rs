@@ -1,4 +1,4 @@
-//! The key ranges of tokens. Both ends are inclusive, and keys are compared first by partition and then by row (SAS-6, SAS-7).
+//! Key ranges of tokens: inclusive at both ends, with keys compared by partition, then by row (SAS-6, SAS-7).
 
 mod bound;
 
@@ -13,8 +13,7 @@ use table_core::{Error, PartitionKey, Result, RowKey};
 use super::fault::SasFault;
 use super::parameters::Parameters;
 
-/// A key range with inclusive ends, ordered first by partition and then by row. For example, `('B', '9')` is between `('A', '5')` and
-/// `('C', '2')` (SAS-6).
+/// A key range with inclusive ends. Keys are compared by partition, then by row: for example, `('B', '9')` is between `('A', '5')` and `('C', '2')` (SAS-6).
 ///
 /// ```
 /// use table_wire::sas::SignedRange;
@@ -29,22 +28,21 @@ pub struct SignedRange {
     pub(super) end: Option<End>,
 }
 
-/// An end of a range: a partition, and optionally a row in it. Neither key is empty, because a signature cannot distinguish an empty key from a
-/// missing key.
+/// An end of a range: a partition, and optionally a row in it. Neither key is empty, because a signature cannot distinguish an empty key from a missing one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct End {
     partition_key: String,
     row_key: Option<String>,
 }
 
-/// The partition and optional row at an end of a range, before validation.
+/// An unvalidated end of a range: a partition and an optional row.
 type Said<'a> = (&'a str, Option<&'a str>);
 
 impl End {
-    /// Creates the inclusive start of a range. A start at the empty key is the same as no start, because no key sorts before the empty key.
+    /// Creates the inclusive start of a range. A start at the empty key equals no start, because no key sorts before it.
     ///
     /// # Errors
-    /// Any error from [`new`](Self::new). `InvalidInput` for a row in the empty partition.
+    /// Any error from [`new`](Self::new). `InvalidInput` if only the `PartitionKey` is empty.
     fn first((partition_key, row_key): Said<'_>) -> Result<Option<Self>> {
         match (partition_key, row_key.filter(|row_key| !row_key.is_empty())) {
             ("", None) => Ok(None),
@@ -56,7 +54,8 @@ impl End {
     /// Creates the inclusive end of a range.
     ///
     /// # Errors
-    /// Any error from [`new`](Self::new). `InvalidInput` if a key is empty. It has the same signature as a missing key, which would remove the end.
+    /// Any error from [`new`](Self::new). `InvalidInput` if a key is empty, because an empty key has the same signature as a missing one, which would lift the
+    /// limit.
     fn last((partition_key, row_key): Said<'_>) -> Result<Self> {
         match (partition_key, row_key) {
             ("", _) => Err(ambiguous("end", "PartitionKey")),
@@ -77,14 +76,14 @@ fn ambiguous(end: &'static str, key: &'static str) -> Error {
 }
 
 impl SignedRange {
-    /// The range of all keys.
+    /// The unbounded range, which contains every key.
     pub const ALL: Self = Self { start: None, end: None };
 
     /// Creates a range from one partition to another, or from one row to another. The ends are inclusive.
     ///
     /// # Errors
-    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` if the range ends at an empty key. It has the same signature as a
-    /// missing key, so the bearer could remove the end of the range.
+    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` if the range ends at an empty key, which has the same signature as a missing
+    /// one: the bearer could remove the end of the range. `InvalidInput` if the range starts at a row in the empty partition.
     ///
     /// ```
     /// use table_wire::sas::SignedRange;
@@ -103,7 +102,7 @@ impl SignedRange {
         Ok(Self { start, end: end.map(End::last).transpose()? })
     }
 
-    /// Creates a range that consists of one partition.
+    /// Creates the range of all keys in one partition.
     ///
     /// # Errors
     /// Any error from [`PartitionKey::new`]. `InvalidInput` if the key is empty, for the same reason as in [`new`](Self::new).
@@ -123,7 +122,7 @@ impl SignedRange {
         Self::between(said("spk", "srk")?, said("epk", "erk")?)
     }
 
-    /// Adds the range to the parameters of a token.
+    /// Writes the range to the parameters of a token.
     pub(super) fn write(&self, parameters: &mut Parameters) {
         let ends = [(&self.start, "spk", "srk"), (&self.end, "epk", "erk")];
         for (end, partition_key, row_key) in ends {
@@ -133,14 +132,14 @@ impl SignedRange {
         }
     }
 
-    /// Converts a [`KeyRange`]. It must cover a range of rows in one partition, or complete partitions.
+    /// Converts a [`KeyRange`], which must cover rows of a single partition, or complete partitions.
     ///
-    /// Both ends of a token's range are inclusive. An exclusive start is replaced with the next possible key. A key has no immediate predecessor, so an
-    /// exclusive end is replaced with a slightly smaller key. The token then omits keys that contain U+FFFD, or a character that sorts after it in UTF-16
-    /// order, at that position. The token never covers more than the given range.
+    /// Both ends of a token's range are inclusive. An exclusive start becomes the next possible key. A key has no immediate predecessor, so an exclusive end
+    /// becomes a slightly smaller key. The token then omits keys just below the end that contain U+FFFD, or a character sorting after it in UTF-16 order. The
+    /// token never covers more than the given range.
     ///
     /// # Errors
-    /// `InvalidInput` if the range is empty, if it limits the rows of several partitions, or if it ends at an empty key (see [`new`](Self::new)).
+    /// `InvalidInput` if the range is empty, if it limits the rows of more than one partition, or if it ends at an empty key (see [`new`](Self::new)).
     pub fn of_keys(keys: &KeyRange) -> Result<Self> {
         if keys.is_empty() {
             return Err(Error::of(SasFault::EmptyRange));
@@ -159,7 +158,7 @@ impl SignedRange {
         Self::new((partition, first.as_deref()), (partition, last.as_deref()))
     }
 
-    /// Returns `true` if the range contains the given key (SAS-6). Keys are compared in key order (SAS-9).
+    /// Returns `true` if the range contains the given key (SAS-6). Keys compare by UTF-16 code units (SAS-9).
     #[must_use]
     pub fn contains(&self, partition_key: &str, row_key: &str) -> bool {
         let compare = |end: &End| {
@@ -170,7 +169,7 @@ impl SignedRange {
             && self.end.as_ref().is_none_or(|end| compare(end).is_le())
     }
 
-    /// Returns the query, restricted to the range (SAS-8).
+    /// Restricts a query to the range (SAS-8).
     pub(super) fn restrict(&self, query: &Query) -> Query {
         let mut query = query.clone();
         let included = |end: &Option<End>| match end {

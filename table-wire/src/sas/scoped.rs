@@ -1,4 +1,4 @@
-//! Restricts a store to the operations that a token permits.
+//! `Scoped`: a store restricted to the operations permitted by a token.
 
 use std::any::Any;
 use std::fmt;
@@ -11,12 +11,11 @@ use super::grant::TableVerb;
 use super::token::SasToken;
 use super::verifier::SasVerifier;
 
-/// A store that executes only the operations that a token permits. Created by [`SasVerifier::scoped`].
+/// A store that executes only operations permitted by a token. Created by [`SasVerifier::scoped`].
 ///
 /// Rejected operations fail with the service's error codes: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
-/// `AuthorizationPermissionMismatch`, and the codes for account SAS tokens (SAS-8, SAS-11, ASAS-5). If any operation of a transaction is rejected,
-/// nothing is applied. A query returns only entities within the token's range and does not reveal that others exist (SAS-8). A continuation from outside
-/// the range is rejected.
+/// `AuthorizationPermissionMismatch`, and the codes for account SAS tokens (SAS-8, SAS-11, ASAS-5). If any operation of a transaction is rejected, nothing is
+/// applied. A query returns only entities within the token's range and does not reveal others (SAS-8). A continuation outside the range is rejected.
 #[derive(Clone, Debug)]
 pub struct Scoped<S> {
     store: S,
@@ -25,8 +24,8 @@ pub struct Scoped<S> {
 }
 
 impl SasVerifier {
-    /// Returns a view of a store that executes only the operations that a token permits, and rejects all others with the service's error codes. The token
-    /// is verified on each call, so expiry and revocation take effect immediately.
+    /// Restricts a store to the operations permitted by a token. All others are rejected with the service's error codes. The token is verified on each call, so
+    /// expiry and revocation take effect immediately.
     ///
     /// ```
     /// # pollster::block_on(async {
@@ -95,7 +94,7 @@ impl<S: TableStore> TableStore for Scoped<S> {
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         let range = self.authority.verify(&self.token)?.reading(table);
         let range = range.map_err(|error| error.with_table(table.as_str()))?;
-        // The caller sees only its original query, so a continuation must belong to that query.
+        // The caller's continuations are bound to its original query, not to the restricted one.
         let restricted = range.restrict(query);
         let from = from.map(|from| from.rebind(table, query, &restricted)).transpose()?;
         let mut page = self.store.query(table, &restricted, from.as_ref()).await?;

@@ -1,4 +1,4 @@
-//! The strings that are signed: the parameters of a token in a fixed order, one on each line (SAS-1 to SAS-4, ASAS-1, ASAS-2).
+//! The strings to sign for SAS tokens: parameters in a fixed order, one per line (SAS-1 to SAS-4, ASAS-1, ASAS-2).
 
 use table_core::{Error, Result};
 
@@ -10,7 +10,8 @@ impl Parameters {
     /// Returns the string to sign for a table token (SAS-2 to SAS-4).
     ///
     /// # Errors
-    /// `InvalidInput` if the version is invalid, a value contains a line break, or the token has addresses or a protocol that its version does not sign.
+    /// `InvalidInput` if the version is invalid, a value contains a line break, or the token has addresses or a protocol not covered by its version's
+    /// signature.
     pub(super) fn string_to_sign_of_table(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         let table = self.get("tn").to_ascii_lowercase();
@@ -19,7 +20,7 @@ impl Parameters {
         self.string_to_sign(&version, &resource, &["sv", "spk", "srk", "epk", "erk"])
     }
 
-    /// Returns the string to sign for a queue token. The resource starts with `/queue`, and the string contains no keys.
+    /// Returns the string to sign for a queue token. Unlike for a table token, it contains no key range, and the service name in the resource is `/queue`.
     ///
     /// # Errors
     /// `InvalidInput`, as in [`string_to_sign_of_table`](Self::string_to_sign_of_table).
@@ -45,7 +46,7 @@ impl Parameters {
     /// Returns the string to sign for an account token (ASAS-2).
     ///
     /// # Errors
-    /// `InvalidInput` if the version is invalid or has no account SAS tokens, or if a value contains a line break.
+    /// `InvalidInput` if the version is invalid or does not support account SAS tokens, or if a value contains a line break.
     pub(super) fn string_to_sign_of_account(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         if !version.signs_address() {
@@ -60,8 +61,8 @@ impl Parameters {
         Ok(lines.join("\n"))
     }
 
-    /// Returns the values of the given parameters, each of which is one line of the string to sign. A value with a line break is an error, because it
-    /// would occupy two lines.
+    /// Returns the values of the given parameters, one per line of the string to sign. A value with a line break is rejected, because it would occupy two
+    /// lines.
     fn lines(&self, names: &[&str]) -> Result<Vec<&str>> {
         let line = |name: &&str| {
             let value = self.get(name);

@@ -73,7 +73,7 @@ impl TableSas {
         }
     }
 
-    /// Creates a SAS for all keys in the table of `E`, including the keys of other entity types in that table.
+    /// Creates a SAS for all keys in the table of `E`, including those of other entity types in the table.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -81,7 +81,7 @@ impl TableSas {
         Ok(Self::table(TableName::new(E::SCHEMA.table)?))
     }
 
-    /// Creates a SAS for the keys of a selection, which may be a point, a range of rows in a partition, a partition, a range of partitions, or an entire table.
+    /// Creates a SAS for a selection: a point, a range of rows in a partition, a partition, a range of partitions, or an entire table.
     ///
     /// # Errors
     /// `InvalidInput` if the selection consists of several ranges, because a SAS has only one. Any error from [`SignedRange::of_keys`].
@@ -123,12 +123,12 @@ impl TableSas {
         Self { start: lifetime.start, expiry: Some(lifetime.expiry), ..self }
     }
 
-    /// Sets the lifetime to the period that ends at `now` plus `time`. It starts 15 minutes before `now`, to tolerate clock skew.
+    /// Sets the lifetime: from 15 minutes before `now`, to tolerate clock skew, until `now` plus `time`.
     pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
         self.lifetime(Lifetime::valid_for(now, time))
     }
 
-    /// Names a stored policy of the table, which supplies the values that the token lacks. The token is valid only as long as the policy exists (SAS-10).
+    /// Refers to a stored policy of the table, which supplies the token's missing values. The token is valid only while the policy exists (SAS-10).
     pub fn policy(self, id: impl Into<String>) -> Self {
         Self { policy: Some(id.into()), ..self }
     }
@@ -151,7 +151,7 @@ impl TableSas {
     /// Signs the token.
     ///
     /// # Errors
-    /// - `InvalidInput` if permissions or expiry are missing and no policy is named (SAS-10).
+    /// - `InvalidInput` if permissions or expiry are missing and no policy is set (SAS-10).
     /// - `InvalidInput` if the addresses (SAS-1) or the policy identifier (ACL-2) are invalid.
     /// - `InvalidInput` if addresses or a protocol are set, but the signed version does not cover them (SAS-4).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {

@@ -1,4 +1,4 @@
-//! Tests the signature vectors SIG-10 to SIG-14 by creating, parsing and verifying each token.
+//! Tests of the signature vectors SIG-10 to SIG-14: each token is created, parsed and verified.
 
 mod alteration;
 mod widening;
@@ -25,7 +25,7 @@ fn employee() -> TableSas {
     TableSas::table(TableName::new("Employee").unwrap())
 }
 
-/// Checks the string to sign and the signature of a token, and that the token can be parsed from its text.
+/// Checks a token's string to sign and signature, and that it survives formatting and parsing.
 #[track_caller]
 fn check(token: &SasToken, string: &str, signature: &str) {
     let read: SasToken = token.query_string().parse().unwrap();

@@ -1,4 +1,4 @@
-//! Signed tokens, which are query strings and must be kept secret.
+//! Signed tokens: query strings that must be kept secret.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use table_core::{Error, Result};
 use super::fault::SasFault;
 use super::parameters::Parameters;
 
-/// A signed token. Its bearer may perform the operations that the token permits.
+/// A signed SAS token, which authorizes its bearer.
 ///
 /// The type does not implement `Display`, and its `Debug` output omits the signature. Only [`query_string`](Self::query_string) returns the text.
 ///
@@ -25,19 +25,19 @@ use super::parameters::Parameters;
 pub struct SasToken(pub(super) Parameters);
 
 impl SasToken {
-    /// Returns the query string that is appended to the URL of a request (SAS-12). It is a secret.
+    /// Returns the query string to append to request URLs (SAS-12). It is a secret.
     #[must_use]
     pub fn query_string(&self) -> String {
         self.0.write()
     }
 
-    /// Returns the name of the table that the token is for, or `None` for an account SAS.
+    /// Returns the token's table name, or `None` for an account SAS.
     #[must_use]
     pub fn table(&self) -> Option<&str> {
         self.0.find("tn")
     }
 
-    /// Returns the identifier of the stored policy that the token refers to, if any.
+    /// Returns the identifier of the token's stored policy, if any.
     #[must_use]
     pub fn policy(&self) -> Option<&str> {
         self.0.find("si")
@@ -47,7 +47,7 @@ impl SasToken {
 impl FromStr for SasToken {
     type Err = Error;
 
-    /// Parses the query string of a token.
+    /// Parses a token's query string.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a query string with a version, a signature, and either a table or services (SAS-1, ASAS-1).

@@ -1,4 +1,4 @@
-//! Verifies tokens with an account's keys, the stored policies of its tables, and a clock.
+//! Token verification with account keys, stored policies and a clock.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -19,9 +19,9 @@ use super::range::SignedRange;
 use super::token::SasToken;
 use crate::auth::AccountKey;
 
-/// Verifies tokens by the rules of the service. Clones share the policies.
+/// A verifier of SAS tokens that follows the service's rules. Clones share the stored policies.
 ///
-/// The signature covers the addresses and the protocol of the token. Both are compared with the [caller](Self::caller) if one is set.
+/// The token's signed restrictions on addresses and protocol are enforced only if a [caller](Self::caller) is set.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -46,41 +46,41 @@ use crate::auth::AccountKey;
 #[derive(Clone, Debug)]
 pub struct SasVerifier {
     keys: Vec<AccountKey>,
-    /// The stored policies of each table, by the table name in lower case.
+    /// The stored policies, by lower-case table name.
     policies: Arc<RwLock<BTreeMap<String, Vec<StoredAccessPolicy>>>>,
     clock: Clock,
     caller: Option<Caller>,
 }
 
 impl SasVerifier {
-    /// Creates a verifier for tokens that are signed with `key`.
+    /// Creates a verifier for tokens signed with `key`.
     #[must_use]
     pub fn new(key: AccountKey) -> Self {
         Self { keys: vec![key], policies: Arc::default(), clock: Clock::default(), caller: None }
     }
 
-    /// Adds a key. Tokens that are signed with either key are then accepted. An account has two keys to allow key rotation (AUTH-11).
+    /// Also accepts tokens signed with `key`. An account has two keys to allow key rotation (AUTH-11).
     #[must_use]
     pub fn or_key(mut self, key: AccountKey) -> Self {
         self.keys.push(key);
         self
     }
 
-    /// Sets the clock that lifetimes are compared with. The default is the system clock.
+    /// Sets the clock for checking lifetimes. The default is the system clock.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Sets the caller, whose address and protocol are then compared with the restrictions of each token (SAS-1, ASAS-5).
+    /// Sets the caller, whose address and protocol are checked against each token's restrictions (SAS-1, ASAS-5).
     #[must_use]
     pub fn caller(mut self, caller: Caller) -> Self {
         self.caller = Some(caller);
         self
     }
 
-    /// Replaces the policies of a table, with immediate effect for all clones. A token that names a removed policy is rejected (ACL-1, ACL-4).
+    /// Replaces a table's policies, with immediate effect for all clones. Tokens that refer to a removed policy are rejected (ACL-1, ACL-4).
     ///
     /// # Errors
     /// `InvalidInput` if the list contains more than five policies or a duplicate identifier (ACL-2).
@@ -95,10 +95,11 @@ impl SasVerifier {
         Ok(())
     }
 
-    /// Verifies a token and returns the operations that it currently permits.
+    /// Verifies a token and returns its current grant.
     ///
     /// # Errors
-    /// - `AuthenticationFailed` if the signature is wrong, the current time is outside the lifetime, or the named policy does not exist (SAS-11, ACL-4).
+    /// - `AuthenticationFailed` if the signature is wrong, the current time is outside the lifetime, or the token's stored policy does not exist (SAS-11,
+    ///   ACL-4).
     /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the [caller](Self::caller).
     /// - `InvalidInput` if the token is malformed.
     pub fn verify(&self, token: &SasToken) -> Result<Grant> {
@@ -118,7 +119,7 @@ impl SasVerifier {
         }
     }
 
-    /// Verifies the signature with each key, and checks the caller against the signed restrictions.
+    /// Verifies the signature against each key, and checks the caller against the signed restrictions.
     pub(super) fn signed(
         &self,
         parameters: &Parameters,
@@ -143,7 +144,7 @@ impl SasVerifier {
         Ok(TableGrant { table, range: SignedRange::read(parameters)?, permissions })
     }
 
-    /// Returns the permissions of the token, which its stored policy may supply. Checks that the token is valid at the current time.
+    /// Checks that the token is valid now, and returns its permissions. Lifetime and permissions may come from the stored policy.
     pub(super) fn permissions<P: FromStr<Err = Error>>(
         &self,
         parameters: &Parameters,
@@ -190,7 +191,7 @@ impl SasVerifier {
     }
 }
 
-/// Returns the value from the token or from its policy. Fails if both have a value (SAS-10).
+/// Returns a value from the token or its policy, or an error if both define it (SAS-10).
 fn one<T>(name: &'static str, own: Option<T>, stored: Option<T>) -> Result<Option<T>> {
     if own.is_some() && stored.is_some() {
         return Err(Error::of(SasFault::SaidTwice(name)));

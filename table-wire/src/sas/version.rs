@@ -23,7 +23,7 @@ impl SignedVersion {
     /// Creates a version from its date.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a date in this format, or if the date is before 2013-08-15.
+    /// `InvalidInput` if the text is not a date in `yyyy-mm-dd` format, or is before 2013-08-15.
     pub fn new(version: &str) -> Result<Self> {
         let date = NaiveDate::parse_from_str(version, "%Y-%m-%d");
         let is_date = date.is_ok_and(|date| date.format("%Y-%m-%d").to_string() == version);
@@ -33,23 +33,23 @@ impl SignedVersion {
         Err(Error::of(SasFault::Version(version.to_owned())))
     }
 
-    /// Returns the version as it appears in a token, such as `2019-02-02`.
+    /// Returns the version as written in a token, such as `2019-02-02`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns `true` if, in this version, the string to sign for a table includes `sip` and `spr` (SAS-2). These versions also support account SAS tokens.
+    /// Returns `true` if the string to sign for a table token includes `sip` and `spr` in this version (SAS-2). Such versions also support account SAS tokens.
     pub(super) fn signs_address(&self) -> bool {
         *self.0 >= *"2015-04-05"
     }
 
-    /// Returns `true` if, in this version, the signed resource starts with the service name (SAS-3).
+    /// Returns `true` if the signed resource starts with the service name in this version (SAS-3).
     pub(super) fn names_service(&self) -> bool {
         *self.0 >= *"2015-02-21"
     }
 
-    /// Returns `true` if, in this version, the string to sign for an account includes `ses` (ASAS-2).
+    /// Returns `true` if the string to sign for an account SAS includes `ses` in this version (ASAS-2).
     pub(super) fn signs_encryption(&self) -> bool {
         *self.0 >= *"2020-12-06"
     }

@@ -1,25 +1,25 @@
-//! Validates the service properties in a request by the rules of the service.
+//! Validation of service properties in a request, by the service's rules.
 
 use crate::xml::Element;
 
 use super::boolean;
 
-/// The maximum number of CORS rules for a service.
+/// The maximum number of CORS rules per service.
 const RULES: usize = 5;
 /// The maximum total size of all CORS rules in bytes, without element names.
 const RULE_BYTES: usize = 2 << 10;
-/// The maximum number of origins in a CORS rule, and of headers in each list of a rule.
+/// The maximum number of origins, and of headers per header list, in a CORS rule.
 const ITEMS: usize = 64;
 /// The maximum length of an origin or a header in bytes.
 const ITEM: usize = 256;
 /// The longest retention period in days.
 const DAYS: u32 = 365;
-/// The HTTP methods that a CORS rule may allow.
+/// The HTTP methods allowed in a CORS rule.
 const METHODS: [&str; 8] = ["DELETE", "GET", "HEAD", "MERGE", "OPTIONS", "PATCH", "POST", "PUT"];
 const RULE: [&str; 5] =
     ["AllowedOrigins", "AllowedMethods", "MaxAgeInSeconds", "ExposedHeaders", "AllowedHeaders"];
 
-/// An error in the service properties that a request contains.
+/// An error in the service properties of a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PropertiesFault {
     /// The body is not a document of service properties.
@@ -31,9 +31,9 @@ pub enum PropertiesFault {
     /// A required element is missing.
     #[error("`{inside}` needs `{missing}`")]
     Missing {
-        /// The name of the element in which the required element is missing.
+        /// The name of the incomplete element.
         inside: String,
-        /// The name of the missing element.
+        /// The missing child element.
         missing: &'static str,
     },
     /// An element has an invalid value.
@@ -41,7 +41,7 @@ pub enum PropertiesFault {
     Value {
         /// The name of the element with the invalid value.
         name: &'static str,
-        /// A description of the valid values.
+        /// A human-readable description of the valid values.
         expected: &'static str,
     },
     /// The CORS rules exceed the limits of the service.
@@ -50,7 +50,7 @@ pub enum PropertiesFault {
 }
 
 impl PropertiesFault {
-    /// Returns the service's error code for this error.
+    /// Returns the service's code for this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -98,7 +98,8 @@ fn metrics(element: &Element) -> Checked {
     retention(element)
 }
 
-/// Checks the version. The service treats an unknown version like a missing one: issue 13232 of azure-cli shows the code `InvalidXmlDocument`.
+/// Checks the `Version` element. The service treats an unknown version like a missing one: see azure-cli issue 13232, which shows the code
+/// `InvalidXmlDocument`.
 fn version(element: &Element) -> Checked {
     let known = element.text_of("Version").is_some_and(|version| version.trim() == "1.0");
     let missing = "<Version>1.0</Version>";
@@ -161,7 +162,7 @@ fn cors_rule(rule: &Element) -> Checked {
     Ok(())
 }
 
-/// Checks that every child element has one of the given names, and that no name occurs twice.
+/// Checks that every child element has one of the given names, and none occurs twice.
 fn only(element: &Element, names: &[&str]) -> Checked {
     for (index, child) in element.children().iter().enumerate() {
         let again = element.children().iter().take(index).any(|earlier| earlier.name() == child.name());
@@ -172,7 +173,7 @@ fn only(element: &Element, names: &[&str]) -> Checked {
     Ok(())
 }
 
-/// Checks that the element has a child element for each of the given names exactly once, and no other child elements.
+/// Checks that the element's children have exactly the given names, each once.
 fn all(element: &Element, names: &[&'static str]) -> Checked {
     only(element, names)?;
     names.iter().try_for_each(|name| has(element, name))

@@ -1,4 +1,4 @@
-//! The forms for changing entities.
+//! Forms for changing entities.
 
 use maud::{Markup, html};
 use table_core::{EdmType, TableEntity, TableName, Value};
@@ -10,9 +10,9 @@ use crate::pages::Context;
 use crate::show;
 use table_inspect::kind::Kind;
 
-/// The maximum size, in bytes, of a stored value that can be edited in the form. Longer values are kept unchanged.
+/// The maximum size, in bytes, of a value editable in the form. Longer stored values are kept unchanged.
 const EDITABLE: usize = 8_000;
-/// The number of empty lines that the form offers for additional properties.
+/// The number of empty lines for additional properties.
 const FURTHER: usize = 2;
 
 /// Returns the form for editing an entity, with fields for its properties and a delete button.
@@ -59,7 +59,7 @@ fn hidden(context: &Context<'_>, row: &TableEntity) -> Markup {
     }
 }
 
-/// Returns fields for the properties of `row`. For a long value that is already stored, the form contains only the name of the property.
+/// Returns fields for the properties of `row`. For a long stored value, the form contains only the property name.
 fn properties(row: &TableEntity, stored: &TableEntity) -> Markup {
     let is_kept = |(name, value): &(&str, &Value)| {
         value::show(value).len() > EDITABLE && stored.get(name) == Some(*value)
@@ -74,7 +74,7 @@ fn properties(row: &TableEntity, stored: &TableEntity) -> Markup {
     }
 }
 
-/// Returns the fields for one property. `at` is the position of the property among the edited properties.
+/// Returns the fields for one property. `at` is its index among the edited properties.
 fn property(at: usize, name: &str, edm: EdmType, text: &str, is_new: bool) -> Markup {
     html! {
         div.row.property {
@@ -98,7 +98,7 @@ const fn mode(edm: EdmType) -> &'static str {
     }
 }
 
-/// Returns the regular expression for values of a type. The script uses it to let the browser validate a value against the selected type.
+/// Returns the regular expression for values of a type, with which the script lets the browser validate a value against the selected type.
 const fn pattern(edm: EdmType) -> Option<&'static str> {
     match edm {
         EdmType::Int32 => Some("-?[0-9]{1,10}"),
@@ -109,7 +109,7 @@ const fn pattern(edm: EdmType) -> Option<&'static str> {
     }
 }
 
-/// Returns the properties whose values differ between two versions, with the values in two columns.
+/// Returns a two-column comparison of the properties that differ between two versions.
 pub(super) fn comparison(own: &TableEntity, stored: &TableEntity) -> Markup {
     let mut names: Vec<&str> = own.iter().chain(stored.iter()).map(|(name, _)| name).collect();
     names.sort_unstable();
@@ -131,7 +131,7 @@ pub(super) fn comparison(own: &TableEntity, stored: &TableEntity) -> Markup {
     }
 }
 
-/// Returns the form that overwrites the stored version with the values of the user.
+/// Returns the form for overwriting the stored version with the user's values.
 pub(super) fn overwrite(
     context: &Context<'_>,
     table: &TableName,

@@ -1,9 +1,9 @@
-//! Reads and replaces the change number in a cursor (a position in a feed) through the serialized form of the cursor.
+//! Access to the change number in a feed cursor, through the cursor's serialized form.
 
 use serde_json::{Value, json};
 use table_patterns::feed::Cursor;
 
-/// Returns the number of the change to which a cursor points.
+/// Returns the change number in a cursor.
 pub(super) fn number(cursor: &Cursor) -> u64 {
     let stored = serde_json::to_value(cursor).unwrap_or_default();
     stored.get("number").and_then(Value::as_u64).unwrap_or_default()
@@ -18,12 +18,12 @@ pub(super) fn at(cursor: &Cursor, number: u64) -> Cursor {
     serde_json::from_value(stored).unwrap_or_default()
 }
 
-/// Returns a cursor as a string without line breaks.
+/// Serializes a cursor as a string without line breaks.
 pub(super) fn text(cursor: &Cursor) -> String {
     serde_json::to_string(cursor).unwrap_or_default()
 }
 
-/// Parses a string that [`text`] returned. Returns `None` if the string is not a cursor.
+/// Parses the output of [`text`]. Returns `None` if the string is not a cursor.
 pub(super) fn parse(text: &str) -> Option<Cursor> {
     serde_json::from_str(text).ok()
 }

@@ -1,4 +1,4 @@
-//! Parses pasted text into entities: cells from a spreadsheet, CSV, or JSON lines.
+//! Parsing of pasted text into entities: cells from a spreadsheet, CSV, or JSON lines.
 
 use table_core::schema::{ENTITY_TYPE, StoredSchema};
 use table_core::{EdmType, TableEntity, TableName};
@@ -10,7 +10,7 @@ use table_inspect::record::{self, Record};
 use crate::failure::{Failure, Result};
 use crate::pages::paste::MOST;
 
-/// The stored schemas of all tables, each paired with the name of its table in lower case.
+/// The stored schemas of all tables, each paired with its lower-case table name.
 type Schemas = [(String, StoredSchema)];
 
 /// Parses pasted text into entities of a table.
@@ -36,8 +36,8 @@ pub(super) fn lines(text: &str, table: &TableName, schemas: &Schemas) -> Result<
     Ok(lines)
 }
 
-/// Converts rows of cells to entities. A property without a type column has the type declared in the schema that the row matches. If the row matches no schema,
-/// or the schema does not declare the property, the type is guessed from the text.
+/// Converts rows of cells to entities. A property without a type column has the type declared in the schema matched by the row. Without such a schema or
+/// declaration, the type is guessed from the text.
 fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -50,7 +50,7 @@ fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>
     let typed = |(at, guessed): (usize, Record)| {
         let of_schema = declared.iter().find_map(|(schema, records)| {
             let record = records.get(at)?;
-            // A row belongs to the schema that its key matches, even if a value does not have the type that the schema declares.
+            // A row belongs to the schema matched by its key, even if a value does not have the declared type.
             let row = record.as_ref().or(guessed.as_ref()).ok()?;
             let is_own = matches!(kinds.of(row), Kind::Entity(found) if std::ptr::eq(found, *schema));
             is_own.then(|| record.clone())
@@ -63,7 +63,7 @@ fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>
     Ok(records)
 }
 
-/// Reads rows of cells. If a schema is given, values have the types that it declares.
+/// Reads rows of cells, with the types declared in the schema, if given.
 fn read(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
     let properties = schema.into_iter().flat_map(|schema| &schema.properties);
     let kind =

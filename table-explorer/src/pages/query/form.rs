@@ -1,4 +1,4 @@
-//! The form in which a user builds a query.
+//! The query form.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -57,7 +57,7 @@ pub(crate) fn render(
     }
 }
 
-/// Returns the field for the entity type. An unknown type stays selected until the user selects another one.
+/// Returns the field for the entity type. An unknown type stays selected until the user picks another one.
 fn entity(known: &[&str], selection: &Selection) -> Markup {
     let chosen = selection.entity.as_deref();
     let unknown = chosen.filter(|chosen| !known.contains(chosen));
@@ -75,7 +75,7 @@ fn entity(known: &[&str], selection: &Selection) -> Markup {
     }
 }
 
-/// Returns the fields for the parts of the key, followed by fields for parts that occur in the selection but not in the key.
+/// Returns the fields for key parts, followed by fields for parts in the selection but not in the key.
 fn parts(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     let known = schema.map(keyed::part_labels).unwrap_or_default();
     let field = |name: &str, class: &str, values: &str| {
@@ -97,7 +97,7 @@ fn parts(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     }
 }
 
-/// Returns the fields for the complete `PartitionKey` and `RowKey`. If the table has a schema, a field is shown only if the selection specifies that key.
+/// Returns the fields for the complete `PartitionKey` and `RowKey`. If the table has a schema, a field is shown only if the selection has a value for it.
 fn keys(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     html! {
         @for (id, label, given) in [("partition", "PartitionKey", &selection.partition), ("row", "RowKey", &selection.row)] {
@@ -111,7 +111,7 @@ fn keys(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     }
 }
 
-/// Returns the fields for the conditions in the selection, followed by the fields for a new condition.
+/// Returns the fields for the selection's conditions, followed by empty fields for a new condition.
 fn conditions(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     let empty = Condition { property: String::new(), operator: Comparison::Eq, value: String::new() };
     html! {

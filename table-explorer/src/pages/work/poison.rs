@@ -1,4 +1,4 @@
-//! The poison queue of an outbox, with its visible entries and the form that requeues the marked entries.
+//! The poison queue of an outbox: its visible entries, and the form for requeuing marked entries.
 
 use http::Response;
 use maud::{Markup, html};
@@ -14,10 +14,10 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of entries of the poison queue that the page shows.
+/// The maximum number of poison queue entries shown.
 const ENTRIES: usize = 32;
 
-/// Returns an outbox that uses the given queue, through which its poison queue is accessed.
+/// Returns an outbox with the given queue, for access to its poison queue.
 fn outbox(context: &Context<'_>, queue: &str) -> Result<Outbox<DynTableStore, DynQueueStore>> {
     let missing = || Failure::Refused("the explorer has no queues of this store".to_owned());
     let queues = context.state.source.queues.clone().ok_or_else(missing)?;
@@ -30,7 +30,7 @@ pub(super) struct Poison {
     count: u64,
 }
 
-/// Peeks at the entries of the poison queue that belongs to the given queue.
+/// Peeks at the entries of a queue's poison queue.
 pub(super) async fn entries(context: &Context<'_>, queue: &str) -> Result<Poison> {
     context.reader.count(2);
     let outbox = outbox(context, queue)?;
@@ -39,7 +39,7 @@ pub(super) async fn entries(context: &Context<'_>, queue: &str) -> Result<Poison
     Ok(Poison { entries, count })
 }
 
-/// Returns the entries with their checkboxes, and the number of entries that are not shown.
+/// Returns the entries with checkboxes, and the number of entries not shown.
 pub(super) fn render(context: &Context<'_>, queue: &str, Poison { entries, count }: &Poison) -> Markup {
     let others = count.saturating_sub(entries.len() as u64);
     html! {
@@ -74,7 +74,7 @@ pub(super) fn render(context: &Context<'_>, queue: &str, Poison { entries, count
     }
 }
 
-/// Requeues the marked entries of the poison queue.
+/// Requeues the marked poison queue entries.
 pub(crate) async fn requeue(context: &Context<'_>) -> Result<Response<Body>> {
     if !context.state.is_writable {
         let text = "changes are off; start the explorer with `--write` to requeue work";

@@ -1,4 +1,4 @@
-//! Tests of the truth table in the rules, and tests that the matcher agrees with a simple reference implementation.
+//! Tests of the matcher: the truth table in the rules, and agreement with a simple reference implementation.
 
 use std::cmp::Ordering;
 
@@ -163,7 +163,7 @@ fn the_position_of_a_property_is_remembered() {
     }
 }
 
-/// The reference implementation. It applies the rules one by one to decoded values, with recursion and copies.
+/// The reference implementation, which applies the rules one by one to decoded values.
 fn reference(sample: &Sample, terms: &[Term]) -> bool {
     let mut stack: Vec<bool> = Vec::new();
     for term in terms {
@@ -222,7 +222,7 @@ fn compare(stored: &Value, operator: Comparison, constant: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Tests a matcher with many rows of different shapes. The positions that the matcher caches must never change a result.
+    /// Tests one matcher on many rows of different shapes. Cached property indexes must never change a result.
     #[test]
     fn eng_4_matcher_agrees_with_the_reference(
         filter in arbitrary::filter(),

@@ -1,4 +1,4 @@
-//! Tests of the members that each metadata level adds (JSON-1 to JSON-3).
+//! Tests of the members added by each metadata level (JSON-1 to JSON-3).
 
 use super::*;
 
@@ -20,7 +20,7 @@ const MEMBERS: [(&str, MetadataLevel); 14] = [
     ("odata.editLink", MetadataLevel::Full),
 ];
 
-/// Properties that are never annotated, because their types follow from the JSON values.
+/// Properties that are never annotated, because their types follow from the JSON syntax.
 const PLAIN: [&str; 4] = ["FirstName", "Age", "Salary", "Active"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests that the fast path agrees with the general reader for members in any order, types before or after their values, escapes and repeated names.
+//! Tests that the fast path agrees with the general reader on members in any order, types before or after their values, escapes and repeated names.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::query::Rows;
 use crate::row::tests::{model, row};
 use crate::value::ValueRef;
 
-/// Returns the complete content of a page as text, in which NaN is equal to NaN.
+/// Returns a page's complete content as text, in which NaN equals NaN.
 fn texts(rows: &Rows) -> Vec<String> {
     let texts = rows.iter().map(|entity| {
         let (partition_key, row_key, etag) = (entity.partition_key, entity.row_key, entity.etag());
@@ -38,7 +38,7 @@ fn agree(page: &str) -> Result<bool, TestCaseError> {
     Ok(quick.is_some())
 }
 
-/// Generates member names from a short list, so names are often repeated and often match type annotations.
+/// Picks member names from a short list, so that they often repeat or match type annotations.
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "A",
@@ -131,7 +131,7 @@ proptest! {
 
     #[test]
     fn type_2_a_type_counts_at_any_position(model in model(), order in any::<u64>()) {
-        // The members of a written entity are read in a different order, which may change only the order of the properties.
+        // A written entity is read with its members reordered, which may change only the property order.
         let stored = row(&model).with_timestamp(STAMP);
         let mut rows = Rows::default();
         rows.push("p", "r", stored.view(), None);
@@ -239,7 +239,7 @@ fn type_6_and_key_3_an_entity_that_cannot_be_represented_is_skipped_with_its_key
     assert_eq!((rows.unwrap().len(), skipped), (0, entities.len()));
 }
 
-/// Tests pages that a service of tables never sends. If their entities were skipped, the page would look empty.
+/// Tests pages never sent by a table service. If their entities were skipped, the page would look empty.
 #[test]
 fn json_7_a_page_that_is_not_of_a_table_is_an_error_even_if_entities_are_skipped() {
     for page in [

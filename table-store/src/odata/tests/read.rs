@@ -1,10 +1,10 @@
-//! Tests of the formats that the reader accepts and rejects, one rule at a time.
+//! Tests of accepted and rejected JSON, one rule at a time.
 
 use crate::error::ErrorCode;
 use crate::odata::{Sender, read_entity, read_page};
 use crate::value::{EdmType, Value, ValueRef};
 
-/// Returns the `P` property of a body.
+/// Reads the `P` property of a client's document.
 fn p(json: &str) -> Option<Value> {
     let body = read_entity(json.as_bytes(), Sender::Client).unwrap();
     body.row.view().find("P", &mut 0).unwrap().map(Value::from)
@@ -71,7 +71,7 @@ fn eng_10_and_eng_12_lenient_reads() {
     }
 }
 
-/// Tests values that clients send as strings with a declared type: Azure/azure-storage-node's `Double(100)`, `@azure/data-tables` with
+/// Tests values sent as strings with a declared type, by clients such as Azure/azure-storage-node's `Double(100)`, `@azure/data-tables` with
 /// `disableTypeConversion`, and Storage Explorer.
 #[test]
 fn every_declared_type_may_be_text() {
@@ -109,7 +109,7 @@ fn a_byte_order_mark_is_skipped() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
 
-    /// Tests that a value is read in the same way whether it is written as a string with a declared type or as JSON.
+    /// Tests that a string with a declared type and the equivalent JSON value are read identically.
     #[test]
     fn text_and_json_of_a_value_are_read_alike(number: i32, long: i64, real: f64, flag: bool, ticks in crate::ticks::EDM_MIN..crate::ticks::MAX, bytes: Vec<u8>, guid: u128) {
         use proptest::prelude::*;
@@ -304,7 +304,7 @@ fn ent_3_a_null_of_every_type_but_double_is_dropped() {
                     "{json}"
                 );
             }
-            // If an entity lacks a selected property, a service returns `null`.
+            // A service returns `null` for a selected property that the entity does not have.
             assert!(read_entity(json.as_bytes(), Sender::Service).unwrap().row.view().is_empty(), "{json}");
         }
     }

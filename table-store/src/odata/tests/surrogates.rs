@@ -1,4 +1,4 @@
-//! Tests of strings with half a surrogate pair, which UTF-8 cannot represent.
+//! Tests of strings with unpaired surrogates, which UTF-8 cannot represent.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::odata::{Sender, read_entity, read_rows, read_rows_or_skip};
 use crate::value::Value;
 
 proptest! {
-    // A client whose strings are UTF-16 can store half a surrogate pair, and a server in JavaScript sends it as an escape.
+    // A client with UTF-16 strings can store an unpaired surrogate, and a JavaScript server sends it as an escape.
     #[test]
     fn a_half_surrogate_pair_does_not_hide_the_other_entities_of_a_page(
         parts in prop::collection::vec(
@@ -33,7 +33,7 @@ proptest! {
         );
     }
 
-    // If half a pair in a key were replaced, two entities could have the same key, and a write of one could change the other.
+    // If an unpaired surrogate in a key were replaced by a legal character, two entities could get the same key, and a write to one could change the other.
     #[test]
     fn key_3_a_key_with_half_a_surrogate_pair_is_skipped_and_never_another_key(
         rows in prop::collection::vec((key_parts(), key_parts()), 1..5),
@@ -65,14 +65,14 @@ proptest! {
     }
 }
 
-/// Returns the parts of a JSON string that is a key, or is a key with half a surrogate pair.
+/// Generates the parts of a JSON string that is a legal key, or a key with an unpaired surrogate.
 fn key_parts() -> impl Strategy<Value = Vec<String>> {
     let units = (0xD800..=0xDFFF_u16).prop_map(|unit| format!("\\u{unit:04x}"));
     let others = prop::sample::select(vec!["a", "\u{fffd}", r"\ufffd", r"\u0041", "\u{1F600}"]);
     prop::collection::vec(prop_oneof![1 => units, 3 => others.prop_map(str::to_owned)], 0..3)
 }
 
-/// Returns the text of the parts of a JSON string: the units are decoded as UTF-16, with U+FFFD for half a pair.
+/// Decodes the parts of a JSON string as UTF-16, with U+FFFD for an unpaired surrogate.
 fn model_of(parts: &[String]) -> String {
     String::from_utf16_lossy(&units_of(parts))
 }

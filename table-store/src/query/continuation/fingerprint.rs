@@ -1,4 +1,4 @@
-//! The fingerprint of a query, which each continuation contains. It is identical in every process and version.
+//! Query fingerprints, stored in continuations and stable across processes and versions.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use crate::query::{Query, Select, TextRange};
 /// 2. the range of the `PartitionKey`, then the range of the `RowKey`. Each range consists of the lower bound and the upper bound. A bound is one
 ///    byte, `0` for none, `1` for inclusive, or `2` for exclusive, followed by its string;
 /// 3. the filter: one byte `0` for none, or `1` followed by the printed filter;
-/// 4. `$select`: one byte `0` for all properties, or `1`, the number of names in 4 bytes, and the names in the given order.
+/// 4. `$select`: one byte `0` for all properties, or `1`, the number of names (4 bytes, little-endian), and the names in the given order.
 ///
 /// Each string is encoded as its length in UTF-8 bytes (4 bytes, little-endian) followed by the bytes. `$top` is not included. A change to this encoding
 /// invalidates tokens from earlier versions and requires a new version of the token.

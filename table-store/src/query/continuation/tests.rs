@@ -1,4 +1,4 @@
-//! Tests of continuation tokens: their format, round trips, and tokens that must be rejected.
+//! Tests of continuation tokens: format, round trips and rejected tokens.
 
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ fn query() -> Query {
     }
 }
 
-/// Tests the format of a token, which is opaque but contains the same information as the service's token: the next `PartitionKey` and `RowKey` (ENG-13).
+/// Pins the token format. The token is opaque but contains the same information as the service's: the next `PartitionKey` and `RowKey` (ENG-13).
 #[test]
 fn the_form_of_the_token_is_pinned() {
     let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));
@@ -114,7 +114,7 @@ fn page_9_other_texts_are_not_tokens() {
     }
 }
 
-/// Tests that each continuation has exactly one text representation. Bytes with a valid checksum are rejected if `Display` would print them differently.
+/// Tests that each continuation has exactly one text representation. Bytes with a valid checksum are rejected if they are not in canonical form.
 #[test]
 fn page_9_a_valid_checksum_is_not_enough() {
     use base64::Engine as _;

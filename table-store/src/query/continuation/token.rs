@@ -1,4 +1,4 @@
-//! The string representation of a continuation: the following bytes in unpadded base64url.
+//! The string representation of a continuation: unpadded base64url of the following bytes.
 //!
 //! | bytes | content |
 //! | --- | --- |
@@ -10,8 +10,8 @@
 //! | | `NextPartitionKey`, then `NextRowKey` up to the checksum |
 //! | 8 | FNV-1a 64 of all preceding bytes, little-endian |
 //!
-//! The checksum detects every change to a single character: a character affects at most two adjacent bytes, and all such changes have different
-//! FNV-1a hashes. The checksum protects against accidental changes, but not against forgery. A forged token can only read keys within the range of its query.
+//! The checksum detects every single-character change: a character affects at most two adjacent bytes, and all such changes have different FNV-1a hashes. It
+//! protects against accidental changes, not against forgery. A forged token can only read keys within its query's range.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -20,10 +20,10 @@ use crate::fnv::fnv1a64;
 use crate::query::continuation::{Continuation, Kind, Position};
 
 const VERSION: u8 = 1;
-/// The maximum length of a token. Longer strings are rejected without parsing. Two keys of 1,024 code units need about 8,200 characters, and a position from a
-/// service's headers needs fewer.
+/// The maximum length of a token. Longer strings are rejected without parsing. A token with two keys of 1,024 code units has about 8,200 characters, and a
+/// continuation token from a service's headers is shorter.
 const CHARACTERS: usize = 65_536;
-/// The number that is added to the kind if the continuation contains an incarnation.
+/// The number added to the kind if the continuation has an incarnation.
 const INCARNATION: u8 = 4;
 const KINDS: [(u8, Kind, bool); 5] = [
     (0, Kind::Key, true),

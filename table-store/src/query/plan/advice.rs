@@ -1,10 +1,10 @@
-//! Advice for the author of a query.
+//! Query warnings based on the cost class and the filter.
 
 use crate::filter::{Filter, Term};
 use crate::query::{Query, QueryClass, TextRange, Warning};
 use crate::value::EdmType;
 
-/// The maximum number of comparisons in a filter, according to the service's documentation (FIL-7).
+/// The service's documented maximum number of comparisons per filter (FIL-7).
 const COMPARISONS: usize = 15;
 
 pub(super) fn warnings(class: QueryClass, query: &Query) -> Vec<Warning> {

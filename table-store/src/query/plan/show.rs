@@ -1,4 +1,4 @@
-//! Formats plans as text.
+//! Text formatting of plans.
 
 use std::fmt;
 use std::ops::Bound;

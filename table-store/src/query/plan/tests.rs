@@ -1,4 +1,4 @@
-//! Tests of the text of a plan for each cost class.
+//! Snapshot tests of plans, one for each cost class.
 
 use crate::name::TableName;
 use crate::query::{KeyRange, Plan, Query, QueryClass, Requests, Select, TextRange};

@@ -1,21 +1,21 @@
-//! A page of rows whose `RowKey`s are collected as bytes and validated together.
+//! A page builder that collects `RowKey`s as bytes and validates them together.
 
 use crate::error::{Error, Result};
 use crate::key::order;
 use crate::query::{Rows, Select};
 use crate::row::RowView;
 
-/// A page that is built from keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of UTF-8 takes little
-/// longer than validating a few bytes.
+/// A page builder for keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of UTF-8 takes little longer
+/// than validating a few.
 #[derive(Debug, Default)]
 pub struct Gather {
-    /// The rows without their `RowKey`s.
+    /// The rows without their `RowKey`s, which are in `row_keys`.
     rows: Rows,
     row_keys: Vec<u8>,
 }
 
 impl Gather {
-    /// Returns the number of rows that have been appended.
+    /// Returns the number of rows appended.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -29,7 +29,7 @@ impl Gather {
 
     /// Reserves capacity for `rows` more rows of the current average size, but at most `most_bytes` bytes for each buffer.
     pub fn reserve(&mut self, rows: usize, most_bytes: usize) {
-        // The capacity is an eighth larger than the average suggests; otherwise, larger rows would force a copy of the page.
+        // An eighth is added to the average; otherwise, slightly larger rows would force a reallocation.
         let most = |bytes: usize| (bytes + bytes / 8).div_ceil(self.rows.len().max(1)).saturating_mul(rows);
         let for_rows = |bytes: usize| most(bytes).min(most_bytes);
         self.row_keys.reserve(for_rows(self.row_keys.len()));
@@ -37,8 +37,8 @@ impl Gather {
         self.rows.entries.reserve(rows);
     }
 
-    /// Appends an entity with the requested properties. `is_alike` must be `true` only if the previous entity has the same partition and the same shape (names
-    /// and types of the properties).
+    /// Appends an entity with the requested properties. `is_alike` may be `true` only if the previous entity has the same partition and shape (property names
+    /// and types).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row, or the key is invalid.
@@ -52,7 +52,7 @@ impl Gather {
         is_alike: bool,
     ) -> Result<()> {
         let row_key = order::lower(row_key)?;
-        // IMPORTANT: each key must start at a character boundary. Otherwise, two invalid keys could form a valid string together.
+        // IMPORTANT: each key must start at a character boundary. Otherwise, two invalid keys could together form a valid string.
         if row_key.first().is_some_and(|byte| matches!(byte, 0x80..=0xBF)) {
             return Err(no_text(partition_key, &row_key));
         }
@@ -66,10 +66,10 @@ impl Gather {
         Ok(())
     }
 
-    /// Returns the rows that have been appended.
+    /// Validates the keys and returns the page.
     ///
     /// # Errors
-    /// `Corrupted` if a key is not UTF-8. The error contains the key, with replacements for the invalid bytes.
+    /// `Corrupted` if a key is not UTF-8. The error contains the key, with invalid bytes replaced.
     pub fn finish(self) -> Result<Rows> {
         match String::from_utf8(self.row_keys) {
             Ok(row_keys) => Ok(Rows { row_keys, ..self.rows }),

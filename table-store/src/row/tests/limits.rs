@@ -1,4 +1,4 @@
-//! Tests of each limit of an entity at its exact value (ENT-2, PROP, TYPE, SIZE, ENG-3).
+//! Boundary tests of every entity limit (ENT-2, PROP, TYPE, SIZE, ENG-3).
 
 use super::row;
 use crate::error::ErrorCode;
@@ -104,7 +104,7 @@ fn type_10_65_536_bytes() {
 
 #[test]
 fn size_1_size_4_and_eng_3_exactly_1_048_488_bytes() {
-    // The entity has 15 binary values of the maximum size, and one value that uses the remaining size.
+    // The entity has 15 binary values of the maximum size and one that fills the rest.
     let sized = |last: usize| {
         let mut writer = RowWriter::new();
         for index in 10..25 {

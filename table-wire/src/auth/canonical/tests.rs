@@ -1,4 +1,4 @@
-//! Tests the signature vectors of the rules. Each vector consists of a string to sign and its signature.
+//! Tests of the signature vectors in the rules: strings to sign and their signatures.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -38,8 +38,8 @@ impl Case {
     }
 }
 
-/// Tests each string to sign and its HMAC-SHA256 (AUTH-1). The string has two lines and no final line feed (AUTH-2, AUTH-5). It contains the path as it was
-/// sent, only `comp` from the query (AUTH-6), and the account twice if the path contains it (AUTH-7).
+/// Tests each string to sign and its HMAC-SHA256 (AUTH-1). The string has two lines and no final line feed (AUTH-2, AUTH-5). It contains the path as sent, only
+/// `comp` from the query (AUTH-6), and the account twice if the path contains it (AUTH-7).
 #[test]
 fn sig_1_to_6_shared_key_lite_of_tables() {
     for (url, text, signature) in [
@@ -79,8 +79,8 @@ fn sig_1_to_6_shared_key_lite_of_tables() {
     }
 }
 
-/// Tests that the string to sign has five lines, of which those for missing headers are empty (AUTH-3), and no final line feed (AUTH-5). The signature of
-/// a batch covers the content type with its boundary, and the `$` in the path as it was sent (AUTH-10).
+/// Tests that the string to sign has five lines, with empty lines for missing headers (AUTH-3), and no final line feed (AUTH-5). A batch's signature covers the
+/// content type with its boundary, and the `$` in the path as sent (AUTH-10).
 #[test]
 fn sig_7_to_9_shared_key_of_tables() {
     let found = case("GET", &format!("{BASE}/Tables"), &[]).sign(shared_key_table);
@@ -99,8 +99,8 @@ fn sig_7_to_9_shared_key_of_tables() {
     assert_eq!(found.1, "KDuj8if3bCfJh6dpxTOQxAIEq+ajdZfhsbTrXcOEoFA=");
 }
 
-/// Tests the twelve lines of the string to sign. The length is empty if the request has no body, and the date is empty if the request has an
-/// `x-ms-date` header (AUTH-20). Headers are sorted by name (AUTH-21), and the account appears twice in path-style URLs (AUTH-23).
+/// Tests the twelve lines of the string to sign. The length line is empty if the request has no body, and the date line if it has an `x-ms-date` header
+/// (AUTH-20). Headers are sorted by name (AUTH-21), and the account appears twice in path-style URLs (AUTH-23).
 #[test]
 fn sig_15_and_16_shared_key_of_blobs_and_queues() {
     let headers =
@@ -172,7 +172,7 @@ fn auth_21_headers_are_sorted_merged_and_trimmed_and_others_omitted() {
 
 #[test]
 fn auth_6_the_path_is_signed_as_it_is_sent() {
-    // The vectors SIG-2 and SIG-3 sign a request for the same entity, but with different encodings of the path.
+    // The vectors SIG-2 and SIG-3 sign a request for the same entity with differently encoded paths.
     let sign = |quote: &str| {
         let path = format!("Employee(PartitionKey={quote}Sales{quote},RowKey={quote}00001{quote})");
         case("GET", &format!("{BASE}/{path}"), &[]).sign(shared_key_table_lite).1
@@ -180,7 +180,7 @@ fn auth_6_the_path_is_signed_as_it_is_sent() {
     assert_ne!(sign("'"), sign("%27"));
 }
 
-/// Tests that the signature covers the date whose age the server checks. Otherwise, a request could be repeated later with another date.
+/// Tests that the signature covers the date checked by the server. Otherwise, a request could be replayed later with a different date.
 #[test]
 fn auth_4_and_9_a_change_of_the_verified_date_changes_the_string_to_sign() {
     let dates: [&[u8]; 5] = [b"", b" ", b"\xe9", DATE.as_bytes(), b"Fri, 20 Nov 2026 09:00:00 GMT"];

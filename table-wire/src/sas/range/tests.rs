@@ -1,4 +1,4 @@
-//! Tests ranges against a literal implementation of SAS-6, and against the query results of an engine.
+//! Tests of ranges against a literal implementation of SAS-6 and an engine's query results.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn text() -> impl Strategy<Value = String> {
     select(KEYS.to_vec()).prop_map(str::to_owned)
 }
 
-/// The partition and optional row at one end of a range, before validation.
+/// An unvalidated end of a range: a partition and an optional row.
 type Owned = Option<(String, Option<String>)>;
 
 fn end() -> impl Strategy<Value = Owned> {
@@ -26,7 +26,7 @@ fn said(end: &Owned) -> Option<Said<'_>> {
     end.as_ref().map(|(partition_key, row_key)| (partition_key.as_str(), row_key.as_deref()))
 }
 
-/// Generates a range that can be signed, together with its ends before validation.
+/// Generates signable ranges with their unvalidated ends.
 fn range() -> impl Strategy<Value = (SignedRange, [Owned; 2])> {
     (end(), end()).prop_filter_map("its end is an empty key", |(start, end)| {
         let range = SignedRange::between(said(&start), said(&end)).ok()?;
@@ -52,7 +52,7 @@ fn texts() -> impl Strategy<Value = TextRange> {
     ]
 }
 
-/// Returns `true` if a key is within a range, according to the wording of SAS-6.
+/// Returns `true` if a key is within a range by the wording of SAS-6.
 fn inside([start, end]: &[Owned; 2], pk: &str, rk: &str) -> bool {
     let utf16 = |text: &str| text.encode_utf16().collect::<Vec<_>>();
     let (pk, rk) = (utf16(pk), utf16(rk));
@@ -136,7 +136,7 @@ fn sas_6_keys_that_one_range_cannot_express_are_refused() {
     }
 }
 
-/// Tests that no range ends at an empty key. In a string to sign, an empty key and a missing key produce the same line.
+/// Tests that no range ends at an empty key. In a string to sign, an empty and a missing key produce the same line.
 #[test]
 fn sas_6_no_range_ends_in_an_empty_key() {
     for (start, end) in [

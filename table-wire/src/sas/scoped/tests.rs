@@ -1,4 +1,4 @@
-//! Tests scoped views of an embedded engine, with the tokens of the signature vectors.
+//! Tests of scoped views of an embedded engine, with tokens from the signature vectors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -163,7 +163,7 @@ fn sas_6_and_8_reads_and_writes_stay_inside_the_compound_range() {
     assert_eq!(keys(&engine, &Query::new(KeyRange::ALL)).len(), 6);
 }
 
-/// Tests continuations as a server uses them. It compares the client's continuation with the client's query, and creates the next continuation from that query.
+/// Tests server-side use of continuations: both the received and the returned continuation belong to the client's query.
 #[test]
 fn sas_8_and_page_6_a_continuation_belongs_to_the_query_of_the_caller() {
     let (engine, authority, _) = scene();

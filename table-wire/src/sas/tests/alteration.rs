@@ -1,4 +1,4 @@
-//! Alterations that the bearer of a token can make to its text.
+//! Alterations a bearer could make to a token's text.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -41,13 +41,13 @@ pub(super) enum Alteration {
     Rename(Index, &'static str),
     /// Changes the case of a name or a value.
     Case(Index, bool),
-    /// Percent-encodes every byte of a value, and optionally of its name.
+    /// Percent-encodes every byte of a value, and optionally its name.
     Encode(Index, bool),
-    /// Writes spaces in a value as `+`.
+    /// Replaces spaces in a value by `+`.
     Plus(Index),
     /// Adds a string at the start or end of a value.
     Append(Index, &'static str, bool),
-    /// Distributes the signed lines differently among the fields of a token. Some line breaks remain within values.
+    /// Redistributes the signed lines among the fields of a token, keeping some line breaks within values.
     Cut(bool, Vec<Index>),
 }
 
@@ -92,7 +92,7 @@ fn hex(text: &str) -> String {
     text.bytes().map(byte).collect::<Vec<_>>().concat()
 }
 
-/// Splits the string to sign into the fields of a token. Each line break at an index in `kept` remains within a value.
+/// Splits the string to sign into token fields, keeping the line breaks selected by `kept` within values.
 fn cut(token: &SasToken, table: bool, kept: &[Index]) -> Pairs {
     let text = match token.table() {
         Some(_) => token.0.string_to_sign_of_table(ACCOUNT),

@@ -1,5 +1,5 @@
-//! Tests that an altered token never permits more than the signed token. Parameters are removed, added, duplicated, reordered, encoded differently,
-//! or moved to other fields.
+//! Tests that an altered token never permits more than the original. Alterations remove, add, duplicate, reorder and re-encode parameters, or move values to
+//! other fields.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ fn lifetime() -> impl Strategy<Value = Lifetime> {
     select(vec![until, until.starting(at(10))])
 }
 
-/// Generates table tokens. Combinations of values that cannot be signed are discarded.
+/// Generates table tokens, discarding unsignable combinations of values.
 fn of_table() -> impl Strategy<Value = SasToken> {
     let ends = vec(prop::option::of(texts()), 4);
     let rest =
@@ -104,7 +104,7 @@ fn authorities() -> Vec<SasVerifier> {
     .collect()
 }
 
-/// Returns the grant of an altered token, or the error with which the token is rejected.
+/// Parses and verifies a token's text.
 fn allowed(authority: &SasVerifier, text: &str) -> Result<Grant> {
     authority.verify(&text.parse()?)
 }
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Tests that an empty field counts as missing. Other programs may sign tokens with empty fields; this library never does.
+/// Tests that an empty field counts as missing. Tokens signed by other programs may have empty fields; this library never writes them.
 #[test]
 fn sas_2_an_empty_field_equals_a_missing_one() {
     let clock = Clock::of_instants(|| at(0));
