@@ -47,7 +47,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Merges a condition into an entity's operation, if a contributor has added this condition on the entity's row.
+    /// Merges a condition that a contributor added on the entity's row into the entity's operation.
     fn take_condition(
         &mut self,
         row_key: &RowKey,
@@ -68,8 +68,8 @@ impl Batch {
         Ok(both)
     }
 
-    /// Returns the error for a condition that contradicts the operation on the same row. The operation requires a different version, inserts the row, or
-    /// requires that the row exists although the condition requires that it is absent.
+    /// Returns the error for a condition that contradicts an operation on the same row: the operation requires a different version, inserts the row, or
+    /// requires an existing row although the condition requires its absence.
     fn contradiction(&self, row_key: &RowKey, kind: &OperationKind, condition: &OperationKind) -> Error {
         let of_both = [kind, condition];
         let fault = if matches!(kind, OperationKind::Insert(_)) {
