@@ -20,7 +20,7 @@ impl Pacer {
         Self { pace, per_second, began, done: 0 }
     }
 
-    /// Returns the number of items that may be processed without waiting: as many as are allowed per second.
+    /// Returns the number of items that may be processed without waiting: one second's allowance.
     pub(crate) fn burst(&self) -> usize {
         self.per_second.map_or(usize::MAX, |rate| usize::try_from(rate.get()).unwrap_or(usize::MAX))
     }
