@@ -1,5 +1,5 @@
-//! Checks that this program may write a holder (an entity that holds copies) through its source's handle. The write is refused if a newer version of the
-//! program has extended the holder's schema.
+//! Checks that this program may write a holder (an entity that holds copies) through its source's handle. A write is refused if a newer program version has
+//! extended the holder's schema.
 
 use table_core::name::TableName;
 use table_core::runtime::Runtime;
@@ -8,7 +8,7 @@ use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
 
-/// The check that this program may write the holders of a relation. It is made through the handle of the source (the copied entity).
+/// The check that this program may write a relation's holders through the handle of the source (the copied entity).
 #[derive(Clone, Debug)]
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,
