@@ -1,4 +1,4 @@
-//! Tests that every write through a handle to a copied entity, or to an entity that holds copies, maintains the copies.
+//! Tests that every write through a handle to a copied entity or a holder of copies maintains the copies.
 
 use pollster::block_on;
 use table_core::ErrorCode;
