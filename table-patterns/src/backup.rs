@@ -1,8 +1,8 @@
 //! Backups of an embedded engine to a blob store: a full backup, followed by incremental ones.
 //!
 //! # Context
-//! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to any store that
-//! the `object_store` crate supports. Writers can continue during a backup.
+//! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to any store supported
+//! by the `object_store` crate. Writers can continue during a backup.
 //!
 //! # Key layout
 //! | blob | content |

@@ -63,8 +63,8 @@
 //! - No program can bypass a relation: only structs that declare it can implement it, and a plain write of either type does not compile.
 //!   [`settle_copies`](crate::Entities::settle_copies) repairs entities written by another tool. A [unit of work](crate::unit) reads sources and holders when
 //!   it is committed.
-//! - Across partitions, [`OnDelete::Refuse`] considers only references that are already recorded.
-//!   If a reference is added while its source is deleted, the worker clears it later.
+//! - Across partitions, [`OnDelete::Refuse`] considers only references already recorded. If a reference is added while its source is deleted, the worker clears
+//!   it later.
 //!
 //! # When not to
 //! If the source changes more often than its holders are read, read both in parallel instead. If an entity refers to a list of others, use an
@@ -188,7 +188,7 @@ pub trait CopyRelation: Sized + 'static {
     /// The effect on holders when their source is deleted.
     const ON_DELETE: OnDelete = OnDelete::Refuse;
 
-    /// Returns the source to which a holder refers, computed from the holder's other properties.
+    /// Returns the source referenced by a holder, computed from the holder's other properties.
     fn reference(holder: &Self::Holder) -> Option<Selection<Self::Source, Point>>;
 
     /// Returns the values to copy from a source.

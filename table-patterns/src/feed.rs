@@ -15,8 +15,8 @@
 //! Changes are numbered from 1 without gaps. All changes in one transaction are in one row, or in a few rows if they are large. Typed reads skip these rows,
 //! like outbox rows.
 //!
-//! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets,
-//! the `RowKey` is the partition. `Quiet` in such a row is the end of a feed at which a follower found no more changes.
+//! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets, the `RowKey` is
+//! the partition. `Quiet` in such a row is the feed position up to which a follower has read all changes.
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.

@@ -30,8 +30,8 @@
 //!
 //! # Guarantee
 //! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), even if a
-//!   process crashes. Each write is conditional on the versions of the entities that were read. Rows changed concurrently by other writers are reread with
-//!   back-off, up to a retry limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
+//!   process crashes. Each write is conditional on the versions of the entities read. Rows changed concurrently by other writers are reread with back-off, up
+//!   to a retry limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
 //! - Each value of a `unique` index in the partition belongs to at most one entity. Writing a second entity with that value fails with a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that contains the key of the first entity (PAT-INTRA-5).
 //! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction. For each
@@ -47,8 +47,8 @@
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs built from an older release may write without the index.
 //!   [`check`](crate::Entities::check) finds damage caused by other tools.
-//! - Backfills and repairs combine the missing index rows of several entities in a partition into one transaction, conditional on the versions that were read.
-//!   If a concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
+//! - Backfills and repairs combine the missing index rows of several entities in a partition into one transaction, conditional on the versions read. If a
+//!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
 //! - All writers must open the table (`create_if_missing`).
 //!   A writer that neither opens the table nor declares the index leaves the index stale, which only a check detects.
 //!

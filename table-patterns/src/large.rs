@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | table | `Sales` / `000223` | the entity, with the address, length and checksum of each blob in one property |
 //! | blobs | `staff/blobs/=45mployees/=53ales/000223/0635338512000000000_864000000000_5f0c…` | the value |
-//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_864000000000_5f0c…/0635347152000000000` | a marker with the time at which the collector first found that no entity refers to the blob |
+//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_864000000000_5f0c…/0635347152000000000` | a marker with the time at which the collector first found the blob unreferenced |
 //!
 //! Each upload has a unique name with its start time and its writer's grace period (both in ticks), and a random number. A blob never changes. The name omits
 //! the field, because fields can be renamed. The collector keeps a blob if any property of the entity contains its address.
@@ -29,7 +29,7 @@
 //! # Cost
 //! Writing an entity takes the uploads and one request for the row; [`set`](LargeTable::set) reads nothing. Reading the entity takes one request. Each of its
 //! blobs takes one more, sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A collection lists the blobs,
-//! and reads the entity of each blob that is older than the grace period.
+//! and reads the entity of each blob older than the grace period.
 //!
 //! # Bounds
 //! An upload keeps one part of 8 MiB and the current chunk of its stream in memory. The blob store limits names, for example to 1,024 characters on Azure and

@@ -1,8 +1,8 @@
 //! One table per period: expired data is dropped with its table (PAT-HVD).
 //!
 //! # Context
-//! This pattern is for entities that are deleted together by age, such as login attempts kept for a month. Deleting them one by one costs as much as writing
-//! them. If a table contains only such entities, dropping it costs one request, regardless of the number of rows (PAT-HVD-1).
+//! This pattern is for entities deleted together by age, such as login attempts kept for a month. Deleting them one by one costs as much as writing them. If a
+//! table contains only such entities, dropping it costs one request, regardless of the number of rows (PAT-HVD-1).
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey |

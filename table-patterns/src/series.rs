@@ -127,7 +127,7 @@ pub trait Series: Entity {
 
 /// Checks at compile time that the slots and the properties fit into one entity and have different names (PAT-SER-4).
 pub(crate) const fn check_slots<E: Entity>(slots: &[&str], more: usize) {
-    // A value that is split into chunks is stored as several properties. The schema lists all of them.
+    // A chunked value is stored as several properties, all listed in the schema.
     let properties = E::SCHEMA.properties;
     let kind = if E::SCHEMA.kind.is_some() { 1 } else { 0 };
     assert!(!slots.is_empty(), "a series has slots");

@@ -24,8 +24,7 @@ impl<E, S: TableStore + Clone> Given<E, S> {
     /// Checks that this program may write holders in `table`.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a newer version of the program has opened the table with a schema that this program would not maintain; any error from the
-    /// store.
+    /// `SchemaMismatch` if a newer version of the program has opened the table with a schema this program would not maintain; any error from the store.
     pub(super) async fn admit(&self, table: &TableName, runtime: &Runtime) -> Result<()> {
         self.sources.admission(self.relation.holders, table.clone()).admit(runtime).await.map(drop)
     }

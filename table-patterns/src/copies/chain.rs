@@ -5,7 +5,7 @@
 //!
 //! A long path is truncated to its latest keys and all visits to one entity, its *anchor*. The first anchor is the entity in which the change began. It may be
 //! outside the cycle, so another entity becomes the anchor whenever the number of visited entities reaches a power of two (Brent's algorithm). In a cycle of n
-//! entities that the change has entered after m others, the path has an anchor in the cycle for 8 rounds after at most max(2m, 16n) visits.
+//! entities entered after m others, the path has an anchor in the cycle for 8 rounds after at most max(2m, 16n) visits.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;

@@ -33,7 +33,7 @@ pub(super) struct CopyPlan {
     pub(super) siblings: Arc<Siblings>,
     /// Operations that write references, or make the transaction fail if a source has changed.
     pub(super) rows: Vec<Operation>,
-    /// Changes that a worker must settle in other partitions.
+    /// Changes to be settled by a worker in other partitions.
     pub(super) remote: Vec<RemoteChange>,
     /// The writes of the entity's holders in the same transaction.
     pub(super) others: Vec<EntityPlan>,

@@ -152,7 +152,7 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
 pub struct Incoming<H> {
     pub(super) relation: Relation,
     pub(super) on_delete: OnDelete,
-    /// Returns the key of the source to which a holder refers.
+    /// Returns the key of the source referenced by a holder.
     pub(super) reference: fn(&H) -> Result<Option<EntityKey>>,
     /// Sets a holder's copied values from its source.
     pub(super) set: fn(&mut H, EntityRef<'_>) -> Result<()>,

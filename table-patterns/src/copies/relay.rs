@@ -20,7 +20,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// it for each recorded change.
     ///
     /// # Errors
-    /// - `Unsupported` if the handle has not been opened and a reference contains a relation that the entity type does not declare.
+    /// - `Unsupported` if the handle has not been opened and a reference contains a relation not declared by the entity type.
     /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
     /// - Any error from the store.
     ///

@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     ///
     /// # Errors
     /// - `InvalidInput` (PAT-DEN-2), with the holder's key, if the source is deleted while a holder refers to it in a relation with [`OnDelete::Refuse`].
-    /// - `Unsupported` if the handle has not been opened and a reference contains a relation that the entity type does not declare.
+    /// - `Unsupported` if the handle has not been opened and a reference contains a relation not declared by the entity type.
     /// - Any error from the store.
     pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {
         // A source that does not yet exist has no holders.

@@ -188,7 +188,7 @@ impl Batch {
         all.filter_map(|(row_key, kind)| Some((row_key.clone(), required_version(kind)?.clone()))).collect()
     }
 
-    /// Returns `true` if the batch requires that a row has a certain version or is absent.
+    /// Returns `true` if the batch requires a certain version, or the absence, of a row.
     pub(crate) fn requires(&self, row_key: &RowKey) -> bool {
         let is_required = |kind: &OperationKind| {
             let is_absent = matches!(kind, OperationKind::Insert(_) | OperationKind::Check(RowState::Absent));

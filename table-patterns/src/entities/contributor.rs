@@ -37,8 +37,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         false
     }
 
-    /// Completes a write by reading the other entities that it depends on.
-    /// Returns `None` if the contributor reads no other entities. Called once per attempt.
+    /// Completes a write by reading the other entities on which it depends. Returns `None` if the contributor reads no other entities. Called once per attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed<E>>>> {
         None
     }
@@ -100,7 +99,7 @@ pub(crate) struct WriteContext {
     pub(crate) correlation_id: Option<Arc<str>>,
 }
 
-/// The rows, steps and change records that contributors add to one entity's write.
+/// The rows, steps and change records added to one entity's write by contributors.
 #[derive(Debug, Default)]
 pub(crate) struct Contribution {
     pub(crate) rows: Vec<PlannedRow>,
@@ -133,7 +132,7 @@ impl Contribution {
     }
 }
 
-/// A write that a contributor completes by reading other entities.
+/// A write to be completed by a contributor that reads other entities.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingWrite {
     pub(crate) key: EntityKey,
@@ -163,12 +162,12 @@ impl PendingWrite {
     }
 }
 
-/// A write that a contributor has completed.
+/// A write completed by a contributor.
 #[derive(Debug)]
 pub(crate) struct Completed<E> {
     pub(crate) kind: OperationKind,
     pub(crate) old: Option<E>,
-    /// The entity after the write, including the properties that it copies from other entities.
+    /// The entity after the write, including properties copied from other entities.
     pub(crate) new: Option<E>,
     /// Additional rows and steps.
     pub(crate) more: Contribution,

@@ -203,7 +203,7 @@ pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row>
     }
 }
 
-/// Returns the row state that a pure condition, such as a check or an empty merge, requires; `None` for an operation that writes properties or deletes.
+/// Returns the row state required by a pure condition, such as a check or an empty merge; `None` for an operation that writes properties or deletes.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),
@@ -214,7 +214,7 @@ fn required(kind: &OperationKind) -> Option<RowState> {
     }
 }
 
-/// Returns the row version that an operation requires, if any.
+/// Returns the row version required by an operation, if any.
 pub(crate) const fn required_version(kind: &OperationKind) -> Option<&ETag> {
     match kind {
         OperationKind::Replace(_, IfMatch::ETag(etag))
@@ -242,7 +242,7 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     }
 }
 
-/// Adds a required version to a write. Returns `None` if the write already requires a different version, or requires that the row is absent.
+/// Adds a required version to a write. Returns `None` if the write already requires a different version or the row's absence.
 fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     let merged = |own: &IfMatch| match (own, required.clone()) {
         (own, IfMatch::Any) => Some(own.clone()),
@@ -259,7 +259,7 @@ fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     })
 }
 
-/// Makes a write require that the row does not exist. Returns `None` if the write requires that the row exists.
+/// Makes a write require the row's absence. Returns `None` if the write requires an existing row.
 fn inserted(write: &OperationKind) -> Option<OperationKind> {
     match write {
         OperationKind::Insert(row)

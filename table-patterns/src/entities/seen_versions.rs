@@ -201,7 +201,7 @@ impl SeenRows {
         self.lock().passed.get(reservation) == Some(version)
     }
 
-    /// Records that the hold time of a reservation has ended.
+    /// Records the end of a reservation's hold time.
     pub(crate) fn pass(&self, reservation: &RowKey, version: &ETag) {
         self.lock().passed.insert(reservation.clone(), version.clone());
     }

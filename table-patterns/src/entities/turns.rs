@@ -22,7 +22,7 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, StallDetector};
 use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
-/// The maximum time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, and the members of the open
+/// The maximum time one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the open
 /// group seal it, because the holder's future may no longer be polled. Writing without a turn may cause conflicts, so the maximum exceeds the time of a typical
 /// request to a distant store.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -36,7 +36,7 @@ pub(crate) struct Turns(Arc<Shared>);
 
 struct Shared {
     lines: Mutex<HashMap<Place, Line>>,
-    /// The maximum time that one writer may hold the turn while others wait.
+    /// The maximum time one writer may hold the turn while others wait.
     timeout: Duration,
     /// The time-out shared by the writers in all queues. A queue is removed when its last writer leaves.
     alarm: Arc<Alarm>,

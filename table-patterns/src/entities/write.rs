@@ -118,7 +118,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write_completed(key, reads, first, plan).await.map(|written| written.etag)
     }
 
-    /// Writes an entity, like [`write`](Self::write), and also returns the properties that contributors changed.
+    /// Writes an entity, like [`write`](Self::write), and also returns the properties changed by contributors.
     ///
     /// # Errors
     /// Any error from [`write`](Self::write).
@@ -168,7 +168,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(etags.map(|etags| etags.into_iter().next().flatten()))
     }
 
-    /// Adds the entity's key to the error that is returned after the last attempt. An error about a reserved row, such as the head of a feed, keeps its key.
+    /// Adds the entity's key to the error returned after the last attempt. An error about a reserved row, such as the head of a feed, keeps its key.
     fn at_lost(&self, error: Error, key: &EntityKey) -> Error {
         let is_reserved = error.key().is_some_and(|(_, row_key)| row_key.starts_with(RESERVED));
         if error.rule() == Some("CON-3") && !is_reserved { self.here(error, key) } else { error }

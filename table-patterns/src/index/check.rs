@@ -22,13 +22,13 @@ use crate::position::Position;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexReport {
-    /// The number of entities and index rows that were processed. An entity counts once for each index.
+    /// The number of entities and index rows processed. An entity counts once for each index.
     pub scanned: u64,
     /// The findings, up to the maximum set by [`list_at_most`](IndexCheck::list_at_most).
     pub findings: Vec<Finding>,
     /// The total number of findings, listed or not.
     pub found: u64,
-    /// The number of findings that were repaired.
+    /// The number of findings repaired.
     pub repaired: u64,
     /// The delay before retrying a backfill that could not begin. Until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,

@@ -228,8 +228,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Treats the indexes as ready without reading their states, for a rewrite of the table under a schema that is not stored yet. For a SAS without read
-    /// access to [`LAYOUTS`](table_core::table::LAYOUTS), use a [grant](crate::grant) instead, which backfills respect.
+    /// Treats the indexes as ready without reading their states, for rewriting a table under a schema not stored yet. For a SAS without read access to
+    /// [`LAYOUTS`](table_core::table::LAYOUTS), use a [grant](crate::grant) instead, which backfills respect.
     ///
     /// ```
     /// use table_patterns::{Engine, Entity, EntityStore};

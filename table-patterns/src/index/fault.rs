@@ -1,4 +1,4 @@
-//! Index errors: refused writes, indexes that are not ready, and invalid records of remote changes.
+//! Index errors: refused writes, indexes not ready, and invalid records of remote changes.
 
 use table_core::Fault;
 use table_core::key::EntityKey;

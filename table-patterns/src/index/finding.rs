@@ -17,8 +17,7 @@ use table_core::key::EntityKey;
 pub enum FindingKind {
     /// An entity has no entry in the index.
     Missing,
-    /// The copy of an entity differs from the entity, or a list has the format of an older release, with the key parts in the order of the struct's
-    /// fields.
+    /// The copy of an entity differs from the entity, or a list has an older release's format, with the key parts in the struct's field order.
     Stale,
     /// A copy or a list member belongs to an entity that does not exist or no longer has the value.
     Dangling,

@@ -10,8 +10,8 @@ use table_core::Result;
 
 use crate::large::BlobRef;
 
-/// A blob that each entity of a type can have, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from the name of
-/// its address property and two functions that get and set the address.
+/// A blob declared for an entity type, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from the name of its
+/// address property and two functions that get and set the address.
 ///
 /// ```
 /// use table_patterns::large::{Blob, BlobRef};

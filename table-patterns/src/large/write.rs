@@ -87,7 +87,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// Opens a blob of an entity that has been read. This takes a second request (PAT-LARGE-3). Returns `None` if the entity has no such blob.
     ///
     /// # Errors
-    /// - `BlobNotFound` if the entity was read so long ago that the blob has been removed; read the entity again.
+    /// - `BlobNotFound` if the blob has been removed since the entity was read; read the entity again.
     /// - `Corrupted` if the blob's length differs from the uploaded length.
     /// - Any other error from the blob store, such as `Io`.
     pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {

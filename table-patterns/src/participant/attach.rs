@@ -93,7 +93,7 @@ pub struct WithParticipants<S> {
 }
 
 impl<S: TableStore> WithParticipants<S> {
-    /// Wraps a store. Participants that are already attached to it remain attached.
+    /// Wraps a store. Participants already attached to it remain attached.
     pub(crate) fn new(store: S) -> Self {
         // IMPORTANT: only the outermost wrapper's list is read, so it must contain the participants of all inner wrappers.
         let attached = Arc::new(attached(&store).cloned().unwrap_or_default());
@@ -120,7 +120,7 @@ impl<S> WithParticipants<S> {
     }
 }
 
-/// Wraps a store so that participants can be attached later. Participants that are already attached to the store remain attached.
+/// Wraps a store, so that participants can be attached later. Participants already attached to the store remain attached.
 impl<S: TableStore> From<S> for WithParticipants<S> {
     fn from(store: S) -> Self {
         Self::new(store)

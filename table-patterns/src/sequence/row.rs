@@ -1,4 +1,4 @@
-//! The row that stores a sequence: the next free number, and the name of the entity type to which the sequence belongs.
+//! The row that stores a sequence: the next free number, and the name of the owning entity type.
 
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the entity type to which the sequence belongs; `None` if no row is stored, or if an earlier release wrote the row without an owner.
+/// Returns the name of the owning entity type; `None` if no row is stored, or if an earlier release wrote the row without an owner.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {

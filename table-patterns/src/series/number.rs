@@ -1,8 +1,8 @@
-//! Number types for slots that can be incremented.
+//! Number types for incrementable slots.
 
 use table_core::property::Property;
 
-/// A number type for slots that can be incremented.
+/// A number type for incrementable slots.
 ///
 /// ```
 /// use table_patterns::series::SlotNumber;

@@ -7,10 +7,10 @@
 //! |---|---|
 //! | `U+FFFC reservation_`, 10 digits: its position in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time for which other processes wait for it |
 //!
-//! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts by other processes to write
-//! these rows then conflict, and attempts that begin later find a version that their process does not know ([`SeenRows`](crate::entities::SeenRows)). A process
-//! that only records changes in the partition's feed finds a feed head it does not know. In these cases, the other processes read the reservations, and each
-//! waits until the first reservation in the queue is its own or no reservation exists. The commit deletes the reservation.
+//! If no other reservation exists, the same transaction touches the rows already read, which changes their versions. Attempts by other processes to write these
+//! rows then conflict, and attempts that begin later find a version that their process does not know ([`SeenRows`](crate::entities::SeenRows)). A process that
+//! only records changes in the partition's feed finds a feed head it does not know. In these cases, the other processes read the reservations, and each waits
+//! until the first reservation in the queue is its own or no reservation exists. The commit deletes the reservation.
 //!
 //! A waiting process measures a reservation's hold time with its own clock, from the moment it first saw this reservation at the head of the queue. When the
 //! hold time ends, the process deletes the reservation, because its owner may have died. If the owner renews the reservation, the process waits again. Clocks

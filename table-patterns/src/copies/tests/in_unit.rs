@@ -231,7 +231,7 @@ proptest! {
             for acts in &units {
                 let mut unit = desk.unit();
                 for act in acts {
-                    // An entity that is already in the unit of work keeps its first change; the second one is refused.
+                    // An entity already in the unit of work keeps its first change; the second one is refused.
                     if let Err(error) = add(&desk, &mut unit, act).await {
                         prop_assert_eq!(error.rule(), Some("EGT-4"), "{}", error);
                     }

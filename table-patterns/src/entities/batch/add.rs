@@ -47,7 +47,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Merges a condition that a contributor added on the entity's row into the entity's operation.
+    /// Merges a contributor's condition on the entity's row into the entity's operation.
     fn take_condition(
         &mut self,
         row_key: &RowKey,
@@ -116,7 +116,7 @@ impl Batch {
         }
         if let Some(known) = self.rows.get(&row_key) {
             let row = match &known.write {
-                // Two holders that copy the same entity may each add a condition on it, or the unit may have read a row that a pattern writes.
+                // Two holders that copy the same entity may each add a condition on it, or the unit may have read a row written by a pattern.
                 ContributedWrite::Fixed(other) if is_condition(&kind) => {
                     let contradiction = || self.contradiction(&row_key, other, &kind);
                     let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);

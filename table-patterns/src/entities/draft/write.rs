@@ -20,7 +20,7 @@ use crate::entities::siblings::Siblings;
 
 /// A handle that completes its entities' writes.
 pub(crate) trait Completes: Send + Sync {
-    /// Returns the entity's completed plan, and plans for the other entities that the same transaction must write.
+    /// Returns the entity's completed plan, and plans for other entities to be written in the same transaction.
     fn complete(&self, pending: PendingWrite) -> BoxFuture<'_, Result<(EntityPlan, Vec<EntityPlan>)>>;
 }
 
@@ -145,7 +145,7 @@ impl<T: Completes + ?Sized> Completes for &T {
 }
 
 impl EntityWrite<'_> {
-    /// Creates a write that no contributor completes: a condition on an entity, or a row that is written without a handle.
+    /// Creates a write that no contributor completes: a condition on an entity, or a row written without a handle.
     pub(crate) const fn without_contributors(plan: EntityPlan) -> Self {
         Self { plan, completion: None }
     }
@@ -160,7 +160,7 @@ impl EntityWrite<'_> {
         Self { plan: EntityPlan { identified: true, ..self.plan }, ..self }
     }
 
-    /// Sets whether the write removes properties that this program does not know.
+    /// Sets whether the write removes properties unknown to this program.
     pub(crate) fn whole(self, is_whole: bool) -> Self {
         Self { plan: EntityPlan { is_whole, ..self.plan }, ..self }
     }

@@ -57,7 +57,7 @@ struct State {
     rows: HashMap<RowKey, GroupRow>,
     /// The rows, in first-write order.
     order: Vec<RowKey>,
-    /// Stored rows that units have read but not written.
+    /// Stored rows read but not written by units.
     read: HashMap<RowKey, Option<StoredRow>>,
     /// The `RowKey`s of entities for which members record steps, encoded as in the keys of outbox rows.
     sources: HashSet<String>,

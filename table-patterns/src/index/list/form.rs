@@ -21,7 +21,7 @@ pub(crate) type Member = Vec<String>;
 /// The members of a list as stored in an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum StoredMembers {
-    /// The parts of each member, in the order of [`Member`].
+    /// The parts of each member, in [`Member`] order.
     Parts(BTreeSet<Member>),
     /// The keys of the entities.
     Keys(BTreeSet<EntityKey>),
@@ -35,7 +35,7 @@ pub(crate) struct ListForm {
     parts: String,
     /// The name of the first property with keys: `EmployeeKeys`.
     pub(super) keys: String,
-    /// The names of the key parts that identify a member, in the order of [`Member`].
+    /// The names of the key parts that identify a member, in [`Member`] order.
     names: Vec<&'static str>,
     /// `true` if lists store keys, either because the order of the parts would depend on the struct's field order, or because a part is not a string.
     pub(super) has_keys: bool,

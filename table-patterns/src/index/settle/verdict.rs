@@ -1,4 +1,4 @@
-//! Decides if a recorded change can be settled using the entity that was read.
+//! Decides if a recorded change can be settled using the entity as read.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -22,13 +22,13 @@ pub(super) enum Verdict {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Returns the verdict for one key. `now` is the entry of the entity that was read, and `written` the time when that entity was written.
+    /// Returns the verdict for one key. `now` is the entry of the entity as read, and `written` the time at which that version was written.
     ///
-    /// IMPORTANT: the entry of the entity that was read is written only if it equals the entry of the recorded change, if the entity was written later, or if
-    /// the record has no comparable entry. Otherwise, either the read was stale, or a later change has replaced the entry. A later change is proven if the
-    /// guard or a recorded intent contains a later change to this key. Each of these facts is permanent, so a stale read cannot falsify them. Not every later
-    /// write has a record: most do not change the entry, although another program may encode it differently. Programs built from an older release and other
-    /// tools delete entities without a record. In this case, only a write can prove that the entity does not exist.
+    /// IMPORTANT: the entry of the entity as read is written only if it equals the recorded change's entry, if the entity was written later, or if the record
+    /// has no comparable entry. Otherwise, either the read was stale, or a later change has replaced the entry. A later change is proven if the guard or a
+    /// recorded intent contains a later change to this key. Each of these facts is permanent, so a stale read cannot falsify them. Not every later write has a
+    /// record: most do not change the entry, although another program may encode it differently. Programs built from an older release and other tools delete
+    /// entities without a record. In this case, only a write can prove that the entity does not exist.
     pub(super) async fn verdict(
         &self,
         target: &Target,

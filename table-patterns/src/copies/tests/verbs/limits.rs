@@ -173,7 +173,7 @@ fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     assert_eq!(company.pending(), 0);
 }
 
-/// Tests a source whose references fill more than one page. Most of the references belong to a relation that the change does not affect.
+/// Tests a source whose references fill more than one page. Most of the references belong to a relation unaffected by the change.
 #[test]
 fn pat_den_2_holders_on_later_pages_of_references_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};
