@@ -1,8 +1,8 @@
 //! The fence of a backfill (for an index, copies or a feed). It delays the backfill's pass over the rows until writes by programs with an older schema
 //! can no longer take effect.
 //!
-//! Until then, these older programs may write. Each of them records a *sighting*, a row with the current time, before it writes. It then rereads the schema.
-//! The fence refuses older programs only when none has been seen for [`LAST_REQUESTS`]. It then rereads the last sighting. `docs/models/backfill.rs` checks
+//! Until then, these older programs may write. Before it writes, each of them records a *sighting*, a row with the current time, and then rereads the schema.
+//! The fence refuses older programs only when none has been seen for [`LAST_REQUESTS`], and then rereads the last sighting. `docs/models/backfill.rs` checks
 //! this protocol.
 //!
 //! A pass over the rows has an identity, a random number recorded after its position. If a schema change or a program requires the pass to restart, the

@@ -26,7 +26,7 @@ impl Panicked {
     }
 }
 
-/// Calls application code, converting a panic into an error. `code` describes the code in the error.
+/// Calls application code, converting a panic into an error that contains the description `code`.
 ///
 /// # Errors
 /// The code's error; `InvalidInput` if it panics.
@@ -35,7 +35,7 @@ pub(crate) fn caught<T>(code: &str, call: impl FnOnce() -> Result<T>) -> Result<
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| Err(Panicked::error(code, &*panic)))
 }
 
-/// Awaits a future that calls application code, converting a panic into an error. `code` describes the code in the error.
+/// Awaits a future that calls application code, converting a panic into an error that contains the description `code`.
 ///
 /// # Errors
 /// The future's error, or `InvalidInput` if the code panics.

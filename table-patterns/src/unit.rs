@@ -259,7 +259,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, etag)| etag).collect())
     }
 
-    /// Commits the unit in a separate transaction, without a group. Every write is conditional on the entity's `ETag`.
+    /// Commits the unit in its own transaction instead of a group commit. Every write is conditional on the entity's `ETag`.
     async fn commit_alone(&self) -> Result<Outcome> {
         if let Some(error) = self.reads.outdated.clone() {
             return Ok(Outcome::Conflict(Conflict::Entity, self.named(error)));

@@ -48,7 +48,7 @@ enum DerivedState {
 pub(crate) enum Outcome {
     /// The transaction was committed. Contains the new version of each entity, in batch order.
     Committed(Vec<Option<ETag>>),
-    /// A row differed from what the batch assumed. Nothing was written.
+    /// A row differed from the batch's assumptions. Nothing was written.
     Conflict(Conflict, Error),
 }
 

@@ -14,7 +14,7 @@ use crate::index::sweep::Phase;
 use crate::position::Position;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Other processes that already know
+    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Other handles that already know
     /// the index as ready use it until they reopen the table or call [`states`](Self::states).
     ///
     /// # Errors

@@ -44,8 +44,7 @@ impl<E> Blob<E> {
         self.property
     }
 
-    /// Creates new content for the blob. Pass it to a writing function of [`LargeTable`](crate::large::LargeTable):
-    /// `Employee::PHOTO_BLOB.content(whole(bytes))`.
+    /// Creates new content for the blob. Pass it to a write method of [`LargeTable`](crate::large::LargeTable): `Employee::PHOTO_BLOB.content(whole(bytes))`.
     pub fn content<'a>(&self, content: impl Stream<Item = Result<Bytes>> + Send + 'a) -> Content<'a, E> {
         Content { blob: *self, stream: content.boxed() }
     }

@@ -37,7 +37,7 @@ struct Employee {
     cv: Option<BlobRef>,
 }
 
-/// The entity type as it was declared in an earlier release.
+/// The entity type as declared in an earlier release.
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]
 #[partition_key(department)]

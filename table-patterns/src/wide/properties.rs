@@ -1,4 +1,4 @@
-//! Readers and writers of a wide entity's properties, each assigned to one of its parts.
+//! The reader and the writer of a wide entity's properties, each assigned to one of its parts.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -122,7 +122,7 @@ impl Batch {
                     let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);
                     ContributedRow { by: known.by, write, of: known.of.clone() }
                 }
-                // A participant replaces the row for two entities. The later write remains, as after two transactions.
+                // A participant replaces the row for two entities. The later write wins, as with two transactions.
                 ContributedWrite::Fixed(OperationKind::InsertOrReplace(other))
                     if known.by == by
                         && !known.of.contains(&of)

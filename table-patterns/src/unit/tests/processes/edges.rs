@@ -1,4 +1,4 @@
-//! Tests of edge cases of reservations: dead owners, older releases, credentials, full transactions, malformed rows, and no extra cost without contention.
+//! Tests of reservation edge cases: dead owners, older releases, credentials, full transactions, malformed rows, and no extra cost without contention.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
