@@ -1,5 +1,4 @@
-//! Time-outs for tasks that wait for their turn within one process. They are needed because the task that has the turn may never be
-//! polled again.
+//! Time-outs for tasks waiting for their turn within one process, needed because the task with the turn may never be polled again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,24 +9,24 @@ use table_core::runtime::Runtime;
 
 use crate::shared_sleep::SharedSleep;
 
-/// A detector of stalled queues. It counts the turns that a queue's tasks have taken, and limits the time between two turns.
+/// A detector of stalled queues. It counts the turns taken by a queue's tasks, and limits the time between two turns.
 #[derive(Debug, Default)]
 pub(crate) struct StallDetector {
     turns: AtomicU64,
     alarm: Arc<Alarm>,
 }
 
-/// A time-out that the waiting tasks of several queues share, so a task that waits costs no timer of its own.
+/// A time-out shared by the waiting tasks of several queues, so a waiting task needs no separate timer.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm(Mutex<Option<SharedSleep>>);
 
 impl StallDetector {
-    /// Creates the time-out for a new queue. Short-lived queues can share one alarm.
+    /// Creates the detector for a new queue. Short-lived queues can share one alarm.
     pub(crate) fn with(alarm: &Arc<Alarm>) -> Self {
         Self { turns: AtomicU64::default(), alarm: Arc::clone(alarm) }
     }
 
-    /// Counts a turn that a task has taken.
+    /// Counts a turn taken by a task.
     pub(crate) fn count(&self) {
         self.turns.fetch_add(1, Ordering::Relaxed);
     }
@@ -45,7 +44,7 @@ impl StallDetector {
                 Either::Right((_, waiting)) => waiting,
             };
             let turns = self.turns.load(Ordering::Relaxed);
-            // The first alarm may have been set long before this wait.
+            // The first alarm may have been set long before this wait, so only two equal counts show a stall.
             if before.replace(turns) == Some(turns) {
                 return None;
             }
@@ -54,7 +53,7 @@ impl StallDetector {
 }
 
 impl Alarm {
-    /// Returns the end of the current time-out. Starts a time-out if none is running.
+    /// Returns the running time-out, or starts one.
     pub(crate) fn next(&self, pace: &Runtime, most: Duration) -> SharedSleep {
         let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(set) = alarm.as_ref().filter(|alarm| !alarm.has_ended()) {

@@ -1,18 +1,17 @@
-//! Convergence: the protocol by which patterns update derived rows in other partitions until they match their source entity.
+//! Convergence: the protocol for updating derived rows in other partitions until they match their source entity.
 //!
-//! The patterns derive different rows: index entries in another partition ([`index`](crate::index)), copied properties in the entities that hold copies
-//! ([`copies`](crate::copies)), and a view's rows and sums ([`view`](crate::view)). One protocol makes all of these rows consistent with their source. It is
-//! implemented by [`settle`]:
+//! Patterns derive different rows: index entries in another partition ([`index`](crate::index)), copied properties in holders ([`copies`](crate::copies)), and
+//! a view's rows and sums ([`view`](crate::view)). One protocol, implemented by [`settle`], makes all of them consistent with their source:
 //!
 //! 1. Read the stored rows, with the version of their *guard*: a row that every write to the derived rows changes. A remote index entry has a separate guard
-//!    row. The guard of a copy is the entity that holds it. The guard of a view's rows is the source entity's record in that partition.
+//!    row. The guard of a copy is its holder, the entity that contains it. The guard of a view's rows is the source entity's record in the view's partition.
 //! 2. Read the source, once for all rows derived from it, and compute the desired rows.
 //! 3. Write the desired rows and the guard, conditional on the versions from step 1. The guard is written even if nothing else changes. Rows from several
 //!    sources share a transaction.
-//! 4. If another writer changed a guard, repeat from step 1 for the affected item alone, after growing delays.
+//! 4. If another writer changed a guard, repeat from step 1 for the affected item only, after growing delays.
 //!
-//! Each write is therefore computed from a source that was read after the previous write. A suspended worker cannot overwrite newer rows.
-//! `docs/convergence.md` contains the proof, and explains how stale reads are handled.
+//! Each write is therefore computed from a source read after the previous write, and a suspended worker cannot overwrite newer rows. `docs/convergence.md`
+//! contains the proof, and explains how stale reads are handled.
 
 mod packs;
 
@@ -30,7 +29,7 @@ use table_core::{Error, Result};
 use crate::failure::Failure;
 use crate::requests::{self, CONCURRENCY};
 
-/// The maximum number of items that are settled (made consistent with their sources) together and held in memory.
+/// The maximum number of items settled (made consistent with their sources) together and held in memory.
 const TOGETHER: usize = 256;
 
 /// A partition that contains derived rows.
@@ -43,12 +42,12 @@ pub(crate) struct Place {
 /// The writes for one item in one partition.
 #[derive(Debug)]
 pub(crate) struct Part<W> {
-    /// The index of the item in the list of items to update.
+    /// The item's index in the list of items to settle.
     pub(crate) item: usize,
     pub(crate) place: Place,
-    /// The number of operations that only this item needs.
+    /// The number of operations needed only by this item.
     pub(crate) own: usize,
-    /// The names of the rows that this item shares with other items. Each of these rows counts as one operation in a transaction.
+    /// The names of rows shared with other items. Each shared row counts as one operation in a transaction.
     pub(crate) shared: Vec<String>,
     pub(crate) what: W,
 }
@@ -61,9 +60,9 @@ pub(crate) struct Wanted<I, W> {
     pub(crate) last: Vec<Part<W>>,
     /// The items to settle in the next round. Each replaces the input item at the given index, and includes the information found so far.
     pub(crate) again: Vec<(usize, I)>,
-    /// The indexes of the input items whose rows another writer has changed in the meantime.
+    /// The indexes of input items whose rows were changed by another writer in the meantime.
     pub(crate) lost: Vec<usize>,
-    /// The indexes of the input items that cannot be made consistent with their sources, with their errors.
+    /// The indexes of input items that cannot be made consistent with their sources, with their errors.
     pub(crate) failed: Vec<(usize, Error)>,
 }
 
@@ -92,7 +91,7 @@ impl<I> Settled<I> {
     }
 }
 
-/// The writes that an implementation of [`Derive`] has computed.
+/// The writes computed by an implementation of [`Derive`].
 pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 
 /// A kind of derived rows, such as index entries. An implementation reads the stored rows and computes the desired rows.
@@ -104,7 +103,7 @@ pub(crate) trait Derive: Sized + Sync {
     /// The write for one item in one partition.
     type What: Send + Sync;
 
-    /// The name of the derived rows in errors that report a conflict with another writer.
+    /// The description of the derived rows in conflict errors.
     const RACE: &'static str;
 
     /// Reads the stored rows of `items`. Each guard is read together with its rows or before them. A transaction covers at most `together` items.
@@ -117,8 +116,8 @@ pub(crate) trait Derive: Sized + Sync {
     /// Reads the source entities and computes the writes.
     fn wanted(&self, stored: Self::Stored) -> impl Future<Output = Result<WantedOf<Self>>> + Send;
 
-    /// Writes the given parts, which are all in the partition `place`, in one transaction. Returns the number of changed derived rows, or `None` if another
-    /// writer committed first.
+    /// Writes `parts`, all in the partition `place`, in one transaction. Returns the number of changed derived rows, or `None` if another writer committed
+    /// first.
     fn write(
         &self,
         place: &Place,
@@ -149,7 +148,7 @@ pub(crate) async fn settle<D: Derive>(
         let (mut race, mut together) = (retry.start(D::RACE), usize::MAX);
         while !left.is_empty() {
             let stored = of.stored(&left, together).await?;
-            // IMPORTANT: the sources are read after the stored rows, so that a write is never based on an older source than the rows that it overwrites.
+            // IMPORTANT: the sources are read after the stored rows, so a write is never based on an older source than the rows it overwrites.
             let Wanted { parts, mut last, again, mut lost, mut failed } = of.wanted(stored).await?;
             let limits = (limits.operations, together);
             settled.written += write(of, parts, limits, &mut lost, &mut failed).await;
@@ -165,7 +164,7 @@ pub(crate) async fn settle<D: Derive>(
             distinct(&mut lost);
             if let Some(first) = lost.first().and_then(|at| left.get(*at)) {
                 race.retry(None).await.map_err(|error| of.named(error, first))?;
-                // Another process is working on the same rows. With separate transactions, a conflict on one item does not affect the other items.
+                // Another process is changing the same rows. With separate transactions, a conflict on one item does not affect the other items.
                 together = 1;
             }
             let again =
@@ -205,7 +204,7 @@ async fn write<D: Derive>(
 
 /// Returns the indexes of `places`, sorted by table and partition.
 ///
-/// Not generic: sorts are slow to compile, and every program would compile its own copies of a generic function.
+/// Not generic: sorts are slow to compile, and a generic function would be compiled again in every program.
 fn by_place(places: Vec<&Place>) -> Vec<usize> {
     let mut order: Vec<_> = places.into_iter().enumerate().collect();
     order.sort_by(|(_, one), (_, next)| {
@@ -240,7 +239,7 @@ async fn write_run<D: Derive>(
         match of.write(&first.place, pack).await {
             Ok(Some(rows)) => written += rows,
             Ok(None) => lost.extend(pack.iter().map(|part| part.item)),
-            // The parts may be too large together, or one of them may be invalid. After more divisions, only that part fails.
+            // The parts may be too large together, or one of them may be invalid. Repeated halving isolates an invalid part.
             Err(error) if pack.len() > 1 && !error.is_ambiguous() && !error.is_throttled() => {
                 packs.extend(pack.chunks(pack.len().div_ceil(2)).rev());
             }

@@ -1,9 +1,8 @@
 //! Denormalisation: properties of one entity are copied into other entities and kept consistent (PAT-DEN).
 //!
 //! # Context
-//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both entities takes two requests. If the
-//! department contains a copy of the name and address, one request is enough. In exchange, a change to the manager must reach every department that she
-//! manages.
+//! A page shows a department with the name and e-mail address of its manager, which is another entity. Reading both entities takes two requests. If the
+//! department contains a copy of the name and address, one request is enough. In exchange, a change to the manager must reach every department she manages.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -13,22 +12,21 @@
 //! | the source's partition | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the relation's name, and of the table, PartitionKey and RowKey of the holder (the entity that holds
-//! copies), each followed by U+0000. These rows are the *references*. When the source (the copied entity) changes, one range query in its own partition
-//! therefore finds its copies (PAT-DEN-3). Typed reads skip these rows, like outbox rows.
+//! copies), each followed by U+0000. These rows are the *references*. When the source (the copied entity) changes, one range query in its partition finds the
+//! holders of its copies (PAT-DEN-3). Typed reads skip these rows, like outbox rows.
 //!
 //! A [`CopyRelation`] declares the source, the holder and the copied properties. Both structs declare it, with `#[entity(copied_by(…))]` and
 //! `#[entity(copies_from(…))]`. All writes through their handles, [`Entities`](crate::Entities), then maintain the copies.
 //!
 //! # Guarantee
-//! - One point query for the holder returns the copied properties (PAT-DEN-1). Only this module sets them; a write to a holder reads their values from the
-//!   source.
-//! - Within one partition of one table, source and copies change in one entity group transaction, and each changes only if its `ETag` is current. Neither
-//!   therefore changes without the other (PAT-DEN-2), within the bounds below. If a write adds a reference to a holder, it succeeds only if the source still
-//!   has the version that was copied.
+//! - One point query for the holder returns the copied properties (PAT-DEN-1). Only this module sets these properties; a write to a holder reads their values
+//!   from the source.
+//! - Within one partition of one table, source and copies change in one entity group transaction, each conditional on its `ETag`. Neither changes without the
+//!   other (PAT-DEN-2), within the bounds below. A write that adds a reference succeeds only if the source still has the copied version.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the same transaction as the change, and each
 //!   delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even if processes
-//!   die. A holder is read before its source, and is written only if its `ETag` is still current. Each change to a source writes every holder. An outdated
-//!   write by a slow writer therefore always fails; see `docs/convergence.md`.
+//!   die. A holder is read before its source, and written only if its `ETag` is still current. Each change to a source writes every holder, so an outdated
+//!   write by a slow writer always fails; see `docs/convergence.md`.
 //! - A reference to a missing entity is refused. Depending on the declaration, deleting a referenced source is refused, or its holders are [cleared](OnDelete).
 //!
 //! # Cost
@@ -38,7 +36,7 @@
 //! | insert a holder, same partition | 1 get, 1 transaction of 3 operations |
 //! | insert a holder, other partition | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
 //! | update a holder, references unchanged | 1 get and 1 get per reference, 1 transaction of 1 operation |
-//! | update a holder so that it refers to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
+//! | update a holder to refer to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
 //! | update a source, copied properties unchanged | 1 get, 1 transaction of 1 operation |
 //! | update a source, copies in the same partition | 1 get, 1 range query, 1 get per holder, 1 transaction |
 //! | update a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get per holder, and 1 get and 1 transaction per 100 holders of one partition, or per 97 if they have a feed |
@@ -48,25 +46,25 @@
 //! A reference is a row of about 200 bytes in the source's partition.
 //!
 //! # Bounds
-//! - One transaction contains the source and at most 99 holders (EGT-2), with a total size of 4 MiB. If a source has more holders in its partition, the
-//!   outbox updates all of them. It also does so if the source has more than 100 references, from any partition, and their rows fill more than one page of a
-//!   query, or if participants with different names write the same row for two of the entities.
+//! - One transaction contains the source and at most 99 holders (EGT-2), with a total size of 4 MiB. If a source has more holders in its partition, the outbox
+//!   updates all of them. It also does so if the source has more than 100 references, from any partition, and their rows fill more than one page of a query, or
+//!   if participants with different names write the same row for two of these entities.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
-//! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`.
-//!   A source that thousands of new holders reference at the same time is a hot spot.
+//! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`. A source referenced by thousands of new holders at the
+//!   same time is a hot spot.
 //! - A copied property may be copied again, in a chain of any length. A worker updates the second copy and all further copies, in any partition. If entities
 //!   copy from each other in a cycle, their values must converge. Otherwise, a change that returns to the same entity for the eighth time becomes poison, and
-//!   the error lists the entities. In a cycle of more than seven entities, the change can pass up to 24 times through the cycle first, or three times as often
-//!   as through the entities before the cycle.
-//! - Every write maintains the indexes and the feed that either struct declares for its table. The holder's index keys may contain copied properties. The
-//!   store's [participants](crate::participant) are called for each holder.
-//! - Copies that a later release declares are *announced*: programs built from the older release continue to write without them until the
-//!   [backfills](crate::Entities::backfill_copies) of the sources and of the holders begin. Each backfill adds the copies that older programs omitted.
-//! - No program can bypass a relation: it can only be implemented for structs that declare it, and a plain write of either type does not compile.
+//!   the error lists the entities. In a cycle of more than seven entities, the change can first pass through the cycle up to 24 times, or visit up to three
+//!   times as many entities as precede the cycle.
+//! - Every write maintains the indexes and the feed declared by either struct for its table. The holder's index keys may contain copied properties. The store's
+//!   [participants](crate::participant) are called for each holder.
+//! - Copies declared by a later release are *announced*: programs built from the older release continue to write without them until the
+//!   [backfills](crate::Entities::backfill_copies) of the sources and of the holders begin. Each backfill adds the copies omitted by older programs.
+//! - No program can bypass a relation: only structs that declare it can implement it, and a plain write of either type does not compile.
 //!   [`settle_copies`](crate::Entities::settle_copies) repairs entities written by another tool. A [unit of work](crate::unit) reads sources and holders when
 //!   it is committed.
-//! - Across partitions, [`OnDelete::Refuse`] considers only references that are already recorded.
-//!   If a reference is added while its source is deleted, the worker clears it later.
+//! - Across partitions, [`OnDelete::Refuse`] considers only references already recorded. If a reference is added while its source is deleted, the worker clears
+//!   it later.
 //!
 //! # When not to
 //! If the source changes more often than its holders are read, read both in parallel instead. If an entity refers to a list of others, use an
@@ -171,18 +169,18 @@ use side::{Gives, Holds};
 /// A relation between two entity types. Entities of one type (*holders*) refer to an entity of the other type (their *source*) and store copies of some of
 /// its properties.
 ///
-/// The functions must be pure. A type may be the holder in several relations, and also the source in several relations.
+/// The functions must be pure. A type may be the holder in several relations and the source in several others.
 #[diagnostic::on_unimplemented(
     message = "[T185] `{Self}` is not a relation",
     label = "`copied_by` and `copies_from` name types that implement `CopyRelation`",
     note = "a relation says which source a holder refers to and what is copied: implement `CopyRelation` for it"
 )]
 pub trait CopyRelation: Sized + 'static {
-    /// The entity that is copied. It declares the relation with `#[entity(copied_by(…))]`.
+    /// The copied entity. Declares the relation with `#[entity(copied_by(…))]`.
     type Source: Entity + Gives<Self>;
-    /// The entity that contains the copies. It declares the relation with `#[entity(copies_from(…))]`.
+    /// The entity that contains the copies. Declares the relation with `#[entity(copies_from(…))]`.
     type Holder: Entity + Holds<Self>;
-    /// The copied values. If a change to the source does not affect them, no holder is written.
+    /// The copied values. A change to the source that does not affect them writes no holder.
     type Copied: PartialEq;
 
     /// The name of the relation in the stored reference rows. It must not change after references have been written.
@@ -190,7 +188,7 @@ pub trait CopyRelation: Sized + 'static {
     /// The effect on holders when their source is deleted.
     const ON_DELETE: OnDelete = OnDelete::Refuse;
 
-    /// Returns the source to which a holder refers, computed from the holder's other properties.
+    /// Returns the source referenced by a holder, computed from the holder's other properties.
     fn reference(holder: &Self::Holder) -> Option<Selection<Self::Source, Point>>;
 
     /// Returns the values to copy from a source.

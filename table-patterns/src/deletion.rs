@@ -1,4 +1,4 @@
-//! Deletes many rows, with as many rows per transaction as the store allows.
+//! Bulk deletes, with as many rows per transaction as the store allows.
 
 use table_core::Result;
 use table_core::etag::IfMatch;
@@ -9,9 +9,9 @@ use table_core::store::TableStore;
 
 use crate::converge;
 
-/// Deletes the rows that still meet their conditions. Skips a row that has been changed or deleted in the meantime. Returns the number of deleted rows.
+/// Deletes rows that still satisfy their conditions. Skips rows changed or deleted in the meantime. Returns the number of deleted rows.
 ///
-/// A transaction that is refused because of one of its rows is replaced by one transaction per row.
+/// A transaction refused because of one of its rows is replaced by one transaction per row.
 ///
 /// # Errors
 /// Any other error from the store. Rows that have already been deleted are not restored.
@@ -36,14 +36,14 @@ pub(crate) async fn delete_rows<S: TableStore>(
     Ok(deleted)
 }
 
-/// Sorts rows by key. A store without key order returns the rows of one partition in many places.
+/// Sorts rows by key, because a store without key order scatters the rows of a partition.
 ///
 /// Not generic: sorts are slow to compile.
 fn sort(rows: &mut [(EntityKey, IfMatch)]) {
     rows.sort_by(|(one, _), (other, _)| one.cmp(other));
 }
 
-/// Deletes rows of one partition in one transaction. Returns `false` if one of them has been changed or deleted in the meantime.
+/// Deletes rows of one partition in one transaction. Returns `false` if one of the rows has been changed or deleted in the meantime.
 async fn delete_together<S: TableStore>(
     (store, table): (&S, &TableName),
     rows: &[(EntityKey, IfMatch)],

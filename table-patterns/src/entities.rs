@@ -1,18 +1,18 @@
-//! The write path: commits every entity write, with the rows that the entity's patterns add, in one transaction.
+//! The write path: commits each entity write and the rows its patterns add in one transaction.
 //!
 //! | file | content |
 //! |---|---|
 //! | `handle.rs` | [`Entities`], the handle to the entities of one table |
 //! | `verbs.rs`, `update.rs`, `patch.rs`, `bulk.rs`, `repository.rs` | the verbs |
 //! | `contributor.rs` | `Contributor`, the trait through which a pattern adds rows to a write |
-//! | `plan.rs` | the planned write of one entity, computed without I/O |
+//! | `plan.rs` | one entity's write plan, computed without I/O |
 //! | `draft.rs`, `siblings.rs` | the transaction builder, which turns planned writes into a batch |
-//! | `batch.rs` | the operations of one transaction |
-//! | `admission.rs` | the check, before each attempt, that no program with a newer schema forbids the writes |
+//! | `batch.rs` | one transaction's operations |
+//! | `admission.rs` | checks before each attempt that no program with a newer schema forbids the writes |
 //! | `commit.rs`, `retries.rs` | one attempt to commit a batch, and repeated attempts |
-//! | `read.rs` | the stored version that a write starts from |
-//! | `turns.rs`, `group.rs` | the turns that a partition's units take in order, and their group commit |
-//! | `seen_versions.rs` | the row versions that a process last saw, which reveal writes by other processes |
+//! | `read.rs` | reads the stored version a write is based on |
+//! | `turns.rs`, `group.rs` | FIFO turns for a partition's units of work, and group commit |
+//! | `seen_versions.rs` | the row versions last seen by this process, which reveal writes by other processes |
 //!
 //! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants
 //! implement `Contributor`, or pass plans to a [unit](crate::unit).

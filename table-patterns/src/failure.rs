@@ -1,22 +1,22 @@
-//! Classifies errors, for all patterns that retry work, skip an item, or set work aside as poison after repeated failures.
+//! Error classification for patterns that retry work, skip items, or set work aside as poison after repeated failures.
 
 use table_core::{Error, ErrorCode, Result};
 
-/// The treatment of failed work, depending on its error.
+/// How failed work is treated, determined by its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A failure of the store, the network or a credential, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` or
-    /// `UpdateConditionNotSatisfied`. The same work can succeed later, and never becomes poison.
+    /// A store, network or credential failure, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` or `UpdateConditionNotSatisfied`. The same
+    /// work can succeed later, and never becomes poison.
     Outage,
-    /// The work requires a newer version of the program: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left to that version, and never becomes
-    /// poison. If a handler returns `SchemaMismatch`, this counts as a failure of the message instead.
+    /// The work requires a newer program version: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left to that version, and never becomes poison. A
+    /// `SchemaMismatch` returned by a handler counts as a failure of the message instead.
     Newer,
-    /// The work itself is invalid: every other error code, such as `InvalidInput` and `ResourceNotFound`. It is set aside as poison after several attempts.
+    /// The work cannot succeed: every other error code, such as `InvalidInput` and `ResourceNotFound`. It is set aside as poison after several attempts.
     Lasting,
 }
 
 impl Failure {
-    /// Classifies an error. If this list changes, also change the table in the documentation of [`Handler`](crate::work::Handler).
+    /// Classifies an error. Keep the table in the documentation of [`Handler`](crate::work::Handler) in step with this list.
     pub(crate) fn of(error: &Error) -> Self {
         match error.code() {
             ErrorCode::ServerBusy
@@ -45,11 +45,11 @@ impl Failure {
         }
     }
 
-    /// Adds an error to the one that is returned after the other items have been processed. The first error remains, but an error that requires a newer
-    /// program replaces a lasting error. Otherwise the work would become poison, and a backfill would complete, although a newer program can process the item.
+    /// Keeps an error to return after the remaining items have been processed. The first error is kept, but an error that requires a newer program replaces a
+    /// lasting error. Otherwise, the work would become poison, and a backfill would complete, although a newer program can process the item.
     ///
     /// # Errors
-    /// The error itself if it is an outage, which ends the work at once.
+    /// The error itself if it is an outage, which stops the work immediately.
     pub(crate) fn postpone(known: &mut Option<Error>, error: Error) -> Result<()> {
         let failure = Self::of(&error);
         let is_worse =

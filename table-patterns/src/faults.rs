@@ -21,7 +21,7 @@ use table_core::{Error, ErrorCode, Result, ValueRef};
 
 pub(crate) use blobs::FaultyBlobs;
 
-/// Returns a store that returns rows in arbitrary order and does not support check operations, like Cosmos DB for Table (COS-1, ENG-21).
+/// Creates a store that returns rows in arbitrary order and does not support check operations, like Cosmos DB for Table (COS-1, ENG-21).
 pub(crate) fn unordered() -> LimitedStore<Engine> {
     let limited = LimitedStore::new(Engine::in_memory(), |capabilities| {
         (capabilities.ordered, capabilities.checks) = (false, false);
@@ -45,7 +45,7 @@ pub(crate) enum Call {
     Submit,
 }
 
-/// The effect of a fault on a request, as chosen by a script.
+/// The fault injected into a request, chosen by a script.
 pub(crate) enum Fault {
     /// The request succeeds or fails as it would without faults.
     None,
@@ -53,9 +53,9 @@ pub(crate) enum Fault {
     Before(ErrorCode),
     /// The request takes effect, but its response is lost (CON-11).
     After(ErrorCode),
-    /// A function that acts as another writer runs before the request.
+    /// A function runs before the request, acting as another writer.
     Meanwhile(Box<dyn FnOnce() + Send>),
-    /// The request waits once, and other requests of the same task can begin.
+    /// The request yields once, so other requests of the same task can begin.
     Later,
     /// The transaction takes effect, but the response contains no `ETag`. Other requests succeed or fail as usual.
     Unversioned,
@@ -63,15 +63,15 @@ pub(crate) enum Fault {
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
 
-/// A store wrapper with a script, which is called before each request with its kind and number, and decides its outcome.
+/// A store wrapper with a script, called before each request with its kind and number to choose its fault.
 #[derive(Clone)]
 pub(crate) struct FaultyStore<S> {
     inner: S,
     script: Arc<Mutex<Script>>,
     calls: Arc<Mutex<Vec<Call>>>,
-    /// The number of rows that queries have returned since the script was set.
+    /// The number of rows returned by queries since the script was last set or removed.
     rows: Arc<AtomicUsize>,
-    /// The number of requests that wait.
+    /// The number of requests currently waiting.
     waiting: Arc<AtomicUsize>,
     /// The maximum number of requests that have waited concurrently.
     most_waiting: Arc<AtomicUsize>,
@@ -106,12 +106,12 @@ impl<S: TableStore> FaultyStore<S> {
         Self { page: rows, ..self }
     }
 
-    /// Returns rows as a service does that stores properties in a map: the properties are sorted by name (PROP-7), and -0.0 becomes 0.
+    /// Makes the store return rows like a service that stores properties in a map: properties sorted by name (PROP-7), and 0 for -0.0.
     pub(crate) fn sorting_properties(self) -> Self {
         Self { sorts_properties: true, ..self }
     }
 
-    /// Converts a row to the form in which this store returns it.
+    /// Converts a row to the form returned by this store.
     fn returned(&self, row: RowView<'_>) -> Result<Row> {
         if !self.sorts_properties {
             return Ok(row.to_row());
@@ -137,7 +137,7 @@ impl<S: TableStore> FaultyStore<S> {
         *self.script.lock().unwrap() = Box::new(script);
     }
 
-    /// Makes request `number` fail without effect. All other requests succeed or fail as usual.
+    /// Makes request `number` fail without effect. Other requests are unaffected.
     pub(crate) fn fail_at(&self, number: usize) {
         let fault =
             move |_, at| if at == number { Fault::Before(ErrorCode::InternalError) } else { Fault::None };
@@ -149,17 +149,17 @@ impl<S: TableStore> FaultyStore<S> {
         self.script(|_, _| Fault::None);
     }
 
-    /// Returns the kinds of the requests since the script was set.
+    /// Returns the kind of each request since the script was last set or removed.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.calls.lock().unwrap().clone()
     }
 
-    /// Returns the number of rows that queries have returned since the script was set.
+    /// Returns the number of rows returned by queries since the script was last set or removed.
     pub(crate) fn rows_read(&self) -> usize {
         self.rows.load(Ordering::SeqCst)
     }
 
-    /// Returns the maximum number of requests that have waited concurrently since the script was set.
+    /// Returns the maximum number of requests that have waited concurrently since the script was last set or removed.
     pub(crate) fn most_waiting(&self) -> usize {
         self.most_waiting.load(Ordering::SeqCst)
     }

@@ -1,12 +1,12 @@
 //! The fence of a backfill (for an index, copies or a feed). It delays the backfill's pass over the rows until writes by programs with an older schema
 //! can no longer take effect.
 //!
-//! Until then, these older programs may write. Each of them records a *sighting*, a row with the current time, before it writes. It then reads the schema
-//! again. The fence refuses older programs only when none has been seen for [`LAST_REQUESTS`]. It then reads the last sighting again.
-//! `docs/models/backfill.rs` checks this protocol.
+//! Until then, these older programs may write. Before it writes, each of them records a *sighting*, a row with the current time, and then rereads the schema.
+//! The fence refuses older programs only when none has been seen for [`LAST_REQUESTS`], and then rereads the last sighting. `docs/models/backfill.rs` checks
+//! this protocol.
 //!
-//! A pass over the rows has an identity, a random number that is recorded after its position. If another schema requires the work again, or a program
-//! restarts the pass, the position is removed or replaced, and the runs of the earlier pass can neither record their position nor complete the part.
+//! A pass over the rows has an identity, a random number recorded after its position. If a schema change or a program requires the pass to restart, the
+//! position is removed or replaced, and runs of the earlier pass can neither record their position nor complete the backfill.
 
 use std::time::Duration;
 
@@ -18,26 +18,27 @@ use table_core::table::{SchemaRecord, Sightings};
 
 use crate::entities::Entities;
 
-/// The time after which no request that was admitted earlier can take effect, measured by the store's clock.
+/// The time after which no previously admitted request can take effect, measured by the store's clock.
 ///
 /// The service refuses a request whose date is more than 15 minutes off (AUTH-9). A sighting therefore comes from a program whose clock is at most 15
 /// minutes ahead, and a later write by this program is accepted for at most 15 minutes after its date. The remaining half hour covers the operations
 /// between the sighting and the write: a lease of five seconds, reads, and retries.
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
-/// The first word of the position that a backfill records after it starts to refuse older programs and before it begins its pass. The time of the refusal
-/// and a random number follow.
+/// The first word of the position recorded between the start of the refusal of older programs and the start of the pass. The time of the refusal and a random
+/// number follow.
 const CLOSING: &str = "closing";
 
-/// The word before the number that identifies a pass. Older releases ignore it, and record positions without it. A run that continues such a pass adds it.
+/// The word before a pass's identity in a recorded position. Older releases ignore it, and record positions without it. A run that continues such a pass adds
+/// an identity.
 const PASS: &str = " pass-";
 
-/// Returns the text that records a new pass at its start. `number` is a random number.
+/// Returns the recorded position of a new pass that starts at `start`. `number` is the pass's identity, a random number.
 pub(crate) fn new_pass(start: &str, number: u64) -> String {
     format!("{start}{PASS}{number:016x}")
 }
 
-/// Returns the identity of the pass in a recorded text; `None` if an older release began the pass.
+/// Returns the pass identity in a recorded position; `None` if an older release began the pass.
 fn pass_of(recorded: &str) -> Option<&str> {
     recorded.rsplit_once(PASS).map(|(_, pass)| pass)
 }
@@ -48,14 +49,14 @@ pub(crate) const AGAIN: Duration = Duration::from_secs(1);
 /// The fence's decision for one run of a backfill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fence {
-    /// The pass over the rows begins or continues at the given position. The text also contains the identity of the pass.
+    /// The pass over the rows begins or continues at the given position, which includes the pass identity.
     Passed(String),
-    /// The pass must wait at least for the given time, because older programs may have requests in flight.
+    /// The pass must wait for at least the given time, because older programs may have requests in flight or another run is in progress.
     Waits(Duration),
 }
 
-/// Returns the time for which requests that were admitted before `since` can still take effect; `None` if they no longer can. `since` may be the expiry of
-/// a grant, which can be in the future.
+/// Returns the time for which requests admitted before `since` can still take effect; `None` if they no longer can. `since` may be the expiry of a grant, which
+/// can be in the future.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);
     Some(Duration::from_nanos(rest.saturating_mul(100))).filter(|rest| !rest.is_zero())
@@ -66,10 +67,10 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Decides whether a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the schema's list of
-    /// pending parts, and `start` is the start position of the pass. If no older programs exist, the pass may always begin.
+    /// Decides if a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the schema's list of pending parts,
+    /// and `start` is the start position of the pass. If no older programs exist, the pass may always begin.
     ///
-    /// If another program stores a different schema at the same time, changes nothing: this program must read that schema first.
+    /// If another program concurrently stores a different schema, changes nothing: this program must read that schema first.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,
@@ -92,7 +93,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(AGAIN)))
     }
 
-    /// Makes the decision of [`pass_fence`](Self::pass_fence) for a pass that has not begun, in the case that older programs may write.
+    /// Implements [`pass_fence`](Self::pass_fence) for a pass that has not begun while older programs may still write.
     async fn fence(&self, seen: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
         let closing = if let Some(closing) = seen.progress.get(note) {
             closing.clone()
@@ -105,7 +106,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
             if let Some(rest) = rest(sightings.now, *first).max(rest_of_sighting(&sightings)) {
                 return Ok(Fence::Waits(rest));
             }
-            // Concurrent runs may read the same time. Without the random number, one run could end the refusal that another run began.
+            // Concurrent runs may read the same time. Without the random number, one run could end a refusal begun by another.
             let closing = format!("{CLOSING} {} {:016x}", sightings.now, self.retry.runtime().random());
             if self.update_if_seen(seen, |layout| close(layout, note, &closing)).await?.is_none() {
                 return Ok(Fence::Waits(AGAIN));
@@ -119,10 +120,10 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(left.unwrap_or(AGAIN))))
     }
 
-    /// Changes the stored schema's record and returns it. Returns `None`, and changes nothing, if it no longer contains the schema that this program has seen.
+    /// Changes the schema record and returns it. Returns `None`, and changes nothing, if the record no longer contains the schema seen by this program.
     ///
-    /// IMPORTANT: an earlier schema can be stored again. The times and the sightings that the program has read before that say nothing about the programs that
-    /// wrote with the schema in between, so the record must also have the same generation.
+    /// IMPORTANT: an earlier schema can be stored again. Times and sightings read before then do not cover programs that wrote with the schema in between, so
+    /// the record must also have the same generation.
     async fn update_if_seen(
         &self,
         seen: &SchemaRecord,
@@ -140,24 +141,25 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// Returns `true` if a recorded text is the position of a pass, and not the time of a refusal.
+/// Returns `true` if a recorded string is a pass's position, and not the time of a refusal.
 fn is_pass(recorded: &str) -> bool {
     !recorded.starts_with(CLOSING)
 }
 
-/// Returns the decision to begin or continue the recorded pass, if it has an identity.
+/// Returns [`Fence::Passed`] with the recorded pass, if the pass has an identity.
 fn passed(layout: Option<&SchemaRecord>, note: &str) -> Option<Fence> {
     let position = layout?.progress.get(note)?;
     pass_of(position).map(|_| Fence::Passed(position.clone()))
 }
 
-/// Returns `true` if a part is pending, but not with the pass that `begun` records, because another schema requires the work again or the pass was restarted.
+/// Returns `true` if a backfill is pending, but its pass is no longer the one in `begun`: another schema requires the backfill again, or the pass was
+/// restarted.
 pub(crate) fn is_superseded(layout: &SchemaRecord, note: &str, begun: &str) -> bool {
     let is_pending = layout.pending.iter().any(|pending| pending == note);
     is_pending && layout.progress.get(note).is_none_or(|known| pass_of(known) != pass_of(begun))
 }
 
-/// Records the position that a pass has reached, unless another run has already completed the backfill or another pass has begun.
+/// Records a pass's current position, unless another run has completed the backfill or another pass has begun.
 pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, begun: &str, position: &str) {
     if is_superseded(layout, note, begun) {
         return;
@@ -177,7 +179,8 @@ pub(crate) fn complete(layout: &mut SchemaRecord, note: &str, begun: &str) {
     layout.waiting.remove(note);
 }
 
-/// Makes a part pending, with a new pass that begins at `start`. Does not change a pending part whose pass has not begun, because older programs may write.
+/// Makes a backfill pending, with a new pass that begins at `start`. Does not change a pending backfill whose pass has not begun, because older programs may
+/// write.
 pub(crate) fn restart(layout: &mut SchemaRecord, note: &str, start: &str) {
     if !layout.pending.iter().any(|pending| pending == note) {
         layout.pending.push(note.to_owned());
@@ -223,7 +226,7 @@ fn skip(layout: &mut SchemaRecord, note: &str, start: &str) {
     }
 }
 
-/// Adds the identity in `start` to a pass without one, which an older release began.
+/// Adds the identity in `start` to a pass without one, begun by an older release.
 fn identify(layout: &mut SchemaRecord, note: &str, start: &str) {
     let unknown = layout.progress.get_mut(note).filter(|known| is_pass(known) && pass_of(known).is_none());
     if let (Some(position), Some(pass)) = (unknown, pass_of(start)) {

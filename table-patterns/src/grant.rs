@@ -1,35 +1,33 @@
-//! Grants: a program with more permissions provides information that the bearer of a SAS for one partition cannot read.
+//! Grants: a more privileged program provides information that the bearer of a SAS for one partition cannot read.
 //!
 //! # Context
-//! The states of indexes are stored with the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other tables,
-//! which a SAS for one partition cannot access. A program with more permissions creates a [`PartitionGrant`], and passes it to the bearer together with the
-//! SAS.
+//! Index states are stored with the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other tables, to which a SAS
+//! for one partition gives no access. A more privileged program creates a [`PartitionGrant`], and passes it to the bearer together with the SAS.
 //!
 //! # Guarantee
-//! - [`Entities::grant`] lists the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the
-//!   grant expires, each sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some
-//!   of the quiet partitions, chosen at random.
-//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another schema has expired. It therefore
-//!   finds the entities that the bearer wrote without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not
-//!   involved.
+//! - [`Entities::grant`] lists the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the grant
+//!   expires, every sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and later sweeps read only a random sample of
+//!   the quiet partitions.
+//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired. It therefore
+//!   finds entities written by the bearer without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!
 //! # Key layout
-//! Each schema of the entity type has a row in [`LAYOUTS`](table_core::table::LAYOUTS), which records when its last grant expires. A later expiry replaces
-//! an earlier one.
+//! Each schema of the entity type has a row in [`LAYOUTS`](table_core::table::LAYOUTS) with the expiry of its last grant. A later expiry replaces an earlier
+//! one.
 //!
 //! # Cost
 //! Creating a grant takes about ten requests. The bearer's handle sends no requests to other tables, except for one attempt to read its outbox's key.
 //!
 //! # Bounds
 //! - If an index is disabled after a grant has been issued, the bearer still maintains and reads it, like other handles that have already read its state.
-//! - A bearer does not notice that the schema was replaced by an incompatible one, or that the table was deleted and created again. Let all SAS tokens
-//!   expire before such a change.
+//! - A bearer does not notice if the schema is replaced by an incompatible one, or if the table is deleted and recreated. Let all SAS tokens expire before such
+//!   a change.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
-//! - If the program itself adds steps for other partitions to an outbox, they need the outbox's key, which the bearer cannot read: workers set these steps
-//!   aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
-//! - Each sweep sends one query for every partition that has a grant. Sweeps of an earlier release read such a partition only while it is not quiet.
-//! - Erasing a [tenant](crate::tenant) ends these reads for the tenant's partitions: issue another grant when the tenant returns.
+//! - Steps for other partitions added by the program itself need the outbox's sealing key, which the bearer cannot read, so workers set these steps aside.
+//!   Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
+//! - Each sweep sends one query for every partition with a current grant. Sweeps of an earlier release read such a partition only while it is not quiet.
+//! - Erasing a [tenant](crate::tenant) ends these queries for the tenant's partitions: issue another grant when the tenant returns.
 //!
 //! # When not to
 //! A program with an account SAS or an identity can open its tables itself and needs no grant.
@@ -69,7 +67,7 @@ enum GrantFault {
     Text(#[source] serde_json::Error),
 }
 
-/// A grant for the bearer of a SAS for one partition, which allows a program to write. [The module](self) describes its guarantees.
+/// A grant that lets the bearer of a SAS for one partition write entities with their derived rows. [The module](self) describes its guarantees.
 ///
 /// The string representation (`Display`, [`FromStr`]) is JSON. It contains no secret.
 ///
@@ -131,7 +129,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// Backfills for later releases wait until the grant has expired.
     ///
     /// # Errors
-    /// - `InvalidInput` if no store can represent the expiry.
+    /// - `InvalidInput` if the expiry is not representable as a Timestamp.
     /// - `SchemaMismatch` if the stored schema does not allow programs with this schema to write.
     /// - Any error from opening the table or from the store.
     pub async fn grant(&self, partition_key: &PartitionKey, expiry: DateTime<Utc>) -> Result<PartitionGrant> {
@@ -161,7 +159,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 
     /// Uses a grant instead of the index states and the registries, which a SAS for one partition cannot read. Does not open the table.
     ///
-    /// The bearer records changes without a seal. If its release writes a later format of intents, workers of an older release set its changes aside as poison.
+    /// The bearer records changes without a seal. If its release writes a newer intent format, workers of an older release set its changes aside as poison.
     ///
     /// # Errors
     /// `InvalidInput` if the grant is for a different table, or for a different schema of the entity type.

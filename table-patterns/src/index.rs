@@ -1,9 +1,9 @@
 //! Secondary indexes: an entity and its index rows, written together (PAT-INTRA, PAT-INTER, PAT-IX).
 //!
 //! # Context
-//! The service indexes only the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list of keys of entities with one value.
-//! Both are declared with `#[index(…)]` and `#[index_entity(…)]`. [`Entities`](crate::Entities) maintains them in every insert, replace, merge, patch, upsert,
-//! delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and [bulk load](crate::Entities::bulk).
+//! The service indexes only the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list with the keys of all entities that
+//! share a value. Both are declared with `#[index(…)]` and `#[index_entity(…)]`. [`Entities`](crate::Entities) maintains them in every insert, replace, merge,
+//! patch, upsert, delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and [bulk load](crate::Entities::bulk).
 //!
 //! # Key layout
 //! | where | PartitionKey | RowKey | properties |
@@ -18,58 +18,57 @@
 //! | guard of a remote copy or list | the partition of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change to each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
-//! A list contains whole keys if a key of the entity has several parts that the list's key does not contain, or if such a part is not stored as a string. A list
-//! of this kind that an older release stored as `EmployeeDetails` is read in the order of the struct's fields; the next write that changes it, or a
+//! A list contains whole keys if the entity's `PartitionKey` or `RowKey` has several parts that the list's key lacks, or if such a part is not stored as a
+//! string. If an older release stored such a list as `EmployeeDetails`, the list is read in field order; the next write that changes it, or a
 //! [repair](crate::Entities::check), stores whole keys. Do that before you reorder the fields. Older releases refuse whole keys (`EntityMismatch`).
 //!
-//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob contains
-//! the sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and a line with the key of the list. The name of the
-//! blob encodes the key of the list, is valid in every blob store, and is unique: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new
-//! blob, and blobs never change, so any object store works, even without conditional writes. The published layout uses the keys `Sales` /
-//! `Jones`. Here a literal precedes the value, because `Jones` and an entity's `000152` could not be distinguished in one partition (T066). A
-//! value that may contain any character is `escaped` (PAT-IX-7).
+//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). An empty list has no row. A list blob contains a version line, a line
+//! with the list's key, and the sorted pairs, one per line: `["Sales","000152"]`. The name of the blob encodes the list's key, is valid in every blob store,
+//! and is unique: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new blob, and blobs never change, so any object store works, even without
+//! conditional writes. The published layout uses the keys `Sales` / `Jones`. Here a literal precedes the value, because a list's `Jones` and an entity's
+//! `000152` could not be distinguished in one partition (T066). A value that may contain any character is `escaped` (PAT-IX-7).
 //!
 //! # Guarantee
-//! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), even
-//!   if a process crashes. Each write is conditional on the versions of the entities that were read. Rows that other writers changed in the meantime
-//!   are read again with back-off, up to a retry limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
+//! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), even if a
+//!   process crashes. Each write is conditional on the versions of the entities read. Rows changed concurrently by other writers are reread with back-off, up
+//!   to a retry limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
 //! - Each value of a `unique` index in the partition belongs to at most one entity. Writing a second entity with that value fails with a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that contains the key of the first entity (PAT-INTRA-5).
 //! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction. For each
-//!   record, [`settle`](crate::Entities::settle) then reads the current entity and corrects its index entry. It may run late, twice, or out of order. It
-//!   writes the index entry under a guard that contains the newest change settled there, so a late write, by a worker that was suspended or read stale data,
-//!   is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify)
-//!   (PAT-INTER-5). If two entities have the same unique value, settling the second one detects it. The record of that entity is retried with growing delays
-//!   until one of them releases the value; a [check](crate::Entities::check) reports both.
+//!   record, [`settle`](crate::Entities::settle) then reads the current entity and corrects its index entry. It may run late, twice, or out of order. It writes
+//!   the index entry under a guard that contains the newest change settled there, so a late write by a suspended worker, or by one that read stale data, is
+//!   refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify) (PAT-INTER-5). If
+//!   two entities have the same unique value, settling the second one detects it. Its record is retried with growing delays until one of the entities releases
+//!   the value; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition, eventually
-//!   consistent in other partitions. The new blob is complete before the entity refers to it, and the write of the entity is conditional on its `ETag`.
-//!   Blobs that no entity references, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a
-//!   collection removes a blob before a reader has read it, the reader starts again.
+//!   consistent in other partitions. The new blob is complete before the entity refers to it, and the write of the entity is conditional on its `ETag`. Blobs
+//!   left unreferenced by a change or a crash are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a blob is collected before a
+//!   reader has read it, the reader starts again.
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
-//!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs built from an older release may write without
-//!   the index. [`check`](crate::Entities::check) finds damage by other tools.
-//! - Backfills and repairs write the missing index rows for several entities of a partition together, conditional on the versions that were read. If a
+//!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs built from an older release may write without the index.
+//!   [`check`](crate::Entities::check) finds damage caused by other tools.
+//! - Backfills and repairs combine the missing index rows of several entities in a partition into one transaction, conditional on the versions read. If a
 //!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
 //! - All writers must open the table (`create_if_missing`).
 //!   A writer that neither opens the table nor declares the index leaves the index stale, which only a check detects.
 //!
 //! # Cost
-//! | verb | requests | operations of the transaction |
+//! | verb | requests | operations in the transaction |
 //! |---|---|---|
 //! | insert | 1; a get for each list in the partition | 1, 1 per copy, 1 per list, 1 for the record of remote changes |
 //! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, and 1 or 2 for each copy or list that changes |
 //! | update of an entity read before | 1, or 2 if a property is removed, and a get for each list that changes | as for replace |
 //! | get through an index | 1 | |
 //! | lookup through a list | 1, and 1 for each member (PAT-IX-3), optionally [by pages](crate::Entities::get_page_by_index); 1 more for a list in a blob | |
-//! | change of a list in a blob | in addition, 1 get and 1 put of the blob | as for other lists |
+//! | change to a list in a blob | in addition, 1 get and 1 put of the blob | as for other lists |
 //! | settling one change in one index | 1 get, 2 gets for each key, and 1 transaction for the keys of each partition | for each key 1 for the guard, 1 for the entry if it changes |
 //! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |
-//! | backfill and repair of an index in the partition | 1 transaction for as many entities as fit in 100 operations and 4 MiB, 16 transactions at a time | 1 per entity, 1 per copy, 1 per list |
-//! | backfill and repair of a remote index | one settling per entity without its row, 16 at a time | |
+//! | backfill and repair of an index in the same partition | 1 transaction for as many entities as fit in 100 operations and 4 MiB, 16 transactions at a time | 1 per entity, 1 per copy, 1 per list |
+//! | backfill and repair of a remote index | settles each entity whose row is missing, 16 at a time | |
 //!
-//! A copy has the size of its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change to a list writes the entire list.
-//! Measured with 16 writers: two copies in the same transaction cost about 1.8 times as much as a plain insert. A backfill of 20,000 rows with copies
-//! in the same partition processed 42,000 rows per second when every transaction was synced, and 67,000 when none was.
+//! A copy is as large as its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change to a list writes the entire list. Measured with 16
+//! writers: two copies in the same transaction cost about 1.8 times as much as a plain insert. A backfill of 20,000 rows with copies in the same partition
+//! processed 42,000 rows per second when every transaction was synced, and 67,000 when none was.
 //!
 //! # Bounds
 //! - Copies, lists and records count towards the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
@@ -79,12 +78,12 @@
 //! - Backfills and repairs also write the indexed entities, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
 //! - The guard of a remote index entry remains after the entry is deleted, and the `RowKey` of a remote entry has at most 505 UTF-16 code units.
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.
-//! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it opens its table. The claims to
-//!   these keys are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the index's table is deleted. Index rows in the partitions of entities are
-//!   not claimed. The compiler compares them for the types of one [set](table_core::set), and types that share a table without a set need different keys.
-//! - An index never replaces a row that is not one of its entries, such as an entity of another type: the write is refused (`EntityMismatch`, PAT-HET-2). The
-//!   properties of the row decide this. A repair deletes such rows under keys of the index, except entities of the indexed type.
-//! - A value with which a declared key of an index would begin with U+FFFC is refused (`OutOfRangeInput`, PAT-EC-8).
+//! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it opens its table. These keys are
+//!   reserved in [`LAYOUTS`](table_core::table::LAYOUTS) until the index's table is deleted. Index rows in the entities' partitions are not reserved. The
+//!   compiler compares their keys for the types of one [set](table_core::set); types that share a table without a set need different keys.
+//! - An index never replaces a row that is not one of its entries, such as an entity of another type: the write is refused (`EntityMismatch`, PAT-HET-2). Such
+//!   rows are recognised by their properties. A repair deletes them from the index's keys, except entities of the indexed type.
+//! - A value that would make a declared index key begin with U+FFFC is refused (`OutOfRangeInput`, PAT-EC-8).
 //! - Index rows of an earlier layout are neither found nor deleted if the current layout cannot produce their keys.
 //!
 //! # When not to

@@ -9,28 +9,27 @@
 //! |---|---|---|
 //! | table | `Sales` / `000223` | the entity, with the address, length and checksum of each blob in one property |
 //! | blobs | `staff/blobs/=45mployees/=53ales/000223/0635338512000000000_864000000000_5f0c…` | the value |
-//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_864000000000_5f0c…/0635347152000000000` | a marker with the time at which the collector first found that no entity refers to the blob |
+//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_864000000000_5f0c…/0635347152000000000` | a marker with the time at which the collector first found the blob unreferenced |
 //!
-//! Each upload has a unique name that contains its start time and the grace period of its writer (both in ticks), and a random number. A blob never changes.
-//! The name does not contain the field, because fields can be renamed. The collector keeps a blob if any property of the entity contains its address.
+//! Each upload has a unique name with its start time and its writer's grace period (both in ticks), and a random number. A blob never changes. The name omits
+//! the field, because fields can be renamed. The collector keeps a blob if any property of the entity contains its address.
 //!
 //! # Guarantee
-//! - An entity that this library has written refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written. It is
-//!   removed only when a [grace period](LargeTable::grace) has passed since the last entity stopped referring to it.
-//! - A reader sees either the complete old value or the complete new value. One write changes the entity's addresses
-//!   for all blobs that one call uploads. A reader that has an older version of the entity can open its blob
-//!   within the grace period, and receives `BlobNotFound` afterwards.
+//! - An entity written by this library refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written. It is removed only
+//!   when a [grace period](LargeTable::grace) has passed since the last reference to it was removed.
+//! - A reader sees either the complete old value or the complete new value. A call that uploads several blobs changes their addresses in one write. A reader
+//!   with an older version of the entity can open its blob within the grace period, and receives `BlobNotFound` afterwards.
 //! - A stale address is never written back: an entity that was read earlier can be written with its existing addresses only if its `ETag` still matches.
 //! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).
-//! - A crash can leave a blob that no entity refers to. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The
-//!   collector considers only blobs older than the grace period, and a write fails if its upload took more than half of that period. Two
-//!   assumptions remain: the entity's write reaches the store within the other half, and the collectors' clocks differ by less than the grace period.
-//!   Collectors of earlier releases ignore the period in a blob's name. Update them before writers use a longer period.
+//! - A crash can leave an unreferenced blob. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The collector considers only
+//!   blobs older than the grace period, and a write fails if its upload took more than half of that period. Two assumptions remain: the entity's write reaches
+//!   the store within the other half, and the collectors' clocks differ by less than the grace period. Collectors of earlier releases ignore the period in a
+//!   blob's name. Update them before writers use a longer period.
 //!
 //! # Cost
-//! Writing an entity takes the uploads, and one request for the row; [`set`](LargeTable::set) reads nothing. Reading the entity takes one request. Each of
-//! its blobs takes another request, which is sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A
-//! collection lists the blobs, and reads the entity of each blob that is older than the grace period.
+//! Writing an entity takes the uploads and one request for the row; [`set`](LargeTable::set) reads nothing. Reading the entity takes one request. Each of its
+//! blobs takes one more, sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A collection lists the blobs,
+//! and reads the entity of each blob older than the grace period.
 //!
 //! # Bounds
 //! An upload keeps one part of 8 MiB and the current chunk of its stream in memory. The blob store limits names, for example to 1,024 characters on Azure and
@@ -122,6 +121,6 @@ pub use table_derive::Large;
     note = "derive it and mark the fields that hold addresses: `#[derive(Entity, Large)]`, `#[blob] photo: Option<BlobRef>`"
 )]
 pub trait Large: Entity {
-    /// The entity's blobs, in the order of their fields.
+    /// The entity's blobs, in field order.
     const BLOBS: &'static [Blob<Self>];
 }

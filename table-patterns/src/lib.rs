@@ -4,28 +4,28 @@
 //! |---|---|
 //! | [`backup`] | full and incremental backups of an embedded engine to a blob store |
 //! | [`copies`] | properties of one entity, copied into other entities and kept consistent (PAT-DEN) |
-//! | [`entities`] | the write path: every entity write, with the rows of the entity's patterns |
-//! | [`feed`] | every change in a partition, in order, readable from any position (PAT-EC-8) |
+//! | [`entities`] | the write path: entity writes together with the rows of the entity's patterns |
+//! | [`feed`] | all changes in a partition, in order, readable from any position (PAT-EC-8) |
 //! | [`grant`] | writes by the bearer of a SAS for one partition, including derived rows |
 //! | [`index`](mod@index) | self-maintaining secondary indexes (PAT-INTRA, PAT-INTER, PAT-IX) |
 //! | [`large`] | large values in blobs, with their addresses in the entity (PAT-LARGE) |
 //! | [`log_blobs`] | log lines in blobs named by time (PAT-ANTI-2) |
-//! | [`log_tail`] | logs with the newest entry first, collision-free appends, and followers (PAT-LOG) |
+//! | [`log_tail`] | newest-first logs with collision-free appends and followers (PAT-LOG) |
 //! | [`migrate`] | copying a table to another store, resumable and verified (DQ-12) |
 //! | [`outbox`] | intents for other partitions, recorded in the same transaction as a change (PAT-EC) |
-//! | [`participant`] | application code that adds rows to each write of an entity |
+//! | [`participant`] | application code that adds rows to each entity write |
 //! | [`periods`] | one table per period, dropped when it expires; batched deletes (PAT-HVD) |
-//! | [`relation`] | parents and their parts: no part without its parent (PAT-CK-3) |
+//! | [`relation`] | parents and their parts; no part exists without its parent (PAT-CK-3) |
 //! | [`sequence`] | consecutive numbers within a partition: without gaps, or without a hot row |
-//! | [`series`] | one entity per period, with a property for each value (PAT-SER) |
-//! | [`tenant`] | counts, exports, imports, copies or erases all data of one tenant |
-//! | [`unit`](mod@unit) | one transaction for several entity types, with the rows of their patterns |
+//! | [`series`] | one entity per period, with one property per value (PAT-SER) |
+//! | [`tenant`] | counting, exporting, importing, copying and erasing one tenant's data |
+//! | [`unit`](mod@unit) | one transaction over several entity types, with the rows of their patterns |
 //! | [`view`] | a read model built from a change feed, with sums that count each entity once (IMP-6) |
 //! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |
 //! | [`work`] | workers that perform recorded intents; sweeps, poison messages, archiving (PAT-EC) |
 //!
-//! The crate re-exports [`table_core`], so one dependency is enough. Each pattern needs only a [`TableStore`] and, for the outbox, a [`QueueStore`].
-//! Each pattern's module documents its guarantees, costs and limits, and when not to use it.
+//! The crate re-exports [`table_core`], so one dependency is enough. Each pattern needs only a [`TableStore`] and, for the outbox, a [`QueueStore`]. Each
+//! pattern's module documents its guarantees, its costs and limits, and when not to use it.
 //!
 //! ```
 //! use table_patterns::{BlockOn, Engine, Entity, EntityStore};

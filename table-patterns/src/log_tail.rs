@@ -1,8 +1,8 @@
 //! Log tail: the newest events in a partition are its first rows (PAT-LOG).
 //!
 //! # Context
-//! Events such as expense claims, alarms and page views are appended, and usually the newest events are read. Reading the first n rows of a partition
-//! costs n rows, regardless of the partition's length. The newest event must therefore come first (PAT-LOG-1).
+//! Events such as expense claims, alarms and page views are appended, and usually the newest events are read. Reading the first n rows of a partition costs the
+//! same regardless of the partition's length, so the newest event must come first (PAT-LOG-1).
 //!
 //! # Key layout
 //! | PartitionKey | RowKey |
@@ -10,27 +10,26 @@
 //! | the log's owner, `000123` | [`LogStamp`]: inverted ticks and a tie breaker, `2519936321678765432_fffffffe00000007` |
 //!
 //! # Guarantee
-//! - No event overwrites another, because [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie
-//!   breaker, which contains the writer's random number and its event counter (PAT-LOG-4).
-//! - Events are ordered by tick, latest first. Within a tick, the events of one [`LogTail`] and its clones are in the order in which they were
-//!   appended, latest first. Events from different writers have different keys, in arbitrary order.
-//! - The stamps that [`append`](LogTail::append) creates for one [`LogTail`] never decrease, even if its clock is set back.
-//! - After a lost response, the event is looked up (CON-11). As a result, either it is stored exactly once, or the error reports that the outcome is
-//!   unknown.
+//! - No event overwrites another, because [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie breaker,
+//!   which contains the writer's random number and event counter (PAT-LOG-4).
+//! - Events are ordered by tick, latest first. Within a tick, the events of one [`LogTail`] and its clones are in reverse append order. Events from different
+//!   writers have different keys, in arbitrary order.
+//! - The stamps created by [`append`](LogTail::append) for one [`LogTail`] never decrease, even if its clock is set back.
+//! - After a lost response, the event is looked up (CON-11). Either it is stored exactly once, or the error reports an unknown outcome.
 //! - A [`LogFollower`] returns each event once, oldest first, if appending the event took no longer than the settling time.
 //!
 //! # Cost
-//! An append costs one request. Reading the newest n events costs one request per 1,000 events and partition. It reads one event more than n to
-//! detect whether older events follow, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per
-//! partition. A follower that is behind needs a few more requests, because it must find the oldest event that it has not returned.
+//! An append costs one request. Reading the newest n events costs one request per 1,000 events and partition. One more event than n is read to detect older
+//! events, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per partition. A follower that is behind needs a
+//! few more requests to find the oldest event it has not returned.
 //!
 //! # Bounds
 //! A partition's throughput is limited (PAT-LOG-5): 2,000 entities per second on the service. For a higher rate, add a `bucket(stamp, n)` to the
 //! partition key. Appends are then spread over n partitions, and every read queries all n and merges the results.
 //!
 //! # When not to
-//! For log lines that are rarely read, and only by time range, [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events that are deleted
-//! together when they expire, use [one table per period](crate::periods) (PAT-HVD).
+//! For log lines rarely read, and only by time range, [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events deleted together on expiry, use [one table
+//! per period](crate::periods) (PAT-HVD).
 //!
 //! ```
 //! use table_patterns::log_tail::{LogStamp, LogTail};
@@ -86,8 +85,8 @@ pub struct LogTail<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S, O> LogTail<E, S, O> {
-    /// Creates a handle to a log, with the system clock and a new random writer number. The given [handle](crate::Entities) maintains everything that
-    /// the event type declares.
+    /// Creates a handle to a log, with the system clock and a new random writer number. The given [handle](crate::Entities) maintains all patterns declared by
+    /// the event type.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         Self::with_clock(entities, Clock::default())
@@ -100,7 +99,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
         Self { table: entities.into(), writer: Arc::new(Writer::new(clock)) }
     }
 
-    /// Returns the table that contains the events.
+    /// Returns the table with the events.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.table.table()

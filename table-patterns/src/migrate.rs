@@ -1,8 +1,8 @@
 //! Migration: copies a table to another store. The copy can be resumed and verified (DQ-12, PAGE-7).
 //!
 //! # Context
-//! A program that was developed on the embedded engine moves its table to a cloud account, or back. No transaction spans both stores, the copy takes a long
-//! time, and the process may stop before the copy is complete.
+//! A program developed on the embedded engine moves its table to a cloud account, or back. No transaction spans both stores, the copy takes a long time, and
+//! the process may stop before the copy is complete.
 //!
 //! # Key layout
 //! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get a different name ([`Migration::into_table`]).
@@ -10,10 +10,10 @@
 //! Timestamp of its change as its `Version`, which preserves the order of changes at the target.
 //!
 //! # Guarantee
-//! - When [`Migration::step`] returns `false`, the target contains every row that existed in the source, unchanged, throughout the copy.
-//! - A page is written before [`Migration::position`] includes it. A program that stores the position after each step can be interrupted at any point. The
-//!   page in progress is then written again, which changes nothing.
-//! - [`Checksum`] distinguishes two tables that differ in one key, name, type or value. It does not depend on the order of the rows.
+//! - When [`Migration::step`] returns `false`, the target contains every source row that existed, unchanged, throughout the copy.
+//! - A page is written before [`Migration::position`] includes it. A program that stores the position after each step can be interrupted at any point. The page
+//!   in progress is then rewritten with the same content.
+//! - [`Checksum`] distinguishes tables that differ in any key, name, type or value. It is independent of row order.
 //! - A row that the target cannot store, such as one that exceeds its limits, causes an error and is never skipped.
 //!
 //! # Cost
@@ -21,32 +21,31 @@
 //! reads both tables once.
 //!
 //! # Bounds
-//! - Stop the source's writers first, because the copy misses rows that are written before its current position, and the checksums then differ. A second copy
-//!   from the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
-//! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have taken numbers from
-//!   a copied [sequence](crate::sequence), or have continued a copied [feed](crate::feed), a second copy is refused, because it would set the sequence or
-//!   feed back.
-//! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. The keys with which an outbox seals
-//!   steps are not copied. The target's workers therefore set aside, as poison, the steps that a program has recorded for other partitions. To prevent this,
-//!   copy [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by). A
-//!   seal also covers the table's name: in a table with a different name, workers set aside all of these steps. Before a copy into such a table, run workers
-//!   until all steps are done.
+//! - Stop the source's writers first, because the copy misses rows written behind its current position, and the checksums then differ. A second copy from the
+//!   beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
+//! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have taken numbers from a
+//!   copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would set the sequence or feed back.
+//! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. An outbox's sealing keys are not
+//!   copied. The target's workers therefore set aside, as poison, steps recorded by a program for other partitions. To prevent this, copy
+//!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by). A seal also
+//!   covers the table's name: in a table with a different name, workers set aside all of these steps. Before a copy into such a table, run workers until all
+//!   steps are done.
 //! - Steps that were set aside are copied without their entries in the poison queue. Before the copy, [requeue](crate::outbox::Outbox::requeue_poison) them
 //!   and run workers.
-//! - Rows that steps have written have [guards](crate::outbox::guard), which are copied with versions from the source's clock. If that clock was ahead, the
-//!   target's workers skip later steps for the same rows until the target's clock has passed these versions. Start the target's writers after that time.
-//! - Blobs are not copied: the rows contain their names, so the target must use the same blob store and prefix. Stop the collectors of orphaned blobs and lists of
-//!   both programs before the copy. During the copy, the target's collector would remove the blobs of rows that have not been copied yet. After the copy, start
-//!   only the target's collector, and never run the source's again: it would remove the blobs that the target's programs upload. A copy of a table for tests must
-//!   not use the blobs of the original.
-//! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. If the table already has rows, its
-//!   indexes, copies and feeds are then only announced, because the target does not know whether they are complete. Run their backfills with
-//!   `assume_no_older_programs`; until then, reads through an index fail with `IndexNotReady`.
+//! - Rows written by steps have [guards](crate::outbox::guard), which are copied with versions from the source's clock. If that clock was ahead, the target's
+//!   workers skip later steps for the same rows until the target's clock has passed these versions. Start the target's writers after that time.
+//! - Blobs are not copied: the rows contain their names, so the target must use the same blob store and prefix. Before the copy, stop both programs' collectors
+//!   of orphaned blobs and lists. During the copy, the target's collector would remove the blobs of rows not yet copied. After the copy, start only the
+//!   target's collector, and never run the source's again: it would remove blobs uploaded by the target's programs. A copy of a table for tests must not use
+//!   the blobs of the original.
+//! - Schemas are stored in a separate table, `TablesLayouts`, written in the target by the entity's `create_if_missing`. If the table already has rows, its
+//!   indexes, copies and feeds are only announced, because the target does not know if they are complete. Run their backfills with `assume_no_older_programs`;
+//!   until then, reads through an index fail with `IndexNotReady`.
 //! - A position belongs to one table in one source. A position in a service's table contains the service's continuation token (PAGE-8).
 //!
 //! # When not to
-//! To copy between two engine folders, copy the folder. To follow a table that is being written, use [a log](crate::log_tail), which can be followed in
-//! order. To change a schema during the copy, read one type and write the other.
+//! To copy between two engine folders, copy the folder. To follow a table in use, use [a log](crate::log_tail), which can be followed in order. To change a
+//! schema during the copy, read one type and write the other.
 //!
 //! ```
 //! use table_patterns::embedded::Engine;
@@ -105,7 +104,7 @@ pub(crate) use row::Copied;
 /// The default number of partitions written concurrently.
 const CONCURRENCY: usize = 8;
 
-/// A copy of one table in progress. Holds no open resources, so it may be dropped after any step, or during a step.
+/// A copy of one table in progress. Holds no open resources, so it may be dropped after or during any step.
 #[derive(Clone, Debug)]
 pub struct Migration<S, T> {
     source: S,
@@ -124,20 +123,20 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Self { source, target, into, page: None, concurrency: CONCURRENCY, position }
     }
 
-    /// Sets the name of the target table, so both tables can be in the same store. Finish the source's intents first, because their seals are not valid
-    /// in a table with a different name.
+    /// Sets the name of the target table, so both tables can be in the same store. Finish the source's intents first, because their seals are invalid in a
+    /// table with a different name.
     #[must_use]
     pub fn into_table(self, name: TableName) -> Self {
         Self { into: name, ..self }
     }
 
-    /// Sets the number of rows per read, at least 1; by default the source's page size (TOP-2).
+    /// Sets the number of rows per read, at least 1; the source's page size by default (TOP-2).
     #[must_use]
     pub fn page(self, rows: usize) -> Self {
         Self { page: Some(rows.clamp(1, self.source.capabilities().top.max(1))), ..self }
     }
 
-    /// Sets the number of partitions that are written concurrently; at least 1, by default 8.
+    /// Sets the number of partitions written concurrently, at least 1; 8 by default.
     #[must_use]
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
@@ -146,7 +145,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
     /// Continues an earlier copy from its stored position.
     ///
     /// # Errors
-    /// `InvalidInput` if the position belongs to another table.
+    /// `InvalidInput` if the position belongs to a different table.
     pub fn resume(self, position: MigrationPosition) -> Result<Self> {
         if position.table != self.position.table {
             let error = Error::of(PositionFault::OtherTable(position.table));
@@ -155,7 +154,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Ok(Self { position, ..self })
     }
 
-    /// Returns the position that the copy has reached. Store it after each step.
+    /// Returns the copy's current position. Store it after each step.
     #[must_use]
     pub const fn position(&self) -> &MigrationPosition {
         &self.position
@@ -164,8 +163,8 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
     /// Copies the next page of rows. Returns `true` if more pages follow. The first step creates the target table if it does not exist.
     ///
     /// # Errors
-    /// `InvalidInput` if the target has issued later sequence or feed numbers than the source; any error from either store. The position does not change, and
-    /// the step can be repeated.
+    /// `InvalidInput` if the target has issued later sequence or feed numbers than the source; any error from either store. After an error, the position is
+    /// unchanged, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let from = match &self.position.place {
             Place::End => return Ok(false),

@@ -1,19 +1,19 @@
 //! Outbox: changes for other partitions, recorded as intents in the same transaction as the original change (PAT-EC-8).
 //!
 //! # Context
-//! A copy in another partition, a counter in another table or a document in a search index must be updated after a change. If the program sends a message
-//! after the change and stops before sending it, the message is lost. The intent is therefore stored as a row in the partition of the change.
+//! A copy in another partition, a counter in another table or a document in a search index must be updated after a change. If the program stops between the
+//! change and sending a message about it, the message is lost. The intent is therefore stored as a row in the partition of the change.
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |
 //! |---|---|---|---|
-//! | the table that is changed | the partition that is changed | `U+FFFC outbox_` and 32 hexadecimal digits: 16 from the FNV-1a hash of the source's RowKey, and 16 random digits | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`, `Wait`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent exist only after their first use |
+//! | the changed table | the changed partition | `U+FFFC outbox_` and 32 hexadecimal digits: 16 from the FNV-1a hash of the source's RowKey, and 16 random digits | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`, `Wait`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent are optional, and added on first use |
 //! | the target's table | the target's partition | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
 //! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet` or `Erased`: Boolean |
 //!
-//! `Attempts` counts the started attempts. Workers ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it
-//! claims the row under the identifier in `Claim`, or when an attempt fails and the next one is delayed. `Wait` is the length of that wait, in ticks. If
-//! `NotBefore` is much further ahead than `Wait`, the row was claimed by a clock that is ahead, and is free. `Prompted` is the time when a sweep last sent a
+//! `Attempts` counts started attempts. Workers ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it claims
+//! the row under the identifier in `Claim`, or when an attempt fails and the next one is delayed. `Wait` is the length of this delay, in ticks. If `NotBefore`
+//! is much further ahead than `Wait`, the row was claimed by a worker whose clock is ahead, and is free. `Prompted` is the time when a sweep last sent a
 //! message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
@@ -25,7 +25,7 @@
 //! point reads refuse them, and typed queries skip them. Each outbox row is in the partition of its change, so the rows are spread over partitions like the changes, and cause no hot spot.
 //!
 //! # Guarantee
-//! The change and its intent are written together or not at all. Every intent is eventually performed at least once: immediately after a message, or after a
+//! A change and its intent are written atomically. Every intent is eventually performed at least once: immediately after a message, or after a
 //! [`Sweep`](crate::work::Sweep) if the message was lost. Steps that arrive late, twice or out of order are harmless: see [`guard`].
 //!
 //! # Cost
@@ -33,7 +33,7 @@
 //! For the costs of processing an intent, see [`work`](crate::work).
 //!
 //! # Bounds
-//! The JSON of an intent is at most 960 KiB long. Base64 increases the size of a row in a step by a third. The row of an intent is one of the transaction's 100
+//! An intent's JSON is at most 960 KiB long. Base64 increases the size of a row in a step by a third. An intent's row is one of the transaction's 100
 //! operations and counts towards its 4 MiB.
 //!
 //! # When not to

@@ -1,4 +1,4 @@
-//! Reads all rows of a query, page by page.
+//! Reads all rows of a query page by page.
 
 use table_core::Result;
 use table_core::name::TableName;

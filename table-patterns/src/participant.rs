@@ -1,33 +1,32 @@
 //! Participants: application code that adds rows to each write of an entity, in the same transaction.
 //!
 //! # Context
-//! An audit row for each change, a counter, or a message to another system must be written in the same transaction as the entity, whatever the kind of
-//! write. A [`Participant`] is a pure function that takes the old and the new entity. It returns rows to write in the same transaction, and steps to record for
-//! later execution elsewhere. The library reads the entity, calls the participant, submits the transaction conditional on the entity's `ETag`, and retries if
-//! another writer has committed first.
+//! An audit row for each change, a counter, or a message to another system must be written in the same transaction as the entity, for every kind of write. A
+//! [`Participant`] is a pure function that takes the old and the new entity. It returns rows to write in the same transaction, and steps to record for later
+//! execution elsewhere. The library reads the entity, calls the participant, submits the transaction conditional on the entity's `ETag`, and retries if another
+//! writer commits first.
 //!
 //! # Laws
 //! - A participant is pure: for equal old and new entities, it returns equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called
 //!   once per attempt, and its result has no effect if the attempt fails.
 //! - The rows are in the entity's table and partition, are not the entity itself, and belong to types that declare no indexes, feeds or copies.
 //! - The steps are idempotent; see [`Step`].
-//! - The result for a change from `old` to `new` takes account of the rows added earlier for `old`: it removes them, or keeps them as a record.
+//! - The result for a change from `old` to `new` accounts for the rows added earlier for `old`: it removes them or keeps them as a record.
 //!
 //! # Guarantee
-//! Rows and steps are written together with the entity, or not at all. This holds for every write through a [handle](crate::Entities) that has the
-//! participant, including bulk inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error contains the
-//! participant's name.
+//! Rows and steps are written atomically with the entity. This holds for every write through a [handle](crate::Entities) with the participant, including bulk
+//! inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error contains the participant's name.
 //!
 //! # Cost
 //! A write takes one extra operation per row, and one for all of the entity's steps. Every write of a stored entity reads it first, as for indexes.
 //!
 //! # Bounds
 //! Rows count towards the transaction's limits of 100 operations and 4 MiB. If a participant replaces the same row for several entities of a transaction
-//! ([`Changes::insert_or_replace`]), the last of these writes remains, as after separate transactions. Two participants with different names cannot write the
-//! same row in a transaction. The stored schema of a row's type is not checked: before a newer release adds an optional property, an index, a feed or copies to
-//! the type, stop the programs whose participants write its rows. Backfills and repairs of indexes do not change entity
-//! values, and do not call participants. A participant is attached to a store: programs that do not attach it write entities without its
-//! rows. If all programs must follow a rule, declare it on the struct instead.
+//! ([`Changes::insert_or_replace`]), the last of these writes wins, as with separate transactions. Two participants with different names cannot write the same
+//! row in a transaction. The stored schema of a row's type is not checked: before a newer release adds an optional property, an index, a feed or copies to the
+//! type, stop the programs whose participants write its rows. Backfills and repairs of indexes do not change entity values, and do not call participants. A
+//! participant is attached to a store, so programs that do not attach it write entities without its rows. If all programs must follow a rule, declare it on the
+//! struct instead.
 //!
 //! # When not to
 //! To find an entity by another key, use an [index](crate::index). To follow every change in order, use the [feed](crate::feed).
@@ -103,7 +102,7 @@ use crate::outbox::Step;
 pub use attach::WithParticipants;
 pub(crate) use attach::{Participants, deletion, is_attached};
 
-/// A pattern or application type that adds rows whenever an entity of type `E` is written. See [the module](self) for the rules that it must obey.
+/// A pattern or application type that adds rows whenever an entity of type `E` is written. See [the module](self) for the laws it must obey.
 #[diagnostic::on_unimplemented(
     message = "[T241] `{Self}` is not a participant of the writes of `{E}`",
     label = "expected a type with `impl Participant<{E}>`",
@@ -121,11 +120,11 @@ pub trait Participant<E>: Send + Sync {
     fn changes(&self, old: Option<&E>, new: Option<&E>, out: &mut Changes) -> Result<()>;
 }
 
-/// The rows and steps that participants add to one entity's write.
+/// The rows and steps added by participants to one entity's write.
 #[derive(Debug)]
 pub struct Changes {
     source: EntityKey,
-    /// The table that the entity's type declares.
+    /// The table declared by the entity's type.
     table: &'static str,
     by: &'static str,
     pace: Runtime,
@@ -151,7 +150,7 @@ impl Changes {
         self
     }
 
-    /// Returns the key of the entity that is being written.
+    /// Returns the key of the entity being written.
     #[must_use]
     pub const fn source(&self) -> &EntityKey {
         &self.source
@@ -186,8 +185,8 @@ impl Changes {
     /// Adds an insert of a row. The row must not exist (INS-1).
     ///
     /// # Errors
-    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; `InvalidInput` (EGT-1) if its type is declared in another table than
-    /// the entity's type; any error from encoding the row.
+    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; `InvalidInput` (EGT-1) if its type is declared in a different
+    /// table than the entity's type; any error from encoding the row.
     pub fn insert<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
         let kind = OperationKind::Insert(row.to_row()?);
         self.write::<R>(row.key_of()?, kind)
@@ -210,7 +209,7 @@ impl Changes {
         self.write::<R>(key.into_key()?, OperationKind::Delete(IfMatch::Any))
     }
 
-    /// Adds an operation on a row in the entity's partition, for patterns that encode their own rows.
+    /// Adds an operation on a row in the entity's partition, for patterns with custom row encodings.
     pub fn operation(&mut self, operation: Operation) {
         self.rows.push((self.by, operation));
     }
@@ -221,7 +220,7 @@ impl Changes {
         self.records.push(ChangeRecord { source, kind, payload: payload.into() });
     }
 
-    /// Adds a step that a worker performs in another partition, table or store. The handle needs an [outbox](crate::outbox).
+    /// Adds a step, which a worker performs in another partition, table or store. The handle needs an [outbox](crate::outbox).
     pub fn add_step(&mut self, step: Step) {
         self.steps.push(step);
     }
@@ -235,7 +234,7 @@ impl Changes {
             );
             Error::new(ErrorCode::CommandsInBatchActOnDifferentPartitions, message).with_rule("EGT-5")
         } else if !table.eq_ignore_ascii_case(self.table) {
-            // The declared tables are compared, because a table of one period has neither name.
+            // The declared tables are compared, because a period table has a different name.
             let message = format!(
                 "participant `{by}` added a row of table `{table}` to the write of an entity of table `{}`; declare both in one table \
                  (`#[entity(table = \"…\")]`), or add a step instead",

@@ -1,8 +1,8 @@
 //! One table per period: expired data is dropped with its table (PAT-HVD).
 //!
 //! # Context
-//! This pattern is for entities that are deleted together by age, such as login attempts that are kept for a month. Deleting them one by one costs as much
-//! as writing them. If a table contains nothing else, dropping it costs one request, regardless of the number of rows (PAT-HVD-1).
+//! This pattern is for entities deleted together by age, such as login attempts kept for a month. Deleting them one by one costs as much as writing them. If a
+//! table contains only such entities, dropping it costs one request, regardless of the number of rows (PAT-HVD-1).
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey |
@@ -13,25 +13,25 @@
 //! partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
-//! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). If a write passed this check
-//!   before its period expired, it can recreate the table after the table was dropped; the next `expire` drops it again.
-//! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If the table for a period is missing, [`insert`](PeriodTables::insert)
-//!   creates it. Both store the type's schema, which other releases of the program [compare](table_core::Table::create_if_missing).
+//! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that passed this check
+//!   before its period expired can recreate the table after it was dropped; the next `expire` drops it again.
+//! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If the table for a period is missing, [`insert`](PeriodTables::insert) creates
+//!   it. Both store the type's schema, which other releases of the program [compare](table_core::Table::create_if_missing) with theirs.
 //! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer retained. It is idempotent and can be interrupted.
-//! - Reads of several periods merge the tables in key order (PAT-HVD-3). The rows in each partition are ordered by `RowKey`, which is chronological if the
-//!   time comes first in the RowKey. Such a read is not a snapshot (CON-9).
+//! - Reads of several periods merge the tables in key order (PAT-HVD-3). Rows in each partition are ordered by `RowKey`, chronologically if the time comes
+//!   first in the RowKey. Such a read is not a snapshot (CON-9).
 //!
 //! # Cost
-//! A write costs one request. A process's first write to a table takes a few more requests, which open the table. A read costs at least one request per period,
-//! several of them concurrently. Expiry costs one listing, two queries, and two requests per dropped table, for the table and its schema; a feed costs one
-//! more for each of its partitions. For entities that do not have one table per period, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
+//! A write costs one request. A process's first write to a table takes a few more requests to open the table. A read costs at least one request per period,
+//! several of them concurrently. Expiry costs one listing, two queries, and two requests per dropped table, for the table and its schema; a feed costs one more
+//! for each of its partitions. For entities that do not have one table per period, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
-//! Table names have at most 63 characters. A read of many periods holds a page from each table in memory, so choose a period length with which a read covers
-//! only a few periods. On a store whose pages are not in key order (`Capabilities::ordered`), a read holds all selected rows and sorts them.
+//! Table names have at most 63 characters. A read of many periods holds a page from each table in memory, so choose a period length that lets a read cover only
+//! a few periods. On a store whose pages are not in key order (`Capabilities::ordered`), a read holds all selected rows in memory and sorts them.
 //!
 //! # When not to
-//! Do not use this pattern if some entities from a period are kept longer than others, or if most reads cover many periods.
+//! Do not use this pattern if some entities of a period are kept longer than others, or if most reads cover many periods.
 //!
 //! ```
 //! use chrono::{DateTime, Duration, Utc};
@@ -86,12 +86,12 @@ pub use period::Period;
 pub use query::PeriodQuery;
 pub use tables::PeriodTables;
 
-/// An entity that is stored in the table for its period.
+/// An entity stored in the table for its period.
 ///
-/// The entity may declare a feed, and indexes and lists in its own partition. It may have slots and be written in units of work.
-/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle maintains all of them.
-/// Their rows are dropped with the table. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with
-/// copies, is rejected at compile time.
+/// The entity may declare a feed, and indexes and lists in its partition. It may have slots and be written in units of work. [`PeriodTables::entities_of`]
+/// returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle maintains the rows of these patterns, which are
+/// dropped with the table. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with copies, is
+/// rejected at compile time.
 ///
 /// ```compile_fail,E0080
 /// # use chrono::{DateTime, Utc};
@@ -119,7 +119,7 @@ pub use tables::PeriodTables;
             changes"
 )]
 pub trait Periodic: Entity + Send + Sync {
-    /// The length of the period that one table covers.
+    /// The length of the period covered by one table.
     const PERIOD: Period;
 
     /// Returns the time that determines the entity's period. Like the key, it must never change.

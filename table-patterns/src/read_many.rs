@@ -1,4 +1,4 @@
-//! Reads many rows by key. Adjacent keys are read in pages if the store returns rows in key order. All other keys are read by point queries.
+//! Reads many rows by key: adjacent keys in pages if the store returns rows in key order, all other keys by point queries.
 
 use std::ops::Bound;
 
@@ -10,14 +10,14 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// The minimum number of ascending keys in one partition that are read in pages.
+/// The minimum number of ascending keys in one partition to read in pages.
 const SOME: usize = 8;
-/// The limit for rows that are not needed: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
+/// The limit for unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;
 
-/// Reads the rows with the given keys. Returns them in the order of the keys, with `None` for each key that has no row.
+/// Reads the rows with the given keys. Returns them in the order of `keys`, with `None` for each missing row.
 pub(crate) async fn rows<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],
@@ -59,7 +59,7 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
     Ok(found)
 }
 
-/// Reads ascending keys in one partition in pages. Returns the rows found, and the keys that the pages did not reach.
+/// Reads ascending keys in one partition in pages. Returns the rows found, and the keys not reached by the pages.
 async fn pages<'k, 'a, S: TableStore, T>(
     (store, table): (&S, &TableName),
     run: &'k [(usize, &'a EntityKey)],

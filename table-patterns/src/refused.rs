@@ -1,4 +1,4 @@
-//! Methods that the handles of the patterns do not have. A call to such a method does not compile, and the error message lists the methods of the handle.
+//! Method names that pattern handles do not have. Calling one is a compile error whose message lists the handle's methods.
 
 use table_core::__private::Refused;
 use table_core::{__refused_by_name, __refused_methods};
@@ -10,8 +10,8 @@ use crate::periods::PeriodTables;
 use crate::series::{Series, SeriesTable};
 use crate::view::{View, ViewTable};
 
-/// Declares a trait that no handle implements, and methods of the handle that require it. The methods of the first list, whose names `TableStoreExt` or
-/// `Iterator` also use, have a placeholder for each argument; those of the second can be called with any arguments.
+/// Declares a trait that no handle implements, and handle methods bound by it. Methods in the first list, whose names also occur in `TableStoreExt` or
+/// `Iterator`, have a placeholder for each argument; those in the second can be called with any arguments.
 macro_rules! refused_of_handle {
     ($(#[$docs:meta])* $bound:ident, $label:literal, $note:literal: [$($of:ident $(: $limit:ident)?),*] $handle:ty, $what:literal:
         $($counted:ident($($value:tt),*))*; $($name:ident)*) => {
@@ -33,7 +33,7 @@ macro_rules! refused_of_handle {
 }
 
 refused_of_handle! {
-    /// A series that is changed by a method of another library.
+    /// A series changed through a method of another library.
     OfSeries,
     "write `set(&entity, slot, value)`, `increment(&entity, slot, by)`, `get_slot(key, slot)` or `query(rows)`",
     "a slot is a number, the position of its name in `SLOTS`; `table()` returns the table of the rows":
@@ -44,7 +44,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// A view that is read or refreshed by a method of another library.
+    /// A view read or refreshed through a method of another library.
     OfView,
     "write `table().await?.get(…)` to read a row, `catch_up(100)` to apply changes, or `rebuild().run()` to fill the view",
     "`table().await?.query(…).collect()` reads several rows; a service calls `catch_up` in a loop":
@@ -55,7 +55,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// A method of a table that tables of periods do not have.
+    /// A table method that period tables do not have.
     OfPeriods,
     "write `entities_of(instant).await?` first, the handle of the table of one period",
     "`insert(&entity)` and `query(selection, from, until)?` find the tables by the instants; `prepare()` creates tables, and `expire()` drops them":
@@ -66,7 +66,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// An outbox that is used like a queue.
+    /// An outbox used like a queue.
     OfOutbox,
     "write `unit.add_step(key, Step::call(&message)?)?`, in the unit that changes the entity",
     "`Worker::new(outbox).handler(…)` receives the messages: its `run` processes them":
@@ -77,7 +77,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// A migration that is run by a method of another library.
+    /// A migration run through a method of another library.
     OfMigration,
     "write `while migration.step().await? {{}}`",
     "each step copies a page of rows, and `position()` is where to `resume`; `checksums()` compares the two tables":
@@ -87,7 +87,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// A feed that is read by a method of another library.
+    /// A feed read through a method of another library.
     OfFeed,
     "write `reader(table, partition_key, Cursor::default())`, whose `next(100)` reads the changes of one partition",
     "`partitions(&table)` lists the partitions that have a feed; a view or a follower reads all of them":

@@ -1,8 +1,8 @@
 //! Relationships: a parent and its parts in one partition, changed by transactions (PAT-CK-3, IMP-6).
 //!
 //! # Context
-//! This pattern is for one-to-one and one-to-many relationships, such as an employee with her badge and her reviews. In a store without foreign keys,
-//! a review can outlive its employee, or be added after she has left.
+//! This pattern is for one-to-one and one-to-many relationships, such as an employee with her badge and her reviews. Without foreign keys, a review can outlive
+//! its employee, or be added after she has left.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | |
@@ -10,27 +10,26 @@
 //! | `Sales` | `empid_000223` | the parent |
 //! | `Sales` | `empid_000223_2012` | a part: its RowKey begins with the parent's RowKey (PAT-CK-2) |
 //!
-//! An [`EntityGroup`](trait@crate::EntityGroup) declares the part types of a parent, and reads a parent with its parts by one range query.
+//! An [`EntityGroup`](trait@crate::EntityGroup) declares a parent's part types, and reads a parent with its parts in one range query.
 //!
 //! # Guarantee
 //! If all writers use this module, a part never exists without its parent:
 //! - [`insert_part`](crate::Entities::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
-//! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, if none of them has
-//!   changed since it was read. A part that is inserted in the meantime changes the version of the parent, so the delete is retried.
-//! - Both functions call the [participants](crate::participant) of the parts' types.
+//! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, if none of them has changed since it
+//!   was read. A part inserted in the meantime changes the parent's version, so the delete is retried.
+//! - Both functions call the [participants](crate::participant) for the parts' types.
 //!
 //! # Cost
-//! Inserting a part takes one request with two operations; it changes the `ETag` of the parent.
-//! A delete takes one range query, or two if the parent's RowKey is empty, and one transaction, repeated for each conflict with another writer. On a store
-//! whose pages are not in key order ([`Capabilities::ordered`](table_core::store::Capabilities::ordered)), it reads the parent first, by a separate request.
+//! Inserting a part takes one request with two operations; it changes the `ETag` of the parent. A delete takes one range query, or two if the parent's RowKey
+//! is empty, and one transaction, repeated for each conflict with another writer. On a store whose pages are not in key order
+//! ([`Capabilities::ordered`](table_core::store::Capabilities::ordered)), it first reads the parent in a separate request.
 //!
 //! # Bounds
-//! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted, and does not read all rows.
-//! It removes each part as a plain row. It does not remove the index rows or the copies that the part's type declares, and does not check the stored schema of
-//! that type, because the parent's handle does not know the types of the parts. Delete parts of such types first, through a handle to their type. A
-//! [`check`](crate::Entities::check) of the type finds index rows that remained, and removes them in repair mode.
-//! Deletes of parts are recorded in the [feed](crate::feed) if the parent's type, or a type in its [entity set](trait@crate::EntitySet), declares a
-//! feed. Otherwise, first delete the parts whose type has a feed, through a handle to their type.
+//! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted, and does not read all rows. It removes
+//! each part as a plain row. It does not remove index rows or copies declared by the part's type, and does not check that type's stored schema, because the
+//! parent's handle does not know the parts' types. Delete parts of such types first, through a handle to their type. A [`check`](crate::Entities::check) of the
+//! type finds remaining index rows, and removes them in repair mode. Deletes of parts are recorded in the [feed](crate::feed) if the parent's type, or a type
+//! in its [entity set](trait@crate::EntitySet), declares a feed. Otherwise, first delete the parts whose type has a feed, through a handle to their type.
 //! Concurrent inserts of parts under one parent are serialised.
 //!
 //! # When not to
@@ -91,22 +90,22 @@ use crate::participant;
 use crate::relation::fault::RelationFault;
 
 impl<P: Entity, S: 'static, O> Entities<P, S, O> {
-    /// Returns `true` if deletes of parts are recorded in the feed. This is the case if the parent's type, or a type in its entity set, declares a feed. The
-    /// types of the parts are unknown; feed readers ignore entries for other types.
+    /// Returns `true` if deletes of parts are recorded in the feed, because the parent's type or a type in its entity set declares one. The parts' types are
+    /// unknown; feed readers ignore entries for other types.
     pub(crate) fn records_parts(&self) -> bool {
         self.records_changes() || P::SET_SCHEMAS.iter().any(|of| of.keeps.contains(&"feed"))
     }
 }
 
 impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> Entities<P, S, O> {
-    /// Inserts a part of an existing entity in one transaction, which also changes the version of the entity. See [the pattern](crate::relation).
+    /// Inserts a part of an existing entity, in a transaction that also changes the entity's version. See [the pattern](crate::relation).
     ///
     /// # Errors
     /// - `ResourceNotFound`, operation 0, if the entity does not exist.
     /// - `EntityAlreadyExists`, operation 1, if the part exists.
     /// - `InvalidInput` if the part's key does not begin with the entity's key.
     ///
-    /// A part that is declared in another table than the entity does not compile (T252):
+    /// A part declared in a different table than the entity does not compile (T252):
     ///
     /// ```compile_fail,E0080
     /// use table_patterns::{Engine, Entity, EntityStore};
@@ -170,7 +169,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
-    /// - `InvalidInput` (EGT-2) if a transaction cannot delete all rows; nothing is deleted.
+    /// - `InvalidInput` (EGT-2) if one transaction cannot delete all rows; nothing is deleted.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     pub async fn delete_with_parts(&self, owner: Selection<P, Point>) -> Result<usize> {
         const { require_owner(P::SCHEMA) };
@@ -222,13 +221,13 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
                 draft.push(EntityWrite::without_contributors(plan), limits)?;
             }
         }
-        // The rows that a participant writes may be parts themselves.
+        // Rows written by a participant may be parts themselves.
         alone.retain(|part| !draft.planned().writes(&part.key.row_key));
         alone.into_iter().try_for_each(|part| draft.push(EntityWrite::without_contributors(part), limits))?;
         Ok(draft)
     }
 
-    /// Reads the parent, unless the query for its parts will return it before the first part, as is the case on ordered stores.
+    /// Reads the parent. Returns `None` if its values are not needed and the store is ordered, because the query for its parts then returns it first.
     async fn parent(&self, owner: &EntityKey) -> Result<Option<Parent<P>>> {
         let (store, table) = (self.table().store(), self.table().name()?);
         let found = if !self.is_blind() {
@@ -244,8 +243,8 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         found.map(Some).ok_or_else(|| self.here(Error::of(RelationFault::NoOwner), owner))
     }
 
-    /// Reads the parent, and then its parts. A part that is inserted after the parent was read changes the version of the parent.
-    /// The properties of the parts are read only if participants need them.
+    /// Reads the parent, then its parts. A part inserted after the parent was read changes the parent's version. The parts' properties are read only if
+    /// participants need them.
     async fn group_rows(&self, owner: &EntityKey) -> Result<(Parent<P>, Vec<(RowKey, StoredRow)>)> {
         let (mut own, mut parts) = (self.parent(owner).await?, Vec::new());
         let (store, table) = (self.table().store(), self.table().name()?);
@@ -258,7 +257,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
                     own.get_or_insert_with(|| Parent { etag: entity.etag(), current: None });
                     return Ok(());
                 }
-                // The parent has been read before each of its parts. An error ends the reading, however many parts follow.
+                // The parent is read before its parts. An error stops the query, however many parts follow.
                 let fault = match own {
                     None => RelationFault::NoOwner,
                     Some(_) if parts.len() + 1 >= most => RelationFault::TooMany { most },
@@ -288,19 +287,19 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
     }
 }
 
-/// A parent that was read before its parts.
+/// A parent read before its parts.
 struct Parent<E> {
     etag: ETag,
     /// The entity; `None` if its delete does not depend on its values.
     current: Option<Current<E>>,
 }
 
-/// Returns the selection of the rows' keys, without their properties.
+/// Returns a selection of keys without properties.
 fn keys() -> Select {
     Select::names(["PartitionKey", "RowKey"])
 }
 
-/// Returns the key ranges of an entity and its parts. The entity is in the first one.
+/// Returns the key ranges of an entity and its parts. The entity is in the first range.
 fn ranges(owner: &EntityKey) -> Vec<KeyRange> {
     unreserved(Point::range(KeyRange::point(owner.partition_key.as_str(), owner.row_key.as_str())))
 }

@@ -1,7 +1,7 @@
 //! Helpers that run requests concurrently (IMP-5).
 //!
-//! The futures are boxed and store their results in shared memory. The code that polls them is large. It does not depend on the type of the results, so it
-//! is compiled only once, in this crate, and not in each program.
+//! The futures are boxed and store their results in shared memory, so the large polling code is independent of the result type and compiled once, in this
+//! crate, instead of in each program.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
 ) -> BoxFuture<'a, Result<Vec<T>>> {
     let (mut to_ask, mut answers) = (Some(boxed(reads)), Vec::new());
     let mut rest: Option<BoxFuture<'a, Result<Vec<T>>>> = None;
-    // An in-process store returns immediately, so no stream is built until a read has to wait.
+    // An in-process store completes immediately, so no stream is built until a read has to wait.
     let work = move |context: &mut Context<'_>| {
         while let Some(mut reads) = to_ask.take() {
             let Some(mut read) = reads.next() else { break };
@@ -44,7 +44,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
     poll_fn(work).boxed()
 }
 
-/// Runs writes concurrently and returns their results in order of completion. A failed write does not cancel the other writes.
+/// Runs writes concurrently and returns their results in completion order. A failed write does not cancel the others.
 pub(crate) fn all<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -67,7 +67,7 @@ pub(crate) fn all<'a, T: Send + 'a>(
     .boxed()
 }
 
-/// Runs fallible writes concurrently. Waits until all of them have completed, then returns their results or one of the errors.
+/// Runs fallible writes concurrently. Waits until all have completed, then returns their results or one of the errors.
 pub(crate) async fn all_done<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -76,7 +76,7 @@ pub(crate) async fn all_done<'a, T: Send + 'a>(
     writes.await.into_iter().collect()
 }
 
-/// Runs boxed reads concurrently and returns their results in the order of the reads.
+/// Runs boxed reads concurrently and returns their results in read order.
 fn ordered<'a, T: Send + 'a>(
     reads: impl Iterator<Item = BoxFuture<'a, Result<T>>> + Send + 'a,
     at_once: usize,
@@ -109,7 +109,7 @@ fn ordered<'a, T: Send + 'a>(
 /// Boxed futures that store their results in shared memory.
 type Requests<'a, T> = Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a>;
 
-/// Polls reads concurrently. The first error, in the order of the reads, cancels the remaining reads.
+/// Polls reads concurrently. The first error, in read order, cancels the remaining reads.
 fn drive_in_order(reads: Requests<'_, Result<()>>, at_once: usize) -> BoxFuture<'_, Result<()>> {
     stream::iter(reads).buffered(at_once).try_collect().boxed()
 }
@@ -124,7 +124,7 @@ fn lock<T>(results: &Mutex<T>) -> MutexGuard<'_, T> {
     results.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Boxes each future only when it starts, so that no more boxed futures are in memory than are in flight.
+/// Boxes each future only when it starts, so only futures in flight are in memory.
 fn boxed<'a, T>(
     futures: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
 ) -> Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a> {

@@ -1,17 +1,17 @@
-//! Sequences: consecutive numbers in a partition, such as `ticket 000123`, either without gaps or without contention for a single row.
+//! Sequences: consecutive numbers in a partition, such as `ticket 000123`, either without gaps or without contention on a single row.
 //!
 //! # Context
-//! Users refer to tickets, invoices and orders by number.
-//! Table storage has no counter. If two writers each search for the largest number, both take the same next number.
+//! Users refer to tickets, invoices and orders by number. Table storage has no counter. Two writers that each search for the largest number both take the same
+//! next number.
 //!
 //! # Two types
 //! | | [`GaplessSequence`] | [`BlockSequence`] |
 //! |---|---|---|
-//! | allocation | in the unit of work that uses the number | before the number is used |
-//! | gaps | none: a unit that fails takes no number | numbers that have been allocated but not used, for example after a crash |
+//! | allocation | in the unit of work that uses the number | in advance |
+//! | gaps | none: a failed unit takes no number | numbers allocated but never used, for example after a crash |
 //! | duplicates | none, unless [`set`](GaplessSequence::set) lowers the next number | the same |
 //! | requests per number | two: a read, and the unit with one more operation | two per block |
-//! | concurrency | one writer after another, limited by the units per second of a partition | unlimited |
+//! | concurrency | one writer at a time, limited by the partition's commits per second | unlimited |
 //!
 //! # Key layout
 //! A sequence is stored in one row in the partition where its numbers are used. The row's `RowKey` is `U+FFFC sequence_` followed by the sequence's
@@ -19,10 +19,10 @@
 //! and readers of the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is committed at most once, whatever fails and however many processes run, because `Next` is changed only if the row's `ETag` is still
-//! current, and only [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number.
-//! Both types may take numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that takes its first number. Another
-//! entity type gets an error if it uses a sequence with the same name in the partition; to share numbers, two entity types must take them through one handle.
+//! A number is committed at most once, despite failures and concurrent processes, because `Next` is changed only if the row's `ETag` is still current, and only
+//! [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number. Both types may take
+//! numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that takes its first number. Another entity type that uses a
+//! sequence with the same name in the partition gets an error; to share numbers, two entity types must take them through one handle.
 //!
 //! # Bounds
 //! Whenever a sequence's row is removed or set back, restart the programs that use a [`BlockSequence`]. They still hold blocks of numbers that the

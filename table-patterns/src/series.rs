@@ -1,8 +1,8 @@
-//! Data series: the values for one period, stored as properties of one entity (PAT-SER).
+//! Data series: the values of one period, stored as properties of one entity (PAT-SER).
 //!
 //! # Context
-//! This pattern is for values such as message counts or sensor readings: one value is written per hour, and a day's values are all read together.
-//! With one entity per value, a day would need 24 rows, at 24 times the cost, although these are always read together.
+//! This pattern is for values such as message counts or sensor readings: one value is written per hour, and a day's values are read together. With one entity
+//! per value, a day would need 24 rows, at 24 times the cost.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -13,27 +13,26 @@
 //!
 //! # Guarantee
 //! - [`set`](SeriesTable::set) merges one slot, and leaves the other slots and the entity's own properties unchanged (PAT-SER-2). The last writer wins.
-//! - [`increment`](SeriesTable::increment) loses no update. It reads, adds, and writes on the condition that the `ETag` is unchanged. If another writer
-//!   has committed first, it retries after a [back-off](table_core::retry), a limited number of times (PAT-SER-3). A sum that its type cannot represent is
-//!   an error.
-//! - On backends that can lose responses, an increment stores an identifier. After a lost response, the identifier is looked up, and the sum is
-//!   returned if it has been stored. If the outcome remains unknown, for example after another writer's increment, the result is [an ambiguous
+//! - [`increment`](SeriesTable::increment) loses no update. It is a read-modify-write conditional on the `ETag`. If another writer commits first, it retries
+//!   after a [back-off](table_core::retry), a limited number of times (PAT-SER-3). A sum that its type cannot represent is an error.
+//! - On backends that can lose responses, an increment stores an identifier. After a lost response, the identifier is looked up, and the sum is returned if the
+//!   identifier has been stored. If the outcome remains unknown, for example after another writer's increment, the result is [an ambiguous
 //!   error](crate::Error::is_ambiguous), and the increment is not repeated (CON-11).
 //!
 //! # Cost
-//! Reading a day takes one request (PAT-SER-1), and reading several days takes one range query. Setting a slot takes one merge, preceded by a read if
-//! the entity has indexes, copies or participants. If the entity has properties of its own, a period's first slot takes an insert after the failed merge. An
-//! increment takes a read and a merge, which are repeated after each conflict. On a cloud account, an increment also stores an identifier in the
-//! `OperationId` property, which takes 46 bytes of the entity and one of its 252 properties. The identifier is omitted if the entity has no spare
-//! property, or if the increment writes other rows in its transaction.
+//! Reading a day takes one request (PAT-SER-1), and reading several days takes one range query. Setting a slot takes one merge, preceded by a read if the
+//! entity has indexes, copies or participants. If the entity has properties of its own, a period's first slot takes an insert after the failed merge. An
+//! increment takes a read and a merge, repeated after each conflict. On a cloud account, an increment also stores an identifier in the `OperationId` property,
+//! which uses 46 bytes of the entity and one of its 252 properties. The identifier is omitted if the entity has no spare property, or if the increment writes
+//! other rows in its transaction.
 //!
 //! # Bounds
 //! An entity has at most 252 properties, and a series with more does not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes to one entity
 //! are serialised. If many writers increment concurrently, give each writer a separate series, and add up the series when reading.
 //!
 //! # When not to
-//! If individual values are looked up by criteria other than their slot, or have further properties, store each value as an entity.
-//! If a long series is always read completely, use [a blob](crate::large).
+//! If values are looked up by criteria other than their slot, or have further properties, store each value as an entity. If a long series is always read
+//! completely, use [a blob](crate::large).
 //!
 //! ```
 //! use chrono::NaiveDate;
@@ -128,7 +127,7 @@ pub trait Series: Entity {
 
 /// Checks at compile time that the slots and the properties fit into one entity and have different names (PAT-SER-4).
 pub(crate) const fn check_slots<E: Entity>(slots: &[&str], more: usize) {
-    // A value that is split into chunks is stored as several properties. The schema lists all of them.
+    // A chunked value is stored as several properties, all listed in the schema.
     let properties = E::SCHEMA.properties;
     let kind = if E::SCHEMA.kind.is_some() { 1 } else { 0 };
     assert!(!slots.is_empty(), "a series has slots");

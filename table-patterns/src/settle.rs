@@ -1,4 +1,4 @@
-//! Settles recorded changes: makes index entries and copies in other partitions consistent with their entities (PAT-INTER-3).
+//! Settles recorded changes: makes remote index entries and copies consistent with their entities (PAT-INTER-3).
 
 use table_core::entity::Entity;
 use table_core::store::TableStore;
@@ -14,9 +14,9 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Makes index entries or copies in other partitions or tables consistent with the current state of their entity. Returns the number of written rows.
     /// Call this function at least once for each recorded change. It is idempotent.
     ///
-    /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes to an index. Each index key therefore has a
-    /// guard, which is a row that every write to the key's entry changes. The guard is read before the entity, and written together with the entry. If two
-    /// calls settle the same key, the call that has read the older entity fails. A worker also knows the number of the change, which detects stale reads.
+    /// `docs/convergence.md` proves convergence. The order of two changes to an index is unknown here. Each index key therefore has a guard, a row changed by
+    /// every write to the key's entry. The guard is read before the entity, and written together with the entry. If two calls settle the same key, the call
+    /// that read the older entity fails. A worker also knows the change's version, which detects stale reads.
     ///
     /// # Errors
     /// - `UniqueViolation` if another entity has the same unique value, which no transaction across partitions can prevent. The change remains recorded and
@@ -27,7 +27,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
         self.settle_recorded(change, None).await
     }
 
-    /// Settles a recorded change for the worker that received it.
+    /// Settles a recorded change on behalf of the worker that received it.
     pub(crate) async fn settle_recorded(
         &self,
         change: &RemoteChange,
@@ -35,7 +35,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     ) -> Result<usize> {
         if let Derived::Index(index) = &change.of {
             let is_genuine = call.is_none_or(|call| call.is_genuine);
-            // IMPORTANT: the version in a record from a foreign writer cannot be trusted, so it is not stored in a guard.
+            // IMPORTANT: a version recorded by a foreign writer cannot be trusted, so it is not stored in a guard.
             let generation = call.filter(|_| is_genuine).and_then(|call| call.version);
             return self.settle_index(index, change, (generation, is_genuine)).await;
         }

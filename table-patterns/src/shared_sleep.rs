@@ -1,7 +1,6 @@
-//! A sleep that several tasks wait for. A task that waits costs no timer of its own.
+//! A sleep shared by several tasks, so a waiting task needs no separate timer.
 //!
-//! A sleep is kept after the task that started it has ended. It may therefore outlive the async runtime in which it was started, whose timer then panics, or
-//! never ends.
+//! A sleep may outlive the task and the async runtime in which it was started. The runtime's timer then panics or never fires.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -12,20 +11,20 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use table_core::runtime::{Runtime, ticks_of};
 
-/// The minimum time after which a sleep that should have ended counts as ended.
+/// The minimum delay past its end before an overdue sleep counts as ended.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The reason why a sleep has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SleepEnd {
-    /// The time has passed, by the sleep function or by the clock of the process.
+    /// The time has passed, according to the sleep function or the clock.
     Passed,
     /// The sleep function has panicked.
     Panicked,
 }
 
-/// A sleep whose clones end at the same time. It ends early if the sleep function panics. It also ends once its length has passed twice by the clock, if it is
-/// then polled: if the async runtime in which it was started is suspended, its timer wakes no task.
+/// A sleep whose clones end at the same time. It ends early if the sleep function panics. If the sleep function does not wake it, for example because its async
+/// runtime is suspended, it ends when polled after twice its length, at least [`GRACE`] past its end.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedSleep {
     end: Shared<BoxFuture<'static, SleepEnd>>,
@@ -48,7 +47,7 @@ impl SharedSleep {
         self.end.peek().is_some() || self.is_overdue()
     }
 
-    /// Returns `true` if the sleep should have ended long ago, or if the clock was set to a time before its start.
+    /// Returns `true` if the sleep is overdue, or if the clock has been set back to before its start.
     fn is_overdue(&self) -> bool {
         let most = ticks_of(self.length.saturating_add(self.length.max(GRACE)));
         self.runtime.now().checked_sub(self.begun).is_none_or(|passed| passed > most)

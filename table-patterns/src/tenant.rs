@@ -1,24 +1,24 @@
-//! Tenants: count, export, import, copy or erase all of one tenant's data, in one or several tables.
+//! Tenants: counting, exporting, importing, copying and erasing all of one tenant's data, in one or several tables.
 //!
 //! # Context
-//! A tenant leaves and wants its data, moves to another account, or must be erased. Its data includes more than the rows in its partition: *remote rows*
-//! (index rows and copies in other partitions or tables), members of lists, references, registrations and blobs. A loop over the partition's rows misses
-//! them. It also loses the state of sequences, so a copy would assign a number twice.
+//! A tenant leaves and wants its data, moves to another account, or must be erased. Its data includes more than the rows in its partition: *remote rows* (index
+//! rows and copies in other partitions or tables), members of lists, references, registrations and blobs. A loop over the partition's rows misses all of these.
+//! It also loses the state of sequences, so a copy would assign a number twice.
 //!
 //! # Places
-//! A [`Tenant`] is a list of places. A place is a table (or [one table per period](crate::periods)) with a selection of complete partitions. Types in the
+//! A [`Tenant`] is a list of *places*. A place is a table (or [one table per period](crate::periods)) with a selection of complete partitions. Types in the
 //! same tables and partitions share a place. Each entity type is registered with its handle. The declarations of the registered types determine the remote
-//! rows. If a registered type's entity set (the types declared to share its table) contains an unregistered type with remote rows, every function fails.
-//! Types outside the set are unknown, so an erasure leaves their remote rows.
+//! rows. Every function fails if a registered type's entity set (the types declared to share its table) contains an unregistered type with remote rows. Types
+//! outside the set are unknown, so an erasure leaves their remote rows.
 //!
 //! # Verbs
 //! | verb | effect |
 //! |---|---|
 //! | [`count`](Tenant::count) | counts the entities of each type, other rows, and blobs |
 //! | [`export`](Tenant::export) | returns JSON lines: each row with its property types, each blob in parts; resumable |
-//! | [`import`](Tenant::import) | writes an export's rows and blobs to the same or other partitions, then the remote rows |
+//! | [`import`](Tenant::import) | writes an export's rows and blobs to the same or different partitions, then the remote rows |
 //! | [`copy_to`](Tenant::copy_to) | exports and imports without a file |
-//! | [`erase`](Tenant::erase) | deletes everything, and verifies that nothing is left |
+//! | [`erase`](Tenant::erase) | deletes everything, and verifies the deletion |
 //!
 //! # Lines
 //! A line is a JSON object with one member: `Tenant`, the header; `Row`, an entity in the service's JSON format; `Blob`, a part of a blob in base64; or `End`,
@@ -26,45 +26,46 @@
 //! versions.
 //!
 //! # Guarantee
-//! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, feed cursors remain
-//!   valid, and recorded steps are performed, including steps that were set aside as poison.
-//! - The indexes of the target are complete after an import, also if an older release wrote the export or an index of the source was being built. An export with
-//!   rows that the importing program could not read is refused.
-//! - The imported steps are sealed with the key of the importing program, so import only files that you trust. An export or an import of recorded steps is
-//!   refused if none of the table's registered handles has an [outbox](crate::outbox), which checks and writes the seals.
-//! - The [guards](crate::outbox::guard) of index rows, and the references to entities that hold copies, are not exported. An import derives them again. The
-//!   guards of targets of recorded steps are exported with their partitions, so an imported step does not overwrite its target if a newer step was done
-//!   before the export. An import into a partition with another name omits these guards.
-//! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
-//!   partition. Before such an export, run a worker until all steps are done.
-//! - Repeat an interrupted call, or continue it from a stored position. Rows that have already been processed are skipped or written again with the same
-//!   content. Sequences and feeds are not set back. A blob is imported again from its first part; no part of a blob is lost.
+//! - An import into an empty store yields the exported rows, their remote rows, and the blobs. Sequences continue from their last number, feed cursors remain
+//!   valid, and recorded steps are performed, including those set aside as poison.
+//! - The target's indexes are complete after an import, even if an older release wrote the export or a source index was being built. An export with rows
+//!   unreadable by the importing program is refused.
+//! - Imported steps are sealed with the importing program's key, so import only trusted files. An export or an import of recorded steps is refused if none of
+//!   the table's registered handles has an [outbox](crate::outbox), which checks and writes the seals.
+//! - The [guards](crate::outbox::guard) of index rows, and the references to holders of copies, are not exported: an import recreates them. The guards of
+//!   recorded steps' targets are exported with their partitions, so an imported step does not overwrite its target if a newer step was performed before the
+//!   export. An import into a partition with a different name omits these guards.
+//! - An import into partitions with different names adapts blob addresses. It refuses recorded steps, and any row that contains the name of its partition.
+//!   Before such an export, run a worker until all steps are done.
+//! - Repeat an interrupted call, or continue it from a stored position. Rows already processed are skipped or rewritten with the same content. Sequences and
+//!   feeds are not set back. A blob is imported again from its first part; no part of a blob is lost.
 //! - Programs may rely on the registration of an erased tenant's partition, so its steps are found if the tenant returns. The registration is marked as
 //!   erased, and the first [sweep](crate::work::Sweep) after two hours removes it.
 //!
 //! # Cost
-//! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction. It then reads the imported entities that have
-//! remote rows, and settles each of these rows as a worker does. If the export may lack index rows in the tenant's partitions, because the schemas differ or an
-//! earlier release wrote it, the import also reads the entities of these indexes, with a few requests for each entity and index. An erasure reads each row, removes the remote rows one by one, and deletes in transactions
-//! of 100. Its final verification reads the partitions again, and all remote indexes of the registered types, including the entries of other tenants.
+//! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction. It then reads imported entities with remote rows,
+//! and settles each of these rows like a worker. If the export may lack index rows in the tenant's partitions, because the schemas differ or an earlier release
+//! wrote it, the import also reads the indexed entities, with a few requests for each entity and index. An erasure reads each row, removes the remote rows one
+//! by one, and deletes in transactions of 100. Its final verification reads the partitions again, and all remote indexes of the registered types, including the
+//! entries of other tenants.
 //!
 //! # Bounds
-//! - Stop the tenant's writers during an export, an import and an erasure. A period's table that is dropped during an export is omitted.
-//! - A [grant](crate::grant) that was issued before an erasure does not register its partition again. Issue a new one when the tenant returns.
+//! - Stop the tenant's writers during an export, an import and an erasure. A period table dropped during an export is omitted.
+//! - A [grant](crate::grant) issued before an erasure does not register its partition again. Issue a new one when the tenant returns.
 //! - Register all types in a table from one store. Register them with the same partitions if their `PartitionKey`s have the same format. Rows in two selections
 //!   of one table are counted and exported twice.
 //! - Register the tables of the entities' [views](crate::view) separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.
-//! - If handlers have written rows to other tables for recorded steps, these rows are unknown: register their tables. Also register the partitions to which
-//!   recorded steps write. Otherwise, after the import, a step that was set aside can overwrite the content of a newer step that was done before the export.
+//! - Rows written to other tables by handlers of recorded steps are unknown: register these tables. Also register the partitions to which recorded steps write.
+//!   Otherwise, after the import, a step that was set aside can overwrite the result of a newer step performed before the export.
 //! - The exported guards contain versions from the source's clock. If that clock was ahead, the target's workers skip new steps for the same targets until
 //!   the target's clock has caught up.
-//! - The target's blobs must not be in the source's folder of the same blob store, because an erasure of one tenant would delete the blobs of the other. A
-//!   copy, and an import that does not resume another one, are refused in this case. Use another container, or another folder by
+//! - The target's blobs must not be in the source's folder of the same blob store, because erasing one tenant would delete the other's blobs. In this case, a
+//!   copy is refused, and so is an import that does not resume another one. Use a different container, or a different folder by means of
 //!   `object_store::prefix::PrefixStore`.
-//! - Start the target's workers after the import, because a step that is performed during the import may precede its target's guard.
-//! - If an index row has been removed earlier, its guard remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
-//!   earlier blob of a list that several tenants share remains until the orphan collector deletes it.
+//! - Start the target's workers after the import, because a step performed during the import may precede its target's guard.
+//! - The guard of an index row removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An earlier blob of a
+//!   list shared by several tenants remains until the orphan collector deletes it.
 //! - Backups and queue messages are not changed. Messages contain only keys.
 //!
 //! # When not to
@@ -175,11 +176,11 @@ impl Tenant {
         Self::default()
     }
 
-    /// Registers an entity type with its handle and the partitions that belong to the tenant.
+    /// Registers an entity type with its handle and the tenant's partitions.
     ///
     /// # Errors
-    /// `InvalidInput` if the selection covers only part of a partition, or is a range of partitions other than all partitions with the same first
-    /// key levels; `KeyEncoding` if a key cannot contain a value.
+    /// `InvalidInput` if the selection covers only part of a partition, or is a range of partitions other than all partitions with the same leading key levels;
+    /// `KeyEncoding` if a key cannot contain a value.
     pub fn with_entities<E, S, O, C>(
         self,
         entities: &Entities<E, S, O>,
@@ -202,7 +203,7 @@ impl Tenant {
         self.with_member(place, Typed(entities.clone()))
     }
 
-    /// Registers an entity type that is written through a plain [`Table`].
+    /// Registers an entity type written through a plain [`Table`].
     ///
     /// # Errors
     /// Any error from [`with_entities`](Self::with_entities).
@@ -215,9 +216,9 @@ impl Tenant {
         self.with_entities(&Entities::from(table.clone()), selection)
     }
 
-    /// Registers an entity type with one table per period. All existing tables are included. Types that use the same tables and are registered with the same
-    /// partitions are counted, exported and erased together. The names of list blobs must not depend on the period, except for the table's name: an import and an
-    /// export call the function of [`with_handles`](PeriodTables::with_handles) also for the table name without a period.
+    /// Registers an entity type with one table per period. All existing tables are included. Types registered with the same tables and partitions are counted,
+    /// exported and erased together. The names of list blobs must not depend on the period, except through the table's name: an import and an export also call
+    /// the function passed to [`with_handles`](PeriodTables::with_handles) for the table name without a period.
     ///
     /// # Errors
     /// Any error from [`with_entities`](Self::with_entities).
@@ -242,9 +243,9 @@ impl Tenant {
         self.with_member(place, InPeriods(tables.clone()))
     }
 
-    /// Registers the blobs of an entity type, whose table must already be registered. For a type with one table per period, the handle to one of the tables
-    /// registers the blobs of all of them. Handles whose blobs are in the same folder must share one `Arc` of the blob store; otherwise the blobs are counted
-    /// once for each handle.
+    /// Registers the blobs of an entity type, whose table must already be registered. For a type with one table per period, the handle to any of the tables
+    /// registers the blobs of all of them. Handles with blobs in the same folder must share one `Arc` of the blob store; otherwise, the blobs are counted once
+    /// per handle.
     ///
     /// # Errors
     /// `InvalidInput` if the table is not registered.
@@ -311,7 +312,7 @@ fn has(members: &[Arc<dyn Member>], member: &dyn Member) -> bool {
     members.iter().any(|known| known.schema().entity == member.schema().entity)
 }
 
-/// Returns the partitions that a selection consists of.
+/// Returns the partitions covered by a selection.
 ///
 /// # Errors
 /// `InvalidInput` if the selection covers only part of a partition.
@@ -319,7 +320,7 @@ fn partitions<E, C: Class>(selection: Selection<E, C>) -> Result<Vec<Partitions>
     selection.into_ranges()?.iter().map(Partitions::of).collect()
 }
 
-/// Returns the folder that contains the blobs of lists; `None` if no index in the entities' partitions is a list, or if no blobs are configured for lists.
+/// Returns the folder with list blobs; `None` if no index in the entities' partitions is a list, or if no list blobs are configured.
 #[cfg(feature = "blobs")]
 fn lists_of<E, S, O>(entities: &Entities<E, S, O>) -> Result<Option<BlobFolder>>
 where

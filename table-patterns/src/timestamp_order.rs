@@ -1,4 +1,4 @@
-//! Checks that the Timestamps of a store order its changes. Guarded steps without versions rely on this order.
+//! Checks that a store's Timestamps order its changes. Guarded steps without versions rely on this order.
 
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ pub(crate) fn is_known<S: TableStore>(store: &S) -> bool {
     store.capabilities().timestamp_step <= 1
 }
 
-/// Checks that guarded steps without versions are possible, which is the case if the Timestamps of the store determine the order of changes.
+/// Checks that the store's Timestamps determine the order of changes, as required by guarded steps without versions.
 ///
 /// # Errors
-/// `Unsupported` (ETAG-6) if the Timestamps of the store are too coarse.
+/// `Unsupported` (ETAG-6) if the store's Timestamps are too coarse.
 pub(crate) fn require<S: TableStore>(store: &S) -> Result<()> {
     if is_known(store) {
         return Ok(());

@@ -1,33 +1,33 @@
-//! Units of work: one atomic transaction that writes entities of several types in one partition.
+//! Units of work: atomic transactions over entities of several types in one partition.
 //!
 //! # Context
-//! A change may involve several entities. Closing a ticket, for example, also adds a comment with the reason, requires that the agent exists, and
-//! notifies the customer. Either all of these writes must happen, or none of them.
+//! A change may involve several entities. Closing a ticket, for example, also adds a comment with the reason, requires that the agent exists, and notifies the
+//! customer. All of these writes must happen, or none.
 //!
 //! # Guarantee
-//! - All or nothing (EGT-9). This covers entities of any types in one table, their index rows, rows of [participants](crate::participant), records of
-//!   the [feed](crate::feed), conditions, and recorded steps.
-//! - Replace, update and delete are conditional on the `ETag` of the entity that the caller passes in.
-//! - If a list or an index row has changed since it was read, the unit reads it again and retries.
-//!   If an entity has changed, `commit` fails with `UpdateConditionNotSatisfied`, and the error contains the entity's key.
+//! - All or nothing (EGT-9). This covers entities of any type in one table, index rows, [participants](crate::participant)' rows, [feed](crate::feed) records,
+//!   conditions and recorded steps.
+//! - Replace, update and delete are conditional on the `ETag` of the entity passed in.
+//! - If a list or an index row has changed since it was read, the unit rereads it and retries. If an entity has changed, `commit` fails with
+//!   `UpdateConditionNotSatisfied`, and the error contains the entity's key.
 //!
 //! # Cost
 //! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete. In a partition with a feed or
 //! with intents (rows that record steps), the first commit also registers the partition. Each intent also sends a message.
 //!
-//! A [transaction](crate::Entities::transaction) that finds rows written by another process also reads the partition's reservations, with one
-//! query. If it loses three attempts, it reserves the partition with a row whose `RowKey` begins with `U+FFFC reservation_`. This takes one query and
-//! one write, and the transaction's commit deletes the row. If no other process writes, the transaction sends none of these requests.
+//! A [transaction](crate::Entities::transaction) that finds rows written by another process also reads the partition's reservations, with one query. After
+//! three lost attempts, it reserves the partition with a row whose `RowKey` begins with `U+FFFC reservation_`. This takes one query and one write, and the
+//! transaction's commit deletes the row. Without writes by other processes, none of these requests is sent.
 //!
 //! # Bounds
-//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). A
-//! function call that would exceed a limit fails, and its error lists the contributions. Some sizes are checked only at the commit, which then fails with
-//! `RequestBodyTooLarge`: the sizes of recorded steps and feed entries, and those of index rows if the store measures a transaction by its request body.
+//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). A call
+//! that would exceed a limit fails, and its error lists the contributions. Some sizes are checked only at the commit, which fails with `RequestBodyTooLarge`:
+//! those of recorded steps and feed entries, and those of index rows if the store measures a transaction by its request body.
 //!
-//! Conditions are checks, which write nothing, if the store [supports checks](table_core::store::Capabilities::checks), as the engine does. The protocol of
-//! the Table service has no checks: there, [`require`](UnitOfWork::require) is an empty merge, which changes the entity's `ETag`, and
+//! Conditions are checks, which write nothing, if the store [supports checks](table_core::store::Capabilities::checks), as the engine does. The Table service
+//! protocol has no checks: there, [`require`](UnitOfWork::require) is an empty merge, which changes the entity's `ETag`, and
 //! [`require_absent`](UnitOfWork::require_absent) is refused. For entities with [copies](crate::copies), the commit also reads the copied entities and the
-//! entities that hold the copies. If the rows of these entities exceed a limit, the commit fails.
+//! holders of the copies. If their rows exceed a limit, the commit fails.
 //!
 //! # When not to
 //! To write one entity, use the handle's methods. For more writes than fit into one transaction, use
@@ -139,7 +139,7 @@ pub use share::UnitShare;
 pub(crate) use transaction::Decide;
 pub use was_read::WasRead;
 
-/// Entity writes in one partition, together with the rows of their patterns, committed either completely or not at all. See [the module](self).
+/// Entity writes in one partition, and the rows of their patterns, committed atomically. See [the module](self).
 #[must_use = "a unit does nothing until it is committed; bind it with `let mut`, and write `.commit().await?` after its writes"]
 pub struct UnitOfWork<S, O> {
     store: S,
@@ -147,7 +147,7 @@ pub struct UnitOfWork<S, O> {
     retry: Retry,
     context: WriteContext,
     table: TableName,
-    /// The row versions that the transactions of the handle which created the unit last saw.
+    /// The row versions last seen by transactions of the handle that created the unit.
     seen: SeenPartitions,
     draft: Draft<'static>,
     /// The kind of each entity write in the batch. Conditions are included, although they return no version.
@@ -155,18 +155,18 @@ pub struct UnitOfWork<S, O> {
     /// The feed and the indexes of the handle that created the unit, for entity types without their own handle.
     feed: Feed<S>,
     indexes: Indexes,
-    /// The stored schemas, as far as the handle that created the unit knows them.
+    /// The stored schemas known to the handle that created the unit.
     watch: SchemaWatch,
     /// The unit's handles, by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// For each entity type, the check that no program with a newer schema forbids its writes.
+    /// The admission check for each entity type: no program with a newer schema may forbid its writes.
     admissions: Admissions,
-    /// The replaces for which all stored properties must be read first.
+    /// The replaces that must first read all stored properties.
     rewrites: Vec<Rewrite>,
     reads: Reads,
     /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
-    /// The state of waiting for transactions of other processes; `None` if the unit does not run in a transaction.
+    /// The state for detecting and awaiting transactions of other processes; `None` outside a transaction.
     rivals: Option<Rivals>,
 }
 
@@ -174,7 +174,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// Creates a unit of work on one partition. Sends no request.
     ///
     /// # Errors
-    /// `KeyEncoding` or `PropertyValueTooLarge` if the partition's value is not a valid key (KEY-8).
+    /// `KeyEncoding` or `PropertyValueTooLarge` if the partition value is not a valid key (KEY-8).
     pub fn unit(&self, partition: impl InPartition<E>) -> Result<UnitOfWork<S, O>> {
         self.unit_in(partition.partition_key()?)
     }
@@ -212,13 +212,13 @@ pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<Par
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Sets the person or program that makes the writes, as reported to [participants](crate::participant::Changes::actor).
+    /// Sets the person or program making the writes, as reported to [participants](crate::participant::Changes::actor).
     pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
         self.context.actor = Some(actor.into());
         self
     }
 
-    /// Sets the identifier of the request that causes the writes, as reported to [participants](crate::participant::Changes::correlation_id).
+    /// Sets the identifier of the request causing the writes, as reported to [participants](crate::participant::Changes::correlation_id).
     pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.context.correlation_id = Some(id.into());
         self
@@ -242,14 +242,14 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.draft.planned().bytes()
     }
 
-    /// Commits either everything or nothing. Returns the new version of each entity, in order, or `None` for a delete. Conditions are omitted.
+    /// Commits the unit atomically. Returns the new version of each entity, in order, or `None` for a delete. Conditions are omitted.
     ///
     /// # Errors
     /// - The error for the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb.
     /// - The error for a contributed row, with the name of its contributor.
     /// - `UniqueViolation` (PAT-INTRA-5) or `IndexListFull` (PAT-IX-4) from an index.
     /// - `InvalidInput` if the unit has no operations (EGT-12).
-    /// - `UpdateConditionNotSatisfied` if every attempt had a conflict on a list.
+    /// - `UpdateConditionNotSatisfied` if every attempt conflicted on a list.
     pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
         if self.prepare().await?.is_break() {
             return Err(Error::of(EntityFault::Changed).with_table(self.table.as_str()));
@@ -259,7 +259,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, etag)| etag).collect())
     }
 
-    /// Commits the unit as one transaction, conditional on the `ETag`s of the entities that it writes or checks.
+    /// Commits the unit in its own transaction instead of a group commit. Every write is conditional on the entity's `ETag`.
     async fn commit_alone(&self) -> Result<Outcome> {
         if let Some(error) = self.reads.outdated.clone() {
             return Ok(Outcome::Conflict(Conflict::Entity, self.named(error)));
@@ -268,8 +268,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let what =
             if is_pending { "the copies of the entities" } else { "a row that is written with the entities" };
         let retries = Retries::new(&self.retry, what);
-        // In a transaction, the number of attempts is limited. After the last one, the transaction's closure runs again, and the
-        // transaction may reserve the partition.
+        // In a transaction, the number of attempts is limited. After the last one, the closure runs again, and the transaction may reserve the partition.
         let retries = if self.rivals.is_some() { retries.at_most(LOSSES) } else { retries };
         match retries.commit(&self.site(), &self.draft).await {
             Ok(Outcome::Conflict(conflict, error)) => Ok(Outcome::Conflict(conflict, self.named(error))),
@@ -277,7 +276,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Checks the unit, and reads the stored properties for replaces that need them. Returns `Break` if the unit must read its rows again.
+    /// Checks the unit, and reads the stored properties for replaces that need them. Returns `Break` if the unit must reread its rows.
     async fn prepare(&mut self) -> Result<ControlFlow<()>> {
         if self.draft.planned().is_empty() {
             return Err(Error::of(UnitFault::Empty).with_table(self.table.as_str()));

@@ -1,4 +1,4 @@
-//! Wide entities: one logical entity stored in several rows of a partition, its parts (PAT-WIDE).
+//! Wide entities: one logical entity stored as several rows of a partition, its parts (PAT-WIDE).
 //!
 //! # Context
 //! This pattern is for entities with more than 252 properties or more than 1 MiB, such as an entity with a count for each day of a year. One row cannot contain
@@ -10,33 +10,32 @@
 //! | `000123` | `2014_01` | `Office`, `Day001` … `Day250`, `WriteId` |
 //! | `000123` | `2014_02` | `Day251` … `Day366`, `WriteId` |
 //!
-//! Each part has the declared key, with `_` and the part's number appended to the RowKey.
-//! The declaration assigns each property to a part ([`Wide::PARTS`]), which makes it possible to write one slot without a read.
-//! [`derive(Wide)`](derive@Wide) fills each part before it begins the next one, or begins a new part at `#[part(2)]`.
+//! Each part has the declared key, with `_` and the part number appended to the RowKey. The declaration assigns each property to a part ([`Wide::PARTS`]), so
+//! one slot can be written without a read. [`derive(Wide)`](derive@Wide) fills each part before it begins the next, or begins a new part at `#[part(2)]`.
 //!
 //! # Guarantee
 //! - A write of several parts is one transaction (PAT-WIDE-2). It sets a new random `WriteId` in every part, including unchanged parts.
 //! - A write of properties in only one part is a single merge.
 //! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts with one range query, and accepts them only if all have the same `WriteId`.
-//!   Otherwise, it reads again after a [back-off](table_core::retry). This is sufficient because every write of two or more parts changes the
-//!   `WriteId` of all parts. Therefore, parts with the same `WriteId` were stored between the same two such writes, and differ only by merges of
-//!   single parts. This argument requires neither that pages are snapshots nor that the result is a single page.
-//! - Merges of different parts are not ordered for a reader whose query result takes several pages: it may see the later merge without the earlier one.
-//! - A missing or undeclared part is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts
-//!   has changed, [`resize`](WideTable::resize) converts an entity in one transaction. A program with an older declaration that has fewer parts
-//!   cannot write all parts of a newer entity, so its writes are refused instead of losing data.
-//! - Programs whose declarations assign a property to different parts write it into different parts. If two parts contain different values for a property, a
-//!   read fails, because either value may be the later one (PAT-WIDE-4).
-//! - The numbers of a field's slots all have as many digits as the last one, so a longer range can rename its slots: `#[slots("Day", 1..=99)]` stores
-//!   `Day01`, and `1..=366` stores `Day001`. Names that differ only in leading zeros of the number at their end refer to the same property, unless both are
-//!   declared. A property under such a name is read and converted like a property in another part.
+//!   Otherwise, it rereads after a [back-off](table_core::retry). This is sufficient because every write of two or more parts changes the `WriteId` of all
+//!   parts. Therefore, parts with the same `WriteId` were stored between the same two such writes, and differ only by merges of single parts. This argument
+//!   requires neither that pages are snapshots nor that the result is a single page.
+//! - A reader whose query result takes several pages may see merges of different parts out of order: the later merge without the earlier one.
+//! - A missing or undeclared part is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts has changed,
+//!   [`resize`](WideTable::resize) converts an entity in one transaction. A program whose older declaration has fewer parts cannot write all parts of a newer
+//!   entity, so its writes are refused instead of losing data.
+//! - Programs with different declarations may write a property into different parts. If two parts contain different values for a property, a read fails,
+//!   because either value may be the later one (PAT-WIDE-4).
+//! - All slot numbers of a field have as many digits as the last one, so a longer range can rename its slots: `#[slots("Day", 1..=99)]` stores `Day01`, and
+//!   `1..=366` stores `Day001`. Names that differ only in leading zeros of their final number refer to the same property, unless both are declared. A property
+//!   under such a name is read and converted like a property in a different part.
 //! - Like an [update](WideTable::update), [`resize`](WideTable::resize) keeps undeclared properties.
 //!
 //! # Cost
-//! Reading the entity takes one range query if it fits into a page, whatever the number of parts. The query also returns rows of other
-//! entities whose `RowKey`s lie between those of the parts, such as `2014_01_07`. Store these entities under keys outside of this range.
-//! Writing a slot takes one merge of a few hundred bytes. Writing all parts takes one request with one operation per part.
-//! An insert-or-replace, or a patch that changes several parts, first reads the versions of the parts.
+//! Reading the entity takes one range query if it fits into a page, whatever the number of parts. The query also returns rows of other entities whose `RowKey`s
+//! lie between those of the parts, such as `2014_01_07`. Store such entities under keys outside this range. Writing a slot takes one merge of a few hundred
+//! bytes. Writing all parts takes one request with one operation per part. An insert-or-replace, or a patch that changes several parts, first reads the
+//! versions of the parts.
 //!
 //! # Bounds
 //! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because one transaction writes all parts (EGT-3).
@@ -104,13 +103,13 @@ pub use table::{WideStore, WideTable, WideVersion};
 #[doc = include_str!("wide/derive.md")]
 pub use table_derive::Wide;
 
-/// The property whose value is the same in all parts of an entity that were written together.
+/// The property that has the same value in all parts of an entity written together.
 pub const WRITE_ID: &str = "WriteId";
 
 /// The maximum number of parts. Part numbers have two digits, and one transaction writes all parts (EGT-2).
 const MOST_PARTS: usize = 99;
 
-/// A type that is stored as several rows in one partition. Implemented by `#[derive(Wide)]`.
+/// A type stored as several rows in one partition. Implemented by `#[derive(Wide)]`.
 ///
 /// A manual implementation is needed only for types that are not structs with properties and slots:
 ///
@@ -149,10 +148,10 @@ const MOST_PARTS: usize = 99;
     note = "derive it: `#[derive(Wide)]` with `#[partition_key(…)]` and `#[row_key(…)]`, in place of `#[derive(Entity)]`"
 )]
 pub trait Wide: Sized {
-    /// The entity type that defines the key of the parts. Its properties are stored in the first part.
+    /// The entity type that defines the parts' key. Its properties are stored in the first part.
     ///
     /// The header cannot declare an index, a feed or copies, because these patterns work on a single row and a wide entity has several. `#[derive(Wide)]`
-    /// reports such declarations (T159), and a separately declared header that has one does not compile:
+    /// reports such declarations (T159), and a separately declared header with one does not compile:
     ///
     /// ```compile_fail,E0080
     /// # use table_patterns::wide::{Wide, WideReader, WideStore, WideWriter};
@@ -176,10 +175,9 @@ pub trait Wide: Sized {
     ///
     /// Declare them on another entity, and write both entities in one unit with [`put_wide`](crate::unit::UnitOfWork::put_wide).
     type Header: Entity + FromEntity;
-    /// The names of the properties in each part, in order. Reads also find a property that is stored in another part. Before you change the number of parts
-    /// or move a property to another part, stop all programs that use the earlier declaration, because they would write the property into its
-    /// old part. Then convert each stored entity with [`WideTable::resize`] before any program sets the property. A read of a property that has different
-    /// values in two parts fails.
+    /// The names of the properties in each part, in order. Reads also find a property stored in a different part. Before you change the number of parts or move
+    /// a property to another part, stop all programs with the earlier declaration, because they would write the property into its old part. Then convert each
+    /// stored entity with [`WideTable::resize`] before any program sets the property. A read of a property that has different values in two parts fails.
     const PARTS: &'static [&'static [&'static str]];
     /// `true` if the derive macro has checked that the names are distinct. Otherwise, the compiler compares them, which takes too long for thousands of names.
     #[doc(hidden)]

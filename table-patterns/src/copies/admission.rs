@@ -1,5 +1,5 @@
-//! Checks that this program may write a holder (an entity that holds copies) through its source's handle. The write is refused if a newer version of the
-//! program has extended the holder's schema.
+//! Checks that this program may write a holder (an entity that holds copies) through its source's handle. A write is refused if a newer program version has
+//! extended the holder's schema.
 
 use table_core::name::TableName;
 use table_core::runtime::Runtime;
@@ -8,7 +8,7 @@ use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
 
-/// The check that this program may write the holders of a relation. It is made through the handle of the source (the copied entity).
+/// The check that this program may write a relation's holders through the handle of the source (the copied entity).
 #[derive(Clone, Debug)]
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,
@@ -24,8 +24,7 @@ impl<E, S: TableStore + Clone> Given<E, S> {
     /// Checks that this program may write holders in `table`.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a newer version of the program has opened the table with a schema that this program would not maintain; any error from the
-    /// store.
+    /// `SchemaMismatch` if a newer version of the program has opened the table with a schema this program would not maintain; any error from the store.
     pub(super) async fn admit(&self, table: &TableName, runtime: &Runtime) -> Result<()> {
         self.sources.admission(self.relation.holders, table.clone()).admit(runtime).await.map(drop)
     }

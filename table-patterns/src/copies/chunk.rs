@@ -1,4 +1,4 @@
-//! The writes that make one holder (an entity that holds copies) match its source (the copied entity).
+//! The writes that make a holder (an entity that holds copies) match its source (the copied entity).
 
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
@@ -21,12 +21,12 @@ use crate::feed::FeedRecorder;
 pub(crate) struct HolderStep {
     /// The holder's write; `None` if the holder does not refer to the source, or needs no write.
     pub(super) write: Option<EntityPlan>,
-    /// The references that are obsolete because their holder is missing or refers to another source.
+    /// Obsolete references, whose holder is missing or refers to another source.
     pub(super) drop: Vec<StoredReference>,
 }
 
 impl HolderStep {
-    /// Computes the writes that make a holder match its source. If the source is `None`, it has been deleted.
+    /// Computes the writes that make a holder match its source; `None` means that the source has been deleted.
     ///
     /// # Errors
     /// `Unsupported` if a reference contains an unknown relation; any error from the relation.
@@ -77,7 +77,7 @@ impl HolderStep {
     }
 }
 
-/// Returns the relation that a stored reference names.
+/// Returns the relation named by a stored reference.
 pub(super) fn relation<'a>(relations: &'a [Relation], found: &StoredReference) -> Result<&'a Relation> {
     let name = &found.reference.relation;
     let fault = || Error::of(CopyFault::UnknownRelation(name.clone()));

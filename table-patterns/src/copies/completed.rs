@@ -1,16 +1,16 @@
-//! The sources whose holders a backfill has updated.
+//! The sources whose holders have been updated by a backfill.
 //!
-//! The references of one source can fill many pages, and a store without key order returns them in many places. The backfill updates all holders of a source
-//! when it finds the first reference, so it must recognise the source on later pages. The sources are not part of the recorded position, which must be small. A
-//! process that continues the backfill therefore updates the holders of some sources a second time.
+//! The references of one source can fill many pages, and a store without key order scatters them over many pages. The backfill updates all holders of a source
+//! when it finds the first reference, so it must recognise the source on later pages. The recorded position must be small and does not contain the completed
+//! sources. A process that continues the backfill therefore updates the holders of some sources a second time.
 
 use std::collections::{BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
 use table_core::key::EntityKey;
 
-/// The maximum number of remembered sources on a store without key order, which need about 32 bytes each. The holders of each further source are updated once
-/// for each page with a reference of that source.
+/// The maximum number of remembered sources on a store without key order, about 32 bytes each. The holders of each further source are updated once per page
+/// with a reference of that source.
 const MOST: usize = 1_000_000;
 
 /// The hashes of sources whose holders have been updated, or could not be updated and have been reported.
@@ -26,7 +26,7 @@ impl Completed {
         Self { is_ordered, sources: HashSet::new() }
     }
 
-    /// Removes the sources that were on an earlier page from the sources on a page. Remembers all sources on the page.
+    /// Removes sources already seen on earlier pages from `page`, and remembers all sources on it.
     pub(super) fn take_from(&mut self, page: &mut BTreeSet<EntityKey>) {
         let on_page: Vec<_> = page.iter().map(hash).collect();
         page.retain(|source| !self.sources.contains(&hash(source)));

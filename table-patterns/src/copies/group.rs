@@ -1,4 +1,4 @@
-//! Groups the references of a source (a copied entity) by their holder (the entity with copies), so each holder is read once.
+//! Groups a source's references by holder, so each holder is read once.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use table_core::{Error, Result};
 use crate::copies::reference::StoredReference;
 use crate::requests::{self, CONCURRENCY};
 
-/// A holder, with all references that one source has to it.
+/// A holder, and all references to it from one source.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) table: TableName,
@@ -27,7 +27,7 @@ impl Group {
         Self { table, holder, references: vec![found] }
     }
 
-    /// Returns the table and the relations of the holder. They determine whether this program may write it.
+    /// Returns the holder's table and relations, which determine if this program may write it.
     pub(super) fn admitted_as(&self) -> (String, Vec<String>) {
         let relations = self.references.iter().map(|found| found.reference.relation.clone());
         (self.table.folded().to_owned(), relations.collect())

@@ -1,4 +1,4 @@
-//! Writes of holders, which are entities whose properties include copies from other entities (PAT-DEN-1).
+//! Writes of holders, entities with properties copied from other entities (PAT-DEN-1).
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::copies::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
 use crate::index::{Derived, RemoteChange};
 
-/// The rows that a holder's write adds to its transaction.
+/// The rows added to the transaction by a holder's write.
 #[derive(Default)]
 struct HolderRows {
     /// Operations that write or delete references in the holder's partition.
@@ -30,12 +30,12 @@ struct HolderRows {
     /// The versions of the newly referenced sources in the holder's partition. They are conditions: the transaction fails if a source has changed since it
     /// was copied.
     sources: BTreeMap<RowKey, ETag>,
-    /// The sources in the holder's partition that have been read; `None` for a missing source. Each is read only once, so all relations copy the version that
-    /// the transaction requires.
+    /// The sources read in the holder's partition; `None` for a missing source. Each is read only once, so all relations copy the version required by the
+    /// transaction.
     read: BTreeMap<RowKey, Option<StoredRow>>,
 }
 
-/// A holder's relation, with the reference row that represents the holder in the source's partition.
+/// A holder's relation, and the reference row that represents the holder in the source's partition.
 struct Link<'a, H> {
     relation: &'a Incoming<H>,
     source_table: TableName,
@@ -51,7 +51,7 @@ impl<H> Link<'_, H> {
 }
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Sets a holder's copied properties. Adds the writes of the holder's references and the conditions on its sources to the holder's write.
+    /// Sets a holder's copied properties. Adds the reference writes and the conditions on its sources to the holder's write.
     ///
     /// # Errors
     /// - `ResourceNotFound` (PAT-DEN-2), with the source's key, if a newly referenced source does not exist.
@@ -101,7 +101,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
             if after.key_of()? != *key {
                 return Err(io::in_place(Error::of(CopyFault::CopiedKey), table, key));
             }
-            // Properties that the struct does not declare are preserved.
+            // Undeclared properties are preserved.
             *row = rewrite(row.view(), given.view(), after.to_row()?.view())?;
         }
         let conditions = rows.sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag))));
@@ -133,7 +133,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         if is_new && !is_here {
             self.refer(&link.source_table, source, reference).await?;
         }
-        // If the same unit of work writes the source, its new values are copied. The condition of the source's own write protects them from concurrent changes.
+        // If the same unit of work writes the source, its new values are copied. The condition on the source's write protects them from concurrent changes.
         let in_unit = is_here.then(|| kept.siblings.get(&source.row_key)).flatten();
         let is_deleted = in_unit.is_some_and(|written| written.row().is_none());
         let found = if let Some(written) = in_unit {
@@ -197,7 +197,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
     }
 
     /// Stores a reference to a source in another partition, before the holder is written. The transaction fails if the source does not exist. It also writes
-    /// the source, so that a concurrent change to the source fails if it has not seen the reference. The reference is the last operation in the transaction.
+    /// the source, so a concurrent change to the source that has not seen the reference fails. The reference is the last operation in the transaction.
     pub(super) async fn refer(
         &self,
         source_table: &TableName,

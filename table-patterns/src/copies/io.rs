@@ -12,7 +12,7 @@ pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
     EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
 }
 
-/// The name for the entities in errors that report a conflict with another writer.
+/// The description used in error messages for the entities in conflict.
 pub(super) const RACE: &str = "the source or its holders";
 
 pub(super) fn in_place(error: Error, table: &TableName, key: &EntityKey) -> Error {

@@ -1,4 +1,4 @@
-//! The plan for writing an entity with copies. It is completed while related entities are read.
+//! The write plan of an entity with copies, completed while related entities are read.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::entities::{
 use crate::index::{Indexes, ListBlobs, RemoteChange, relay};
 use crate::participant::Participants;
 
-/// A planned write of one entity, with the additional writes that keep its copies correct.
+/// One entity's planned write, and the additional writes that keep its copies correct.
 #[derive(Debug)]
 pub(super) struct CopyPlan {
     /// All properties of the entity after the write, including the copies; `None` if the entity is deleted.
@@ -29,18 +29,18 @@ pub(super) struct CopyPlan {
     pub(super) together: bool,
     /// The context of the write, which participants of the holders may record.
     pub(super) context: WriteContext,
-    /// The other entities that the same unit of work writes.
+    /// The other entities written by the same unit of work.
     pub(super) siblings: Arc<Siblings>,
-    /// Operations that write references, or that fail the transaction if a source has changed.
+    /// Operations that write references, or make the transaction fail if a source has changed.
     pub(super) rows: Vec<Operation>,
-    /// Changes that a worker must settle in other partitions.
+    /// Changes to be settled by a worker in other partitions.
     pub(super) remote: Vec<RemoteChange>,
-    /// The writes of the entity's holders, which are part of the same transaction.
+    /// The writes of the entity's holders in the same transaction.
     pub(super) others: Vec<EntityPlan>,
 }
 
 impl CopyPlan {
-    /// Creates the plan for a pending write, to which the copies have not been added yet.
+    /// Creates the plan for a pending write, without copies.
     pub(super) fn of(pending: &PendingWrite) -> Result<Self> {
         let PendingWrite { together, siblings, context, .. } = pending;
         let (new, context) = (pending.after()?, context.clone());
@@ -56,7 +56,7 @@ impl CopyPlan {
         })
     }
 
-    /// Returns `kind`, changed so that it writes all properties of the entity, including the copies.
+    /// Returns `kind`, changed to write all properties of the entity, including the copies.
     pub(super) fn operation(&self, kind: OperationKind) -> OperationKind {
         match (kind, self.new.clone()) {
             (OperationKind::Insert(_), Some(row)) => OperationKind::Insert(row),
@@ -77,14 +77,14 @@ pub(super) struct HolderContext<'a> {
     pub(super) context: &'a WriteContext,
     /// The limits of the store.
     pub(super) limits: &'a Limits,
-    /// The stored schemas that the handle has read.
+    /// The stored schemas read by the handle.
     pub(super) watch: SchemaWatch,
     /// The entities that have passed the change on to the holder; the last one is the holder's source.
     pub(super) path: &'a [EntityKey],
 }
 
-/// Plans the write that changes a holder's row from `before` to `after`, with its index rows and participants' rows. If other entities copy a
-/// value that changes, the plan also contains a step for these entities.
+/// Plans the write that changes a holder's row from `before` to `after`, with its index rows and participants' rows. If a changed value is copied by other
+/// entities, the plan also contains a step for them.
 pub(super) fn plan_holder<H: Entity>(
     holder: &HolderContext<'_>,
     (table, key): (&TableName, &EntityKey),

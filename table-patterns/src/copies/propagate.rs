@@ -1,4 +1,4 @@
-//! Updates the copies in holders (entities that hold copies) from their source (the copied entity), with the protocol of [`converge`].
+//! Updates the copies in holders (entities that hold copies) from their source (the copied entity), using the [`converge`] protocol.
 
 use std::collections::BTreeSet;
 
@@ -22,23 +22,21 @@ use crate::entities::{Batch, Entities, StepRecorder};
 use crate::failure::Failure;
 use crate::work::Delivery;
 
-/// The rows that record the changes of all holders in a transaction, if the holders have a feed: the head, and two rows of entries, because one row has space for
-/// 80 changes.
+/// The feed rows that record the holders' changes in a transaction: the head and two rows of entries, because one row holds 80 changes.
 const FEED_ROWS: [&str; 3] = ["head", "entries 1", "entries 2"];
 
-/// The update of the holders of one source.
+/// The update of one source's holders.
 pub(super) struct Holders<'a, E, S, O> {
-    /// The handle that writes the holders. It belongs to the source's type or to the holders' type.
+    /// The handle that writes the holders: a handle for the source's type or for the holders' type.
     pub(super) handle: &'a Entities<E, S, O>,
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,
     pub(super) source: &'a EntityKey,
-    /// `true` to also write holders that are already correct, so that a concurrent writer that has read an older version of the source
-    /// fails.
+    /// `true` to also write holders that are already correct, so a concurrent writer that has read an older version of the source fails.
     pub(super) touches: bool,
     /// The entities that have passed the change on; the last one is the source.
     pub(super) path: Vec<EntityKey>,
-    /// The delivery that made a worker start the update, if any.
+    /// The delivery that triggered the update, if any.
     pub(super) call: Option<Delivery<'a>>,
 }
 
@@ -74,8 +72,8 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
                         let what = HolderStep { write: Some(write), drop: Vec::new() };
                         wanted.parts.push(Part { item, place, own, shared, what });
                     }
-                    // IMPORTANT: the references are deleted after the holder has been written. They are all in the source's partition, so one transaction
-                    // deletes the references to holders in many partitions.
+                    // IMPORTANT: the references are deleted after the holders have been written. They are all in the source's partition, so one transaction can
+                    // delete references to holders in many partitions.
                     if !drop.is_empty() {
                         let partition_key = self.source.partition_key.clone();
                         let place = Place { table: self.table.clone(), partition_key };
@@ -132,8 +130,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     ///
     /// # Errors
     /// - `InvalidInput` (PAT-DEN-2) if the change has been passed on in a cycle.
-    /// - The error of a holder that cannot be written, after all other holders have been written. It is an error that requires a newer program, if any
-    ///   holder has one.
+    /// - The error from a holder that cannot be written, after all other holders have been written. If any holder requires a newer program, that error is
+    ///   returned.
     /// - Any other error from the store.
     pub(super) async fn spread(
         &self,
@@ -154,7 +152,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             let page = handle.table().store().query(table, &query, from.as_ref()).await?;
             let mut groups = Vec::new();
             for group in group::group(self.known(reference::of_page(source, &page)).await?) {
-                // The stored schema is read again for each holder that it refuses, so a refusal is remembered.
+                // Each refusal rereads the stored schema, so refusals are remembered.
                 if refused.contains(&group.admitted_as()) {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! References: rows in a source's partition that identify its holders, which are the entities with copies of the source (PAT-DEN-3).
+//! References: rows in a source's partition that identify its holders, the entities with copies of the source (PAT-DEN-3).
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::{Error, Result, ValueRef, limits};
 
-/// The prefix of every reference's `RowKey`. The source's RowKey, U+FFFC, and 32 hexadecimal digits follow it.
+/// The prefix of every reference's `RowKey`, followed by the source's RowKey, U+FFFC, and 32 hexadecimal digits.
 pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
 
 const DIGITS: usize = 32;
@@ -26,7 +26,7 @@ pub(super) struct Reference {
     pub(super) holder: EntityKey,
 }
 
-/// A reference with its row key, and with the row's version if the row is stored.
+/// A reference with its `RowKey`, and the row's version if it is stored.
 #[derive(Clone, Debug)]
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
@@ -92,7 +92,7 @@ impl Reference {
     }
 }
 
-/// How an index check reports unreadable reference rows: the pattern's name, the key prefix and the validity check.
+/// The rules for checking reference rows in an index check: the pattern's name, the key prefix and the validity check.
 pub(super) const RESERVED: ReservedRows =
     ReservedRows { pattern: "references", prefix: REFERENCE_PREFIX, fault };
 
@@ -109,7 +109,7 @@ fn fault(row: EntityRef<'_>) -> Option<&'static str> {
     }
 }
 
-/// Returns the source's RowKey, which is part of a reference's RowKey; `None` for any other RowKey.
+/// Extracts the source's RowKey from a reference's RowKey; `None` for any other RowKey.
 pub(crate) fn source_in(row_key: &str) -> Option<&str> {
     let rest = row_key.strip_prefix(REFERENCE_PREFIX)?;
     let at = rest.len().checked_sub(DIGITS)?;
@@ -121,8 +121,8 @@ pub(super) fn query(source: &EntityKey) -> Query {
     Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))
 }
 
-/// Returns a source's references on one page. Skips invalid rows, because a foreign writer may have inserted them and an error would block every
-/// write to the source.
+/// Returns a source's references on one page. Invalid rows are skipped, because a foreign writer may have inserted them and an error would block every write to
+/// the source.
 pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec<StoredReference> {
     let read = |entity: EntityRef<'_>| {
         let (reference, row_key) = (Reference::read(source, entity)?, RowKey::new(entity.row_key).ok()?);
@@ -133,7 +133,7 @@ pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec
     page.rows.iter().filter_map(read).collect()
 }
 
-/// Returns the references of a source, and `true` if the list is complete. Stops after the page on which their number exceeds `most`.
+/// Returns a source's references, and `true` if the list is complete. Stops after the page on which their number exceeds `most`.
 pub(super) async fn find<S: TableStore>(
     store: &S,
     table: &TableName,

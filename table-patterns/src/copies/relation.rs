@@ -1,5 +1,4 @@
-//! Type-erased relations between copied entities (sources) and entities that hold copies (holders). They allow one handle to have relations with several
-//! Rust types.
+//! Type-erased relations between copied entities (sources) and entities that hold copies (holders), so one handle can have relations with several Rust types.
 
 use std::fmt;
 
@@ -18,7 +17,7 @@ use crate::copies::side::Is;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::EntityPlan;
 
-/// A relation without the types of its entities.
+/// A type-erased relation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relation {
     pub(super) name: &'static str,
@@ -53,7 +52,7 @@ pub struct Outgoing<E> {
     pub(super) refers: fn(EntityRef<'_>, &EntityKey) -> Result<bool>,
 }
 
-/// A type-erased holder type. Every write to a holder maintains everything that the holder's struct declares.
+/// A type-erased holder type. Every write to a holder maintains all patterns declared on the holder's struct.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HolderType {
     /// `true` if the holder type declares a feed, which records each change.
@@ -125,7 +124,7 @@ fn refresh<D: CopyRelation>(
     if after == before {
         return Ok(Refreshed::Same);
     }
-    // Properties that the struct does not declare are preserved.
+    // Undeclared properties are preserved.
     Ok(Refreshed::Changed(rewrite(stored.row, before.view(), after.view())?))
 }
 
@@ -153,7 +152,7 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
 pub struct Incoming<H> {
     pub(super) relation: Relation,
     pub(super) on_delete: OnDelete,
-    /// Returns the key of the source to which a holder refers.
+    /// Returns the key of the source referenced by a holder.
     pub(super) reference: fn(&H) -> Result<Option<EntityKey>>,
     /// Sets a holder's copied values from its source.
     pub(super) set: fn(&mut H, EntityRef<'_>) -> Result<()>,

@@ -1,5 +1,4 @@
-//! The contributor (an extension of the write path) for entities with relations. It adds the writes of references and holders to each entity
-//! write.
+//! The write-path contributor for entities with relations. It adds the writes of references and holders to each entity write.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -26,7 +25,7 @@ use crate::entities::{
 use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
 
-/// The relations in which an entity type is the source, and those in which it is the holder.
+/// An entity type's relations, as source and as holder.
 pub(super) struct Relations<E: 'static, S> {
     declared: &'static Declared<E>,
     pub(super) gives: Vec<Given<E, S>>,
@@ -40,10 +39,10 @@ impl<E, S: TableStore + Clone> Relations<E, S> {
     }
 }
 
-/// A type that settles copies (updates them to match their sources) through handles of type `H`. Used as a trait object, so its code is compiled only for
+/// Settles copies (updates them to match their sources) through handles of type `H`. Used as a trait object, so the implementation is compiled only for
 /// entities with relations.
 pub(crate) trait SettleCopies<E, H>: Send + Sync {
-    /// Settles the copies affected by a recorded change. Returns the number of entities that were written.
+    /// Settles the copies affected by a recorded change. Returns the number of entities written.
     fn settle<'a>(
         &'a self,
         handle: &'a H,
@@ -72,7 +71,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The contributor that maintains copies. It settles the copies of entities of type `E` through a handle of type `H`.
+/// The contributor that maintains copies of and in entities of type `E`, through a handle of type `H`.
 pub(crate) struct Copies<E, H>(pub(crate) Arc<dyn SettleCopies<E, H>>);
 
 impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
@@ -174,7 +173,7 @@ where
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Completes a pending entity write: sets the entity's copied properties, and adds the writes of the entities that hold copies of it.
+    /// Completes a pending entity write: sets the entity's copied properties, and adds the writes of its references and holders.
     async fn complete(&self, pending: PendingWrite) -> Result<Completed<E>> {
         let mut kept = CopyPlan::of(&pending)?;
         let PendingWrite { key, kind, stored, .. } = pending;
@@ -187,7 +186,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         self.hold(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         self.give(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         let new = kept.new.as_ref().map(read).transpose()?;
-        // Holders in the same unit of work have copied the values that were given for this entity, from before its own copies were set.
+        // Holders in the same unit of work have copied this entity's values from before its own copied properties were set.
         if let (Some(given), Some(new)) = (given, &new) {
             kept.remote.extend(chain::passed_on(&key, (&read(&given)?, new), &[]));
         }
@@ -198,8 +197,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     }
 }
 
-/// Returns the context for writing holders (entities that hold copies) with this handle. `context` belongs to the write of the source. `path` contains the
-/// entities that have passed the change on; the last one is the holders' source.
+/// Returns the context for writing holders (entities that hold copies) with this handle. `context` is that of the source's write. `path` contains the entities
+/// that have passed the change on; the last one is the holders' source.
 pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
     handle: &'a Entities<E, S, O>,
     context: &'a WriteContext,
@@ -216,14 +215,14 @@ pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
     }
 }
 
-/// Adds the relations that the entity's struct declares, if any, to the handle.
+/// Adds the relations declared by the entity's struct, if any, to the handle.
 pub(crate) fn keeping<E, S, O>(handle: Entities<E, S, O>) -> Entities<E, S, O>
 where
     E: Entity + Send + Sync,
     S: TableStore + Clone + 'static,
     O: StepRecorder,
 {
-    // The decision is made at compile time. The code for copies is a third of the code for an entity, and is omitted for entities without copies.
+    // Decided at compile time: the code for copies is a third of an entity's code, and is omitted for entities without copies.
     if const { E::RELATIONS.is_none() } {
         return handle;
     }

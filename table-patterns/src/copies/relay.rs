@@ -13,19 +13,19 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::Delivery;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Makes copies equal to their stored sources: both the copies in this entity (with its references) and the copies of this entity in other
-    /// entities. The entity itself may have been deleted. Returns the number of entities that were written. Idempotent.
+    /// Makes copies equal to their stored sources: the copies in this entity, with its references, and the copies of this entity in other entities. The entity
+    /// may have been deleted. Returns the number of entities written. Idempotent.
     ///
     /// Call this function after another tool has written the entity. Workers [with an index handler](crate::work::Worker::with_index_handler) call
     /// it for each recorded change.
     ///
     /// # Errors
-    /// - `Unsupported` if the handle has not been opened and a reference contains a relation that the entity type does not declare.
+    /// - `Unsupported` if the handle has not been opened and a reference contains a relation not declared by the entity type.
     /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
     /// - Any error from the store.
     ///
-    /// An entity that cannot be written does not block the others: its error is returned after they have been written. Exceptions are an outage of the store, a
-    /// row that needs a newer program, and an entity that changed during every attempt; another call continues with the remaining entities.
+    /// An entity that cannot be written does not block the others: its error is returned after they have been written. A store outage, a row that needs a newer
+    /// program, and an entity that changed during every attempt do stop the call; another call continues with the remaining entities.
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };
@@ -46,7 +46,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Settles the copies that a recorded change affects. Returns the number of entities that were written.
+    /// Settles the copies affected by a recorded change. Returns the number of entities written.
     pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Delivery<'_>>) -> Result<usize> {
         let RemoteChange { of, owner, keys, .. } = change;
         let name = match of {

@@ -19,8 +19,8 @@ use crate::entities::StepRecorder;
 use crate::work::Delivery;
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Makes a holder match the source to which it refers in the relation `held`, and removes its references from the sources in `left`, to which it no
-    /// longer refers. Returns the number of writes to the holder.
+    /// Makes a holder match its source in the relation `held`, and removes its references from the sources in `left` to which it no longer refers. Returns the
+    /// number of writes to the holder.
     pub(super) async fn align(
         &self,
         held: &Incoming<H>,
@@ -34,8 +34,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         let reference = Reference { relation: relation.name.to_owned(), holder_table, holder: key.clone() };
         let (mut written, mut sources) = (0, Vec::with_capacity(left.len() + 1));
         for source in left {
-            // IMPORTANT: the reference is read before the holder, and is only deleted if it still has the version that was read. If the holder refers to
-            // the source again, it renews the reference.
+            // IMPORTANT: the reference is read before the holder, and deleted only if it still has the version that was read. A holder that refers to the
+            // source again renews the reference.
             let link = reference.key(source)?;
             let found = store.get(&source_table, &link, &Select::names(["PartitionKey"])).await;
             let found = match found {
@@ -69,7 +69,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         }
     }
 
-    /// Returns the source to which the stored holder refers.
+    /// Returns the source referenced by the stored holder.
     async fn source_of(&self, held: &Incoming<H>, key: &EntityKey) -> Result<Option<EntityKey>> {
         let table = self.handle.table();
         let Some(stored) = table.store().get(table.name()?, key, &Select::All).await? else {
@@ -80,8 +80,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         (held.reference)(&holder)
     }
 
-    /// Writes a reference again, so that a worker that is about to delete it as obsolete fails. Returns the source's new version; `None` if the source does
-    /// not exist.
+    /// Rewrites a reference, so a worker about to delete it as obsolete fails. Returns the source's new version; `None` if the source does not exist.
     async fn renew(
         &self,
         table: &TableName,

@@ -16,14 +16,14 @@ pub trait Gives<D> {}
 )]
 pub trait Holds<D> {}
 
-/// A type that is the same as `E`. As a bound, it ensures that an entity only declares relations in which it has the declared role.
+/// A type equal to `E`. As a bound, it ensures that an entity declares only relations in which it has the declared role.
 #[diagnostic::on_unimplemented(
     message = "[T183] this relation has `{Self}` at this end, not `{E}`",
     label = "`{E}` declares it",
     note = "`copied_by` names relations whose `Source` is the entity, `copies_from` relations whose `Holder` it is"
 )]
 pub trait Is<E> {
-    /// Returns a reference to the entity as `Self`, which is the same type.
+    /// Returns a reference to the entity as `Self`.
     fn of(entity: &E) -> &Self;
 
     /// Returns a mutable reference to the entity as `Self`.

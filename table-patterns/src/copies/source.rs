@@ -1,4 +1,4 @@
-//! Writes of sources, which are entities whose properties are copied into other entities. Writing a source also updates its copies (PAT-DEN-2).
+//! Writes of sources, entities whose properties are copied into other entities. Writing a source also updates its copies (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -21,7 +21,7 @@ use crate::copies::{OnDelete, io};
 use crate::entities::{Sibling, StepRecorder, read_as};
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Returns the relations in which this entity type is the source.
+    /// Returns the relations in which the entity type is the source.
     pub(super) fn given(&self) -> Vec<Relation> {
         self.relations.gives.iter().map(|given| given.relation.relation).collect()
     }
@@ -33,8 +33,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     }
 
     /// Removes references in unknown relations from the list if the handle has been opened. If a newer program has declared these relations, its backfill
-    /// completes their copies, also if it has stored only the schema of the holders so far. If an earlier program has declared them, nothing reads their
-    /// copies. Returns the list unchanged if the handle has not been opened, because then no schema says which relations exist.
+    /// completes their copies, even if it has stored only the holders' schema so far. If an earlier program declared them, nothing reads their copies. If the
+    /// handle has not been opened, no schema says which relations exist, so the list is returned unchanged.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
         let given = self.given();
         let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
@@ -53,14 +53,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Adds to a source's write the writes of its holders in the same partition, and an outbox step for its holders in other partitions.
+    /// Adds writes of the holders in the same partition, and an outbox step for holders in other partitions, to a source's write.
     ///
-    /// IMPORTANT: the source is read before its references, and its write is conditional on the version that was read. Adding a reference also writes the
-    /// source, so no reference is missed.
+    /// IMPORTANT: the source is read before its references, and its write is conditional on the version read. Adding a reference also writes the source, so no
+    /// reference is missed.
     ///
     /// # Errors
     /// - `InvalidInput` (PAT-DEN-2), with the holder's key, if the source is deleted while a holder refers to it in a relation with [`OnDelete::Refuse`].
-    /// - `Unsupported` if the handle has not been opened and a reference contains a relation that the entity type does not declare.
+    /// - `Unsupported` if the handle has not been opened and a reference contains a relation not declared by the entity type.
     /// - Any error from the store.
     pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {
         // A source that does not yet exist has no holders.
@@ -124,7 +124,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Returns an error if a reference's holder still refers to the source, because the source must then not be deleted. Ignores an outdated reference.
+    /// Returns an error if a reference's holder still refers to the source, which must then not be deleted. Ignores an outdated reference.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
         let given = &self.relations_of(found)?.relation;
         let group = Group::of(found.clone());

@@ -1,4 +1,4 @@
-//! The planned writes that one entity group transaction commits. Each row occurs at most once, and the transaction stays within the limits.
+//! The planned writes committed by one entity group transaction. Each row occurs at most once.
 
 mod add;
 mod measure;
@@ -20,7 +20,7 @@ use crate::entities::plan::{
 use crate::entities::record::{ChangeRecord, RecordChanges};
 use crate::outbox::{Intent, Step};
 
-/// The writes in one transaction: entities in one partition, and the rows and steps that contributors add. No entity occurs twice.
+/// One transaction's writes: entities in one partition, and the rows and steps added by contributors. No entity occurs twice.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     partition_key: PartitionKey,
@@ -29,32 +29,32 @@ pub(crate) struct Batch {
     places: HashMap<RowKey, usize>,
     rows: BTreeMap<RowKey, ContributedRow>,
     intents: Vec<PlannedIntent>,
-    /// For each entity with steps from participants, the position of the intent (the row that records these steps), by the entity's `RowKey`.
+    /// For each entity with steps from participants, the position of its intent, the row that records the steps. Keyed by the entity's `RowKey`.
     intent_places: HashMap<RowKey, usize>,
     records: Vec<ChangeRecord>,
     recorder: Option<Arc<dyn RecordChanges>>,
     identified: bool,
     whole: bool,
     bytes: usize,
-    /// The sizes of the entities in a request body, computed on demand.
+    /// The request-body size of each entity, computed on demand.
     body_bytes: Vec<usize>,
 }
 
-/// A row of the batch that contributors need, with its author.
+/// A row added to the batch by contributors, and its author.
 #[derive(Clone, Debug)]
 pub(crate) struct ContributedRow {
     pub(crate) by: Author,
     pub(crate) write: ContributedWrite,
-    /// The positions of the entities that the row is written for, one per change to a derived row; `None` if the row belongs to no entity.
+    /// The positions of the entities that add the row, one per change to a derived row; `None` if the row belongs to no entity.
     of: Vec<Option<usize>>,
 }
 
-/// The single write of a row in the batch, combined from the planned writes of all entities that change the row.
+/// A contributed row's single write, combined from the planned writes of all entities that change the row.
 #[derive(Clone, Debug)]
 pub(crate) enum ContributedWrite {
     /// An operation that does not depend on the stored row.
     Fixed(OperationKind),
-    /// The changes that several entities make to the row, in order.
+    /// The entities' changes to the row, in order.
     Derived(Vec<Arc<dyn DerivedRow>>),
 }
 
@@ -99,7 +99,7 @@ impl Batch {
         &self.partition_key
     }
 
-    /// Returns the entities' operations, in the order in which they were added.
+    /// Returns the entities' operations in insertion order.
     pub(crate) fn entities(&self) -> &[Operation] {
         &self.entities
     }
@@ -122,7 +122,7 @@ impl Batch {
         }
     }
 
-    /// Returns the changes to record, and the pattern that records them; `None` if the batch has no changes to record.
+    /// Returns the changes to record and the pattern that records them; `None` if nothing is to be recorded.
     pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
         let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
         Some((&self.records, recorder))
@@ -132,12 +132,12 @@ impl Batch {
         self.records().map_or(0, |(records, recorder)| recorder.operations(records))
     }
 
-    /// Returns `true` if the batch contains a single write that the store must recognise when the write is repeated after a lost response.
+    /// Returns `true` if the batch contains a single write and the store must recognise it when a retry follows a lost response.
     pub(crate) const fn is_identified(&self) -> bool {
         self.identified
     }
 
-    /// Returns `true` if a write removes properties that the program does not know.
+    /// Returns `true` if a write removes properties unknown to this program.
     pub(crate) const fn is_whole(&self) -> bool {
         self.whole
     }
@@ -157,7 +157,7 @@ impl Batch {
         self.bytes
     }
 
-    /// Returns the intents (recorded steps) to write in the transaction.
+    /// Returns the intents to write in the transaction. Each intent records an entity's steps.
     pub(crate) fn intents(&self) -> Vec<Intent> {
         let intent = |PlannedIntent { source, steps }: &PlannedIntent| {
             steps.iter().cloned().fold(Intent::of(source.clone()), Intent::step)
@@ -178,7 +178,7 @@ impl Batch {
         own.into_iter().filter(|(_, count)| *count > 0).chain(rows).collect()
     }
 
-    /// Returns the row versions that the operations require.
+    /// Returns the row versions required by the operations.
     pub(crate) fn required_versions(&self) -> Vec<(RowKey, ETag)> {
         let of_rows = self.rows.iter().filter_map(|(row_key, row)| match &row.write {
             ContributedWrite::Fixed(kind) => Some((row_key, kind)),
@@ -188,7 +188,7 @@ impl Batch {
         all.filter_map(|(row_key, kind)| Some((row_key.clone(), required_version(kind)?.clone()))).collect()
     }
 
-    /// Returns `true` if the batch requires that a row has a certain version or is absent.
+    /// Returns `true` if the batch requires a certain version, or the absence, of a row.
     pub(crate) fn requires(&self, row_key: &RowKey) -> bool {
         let is_required = |kind: &OperationKind| {
             let is_absent = matches!(kind, OperationKind::Insert(_) | OperationKind::Check(RowState::Absent));
@@ -217,7 +217,7 @@ impl Batch {
         own.map(|own| &own.kind).or_else(contributed)
     }
 
-    /// Changes the properties that an entity's operation writes, or their values.
+    /// Applies `change` to the properties written by an entity's operation.
     ///
     /// # Errors
     /// Any error from `change`.
@@ -254,7 +254,7 @@ impl Batch {
         self.change(limits, |batch, done| batch.add_entity(plan, done))
     }
 
-    /// Adds a pattern's rows that belong to no entity in the batch. If one row is refused, none of them is added.
+    /// Adds a pattern's rows that belong to no entity in the batch. If one row is refused, no row is added.
     ///
     /// # Errors
     /// Any error from [`push_within`](Self::push_within).

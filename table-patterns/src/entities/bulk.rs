@@ -29,11 +29,11 @@ pub struct BulkItem {
     verb: BulkVerb,
     /// The properties; `None` for a delete.
     row: Option<Row>,
-    /// The write plan. If the write depends on the stored version, this plan only serves to estimate the write's size.
+    /// The write plan. If the write depends on the stored version, this plan is only a size estimate.
     plan: EntityPlan,
 }
 
-/// Writes to one partition that share a transaction.
+/// A batch of bulk items for one partition, committed in one transaction.
 #[derive(Debug)]
 pub struct BulkBatch {
     items: Vec<BulkItem>,
@@ -78,12 +78,12 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         self.table.store().capabilities().limits
     }
 
-    /// Returns `true` if the plan for a write depends on the stored version of the entity.
+    /// Returns `true` if a write with this verb is planned from the stored version of the entity.
     fn plans_from_stored(&self, verb: BulkVerb) -> bool {
         verb != BulkVerb::Insert && !self.is_blind()
     }
 
-    /// Plans the writes of a batch, based on the stored versions of the entities.
+    /// Plans the items' writes from the stored versions of their entities.
     async fn plan_items(&self, items: &[BulkItem]) -> Result<Draft<'_>> {
         let keys: Vec<_> = items.iter().map(|item| item.key.clone()).collect();
         let stored = if items.iter().any(|item| self.plans_from_stored(item.verb)) {
@@ -104,7 +104,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         Ok(draft)
     }
 
-    /// Plans one write, based on the stored version of the entity.
+    /// Plans one item's write from the stored version of its entity.
     fn plan_item(&self, item: &BulkItem, stored: Option<&StoredRow>) -> Result<EntityWrite<'_>> {
         let key = item.key.clone();
         let old = stored.map(|stored| read_as::<E>(&key, &stored.row)).transpose();
@@ -206,7 +206,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
     }
 
     fn is_too_large(&self, error: &Error) -> bool {
-        // Only a plan made from the stored entities shows whether the participants of two entities write the same row.
+        // A conflict between the participants of two entities is detected only when the writes are planned from the stored entities.
         error.code() == ErrorCode::InvalidDuplicateRow || is_too_large(error)
     }
 

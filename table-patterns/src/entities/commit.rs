@@ -24,20 +24,20 @@ use crate::entities::record::Recorded;
 use crate::entities::seen_versions::{SeenPartitions, SeenRows, SentRow};
 use crate::requests::{self, CONCURRENCY};
 
-/// The table that a batch is committed to, and the outbox that records its steps.
+/// The table to which a batch is committed, and the outbox that records its steps.
 pub(crate) struct Site<'a, S, O> {
     pub(crate) store: &'a S,
     pub(crate) outbox: &'a O,
     pub(crate) table: &'a TableName,
-    /// The row versions that this process's transactions last saw. A commit updates them.
+    /// The row versions last seen by this process's transactions. A commit updates them.
     pub(crate) seen: &'a SeenPartitions,
-    /// The handle that checks, before each attempt, that the program may still write the entity types in the batch.
+    /// Checks before each attempt that the program may still write the batch's entity types.
     pub(crate) admission: &'a dyn AdmitWrites,
 }
 
 /// The state of a derived row. It determines the row's operation.
 enum DerivedState {
-    /// The row has not been read, and is assumed to match the entities. Contains the operation that follows from this assumption.
+    /// The row has not been read and is assumed to match the entities. Contains the resulting operation.
     Assumed(OperationKind),
     /// The row has been read; `None` if it does not exist.
     Read(Option<StoredRow>),
@@ -46,9 +46,9 @@ enum DerivedState {
 /// The outcome of an attempt that either succeeded or had a conflict.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The transaction was committed. Contains the entities' new versions, in order.
+    /// The transaction was committed. Contains the new version of each entity, in batch order.
     Committed(Vec<Option<ETag>>),
-    /// A row differed from what the batch assumed. Nothing was written.
+    /// A row differed from the batch's assumptions. Nothing was written.
     Conflict(Conflict, Error),
 }
 
@@ -72,22 +72,22 @@ pub(crate) enum Conflict {
     Entity,
     /// A derived row differed from what the entities imply, or changed after it was read.
     Derived,
-    /// A contributed row whose operation does not depend on the stored row was refused, because the operation's condition did not hold.
+    /// A contributed row with a fixed operation did not satisfy the operation's condition.
     Fixed,
-    /// A related entity changed after it was read. The write copies its properties, or updates its copies.
+    /// A related entity changed after it was read: an entity whose properties are copied, or a holder of copies.
     Related,
     /// Another writer recorded its changes first, for example in the feed of the partition.
     Record,
 }
 
 impl Conflict {
-    /// Returns `true` if only another writer can cause the conflict. The same writes succeed once the row has been read again.
+    /// Returns `true` if only a concurrent writer can cause this conflict. The same writes succeed after the row is reread.
     pub(crate) const fn is_race(self) -> bool {
         matches!(self, Self::Derived | Self::Related | Self::Record)
     }
 
-    /// Returns `true` if a planned write caused the conflict; `false` if only the writes that `completed` adds to the planned ones caused it.
-    /// `completed` must begin with the planned entities.
+    /// Returns `true` if a planned write caused the conflict, and `false` if a write added by completion did. The entities of `completed` must begin with those
+    /// of `planned`.
     pub(crate) fn is_in(self, planned: &Batch, completed: &Batch, error: &Error) -> bool {
         match self {
             Self::Entity => error.operation().is_none_or(|at| at < planned.entities().len()),
@@ -104,7 +104,7 @@ impl Conflict {
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     /// Makes one attempt to commit a batch. If `look` is `true`, first reads the derived rows.
     ///
-    /// The future is boxed so that this code is compiled once, although its callers are compiled for each entity type.
+    /// The future is boxed, so this code is compiled once, although its callers are compiled for each entity type.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
         self.attempt_once(batch, look).boxed()
     }
@@ -119,7 +119,8 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         let outcome = match self.prepare(batch, look, intents, &mut undo).await {
             Ok(transaction) => {
                 let rows = SeenRows::rows(transaction.operations());
-                // A batch with uploads depends on stored rows, so it replaces no entity unconditionally and has no lease: the store sends it.
+                // A batch with uploads depends on stored rows. It therefore replaces no entity unconditionally and has no write lease, so the store sends it
+                // directly.
                 let submit = |transaction| {
                     is_sent.store(true, Ordering::Relaxed);
                     self.send(batch, transaction, &is_record_lost)
@@ -137,8 +138,8 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             Err(error) => Err(error.with_table(self.table.as_str())),
         };
         if !is_sent.into_inner() || matches!(outcome, Ok(Outcome::Conflict(..))) {
-            // If there was a conflict or the transaction was not sent, no row refers to this work. After any other error, the transaction may have been
-            // applied, so only the collector can decide whether the work is needed.
+            // After a conflict, or if the transaction was not sent, no row refers to the uploads. After any other error, the transaction may have been applied,
+            // so only the collector can decide if an upload is needed.
             for work in undo {
                 work.undo().await;
             }
@@ -203,7 +204,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(if batch.is_identified() && is_alone { transaction.identified() } else { transaction })
     }
 
-    /// Checks, after the reads and uploads, that the transaction may be sent now. These may have taken longer than the last check remains valid.
+    /// Repeats the admission check after the reads and uploads, which may have outlasted the previous check.
     async fn admit(&self, batch: &Batch, undo: &[Arc<dyn UndoWrite>]) -> Result<Option<WriteLease>> {
         let lease = self.admission.admit_writes(batch.is_whole()).await?;
         undo.iter().try_for_each(|work| work.check())?;
@@ -229,7 +230,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(states)
     }
 
-    /// Returns a batch's operations and the number of its intents, without reading any row; `None` if a derived row must be read.
+    /// Returns a batch's operations and the number of its intents without reading a row; `None` if a derived row must be read.
     ///
     /// # Errors
     /// Any error from the outbox.
@@ -253,7 +254,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(Some((operations, recorded)))
     }
 
-    /// Returns the sealed operations that record a batch's intents. If the batch has any, first registers the partition so that sweeps search it.
+    /// Returns the sealed operations that record a batch's intents. If the batch has intents, the partition is first registered for sweeps.
     async fn recorded_intents(&self, batch: &Batch) -> Result<Vec<Operation>> {
         let intents = self.outbox.intents(&batch.intents())?;
         if intents.is_empty() {
@@ -263,7 +264,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         self.outbox.seal(self.table, batch.partition_key(), intents).await
     }
 
-    /// Submits a transaction together with the batch's records. Sets `is_record_lost` if another writer recorded its changes first.
+    /// Submits a transaction together with the batch's change records. Sets `is_record_lost` if another writer recorded its changes first.
     async fn send(
         &self,
         batch: &Batch,
@@ -285,7 +286,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         }
     }
 
-    /// Returns the outcome of a transaction that was sent. `rows` are the rows of its operations.
+    /// Returns the outcome of a submitted transaction. `rows` lists the rows its operations write or check.
     fn outcome(&self, batch: &Batch, rows: &[SentRow], sent: Result<Committed>) -> Result<Outcome> {
         let own = batch.entities().len();
         let error = match sent {
@@ -317,7 +318,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     }
 }
 
-/// Attributes an error about a contributed row to the entity that needs the row.
+/// Attributes an error about a contributed row to the entity that added the row.
 fn at_entity(batch: &Batch, row_key: &RowKey, error: Error) -> Error {
     match batch.entity_of(row_key) {
         Some(at) => error.with_operation(at),

@@ -32,18 +32,17 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
     /// Any error from the pattern. In this case, the entity is not written.
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()>;
 
-    /// Returns `true` if [`complete`](Self::complete) must complete each write by reading other entities.
+    /// Returns `true` if [`complete`](Self::complete) must be called for each write, because this contributor reads other entities.
     fn reads_others(&self) -> bool {
         false
     }
 
-    /// Completes a write by reading the other entities that it depends on.
-    /// Returns `None` if the contributor reads no other entities. Called once per attempt.
+    /// Completes a write by reading the other entities on which it depends. Returns `None` if the contributor reads no other entities. Called once per attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed<E>>>> {
         None
     }
 
-    /// Returns `false` if the stored entity must be read before a bulk write plans the contributed rows, because this contributor may refuse the write.
+    /// Returns `false` if a bulk write must read the stored entity before it plans the contributed rows, because this contributor may refuse the write.
     fn is_estimated(&self) -> bool {
         true
     }
@@ -53,7 +52,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
-    /// Returns the rules by which a check examines this pattern's reserved rows; `None` if the pattern has none.
+    /// Returns the rules for checking this pattern's reserved rows; `None` if the pattern reserves no rows.
     fn reserved(&self) -> Option<ReservedRows> {
         None
     }
@@ -65,11 +64,11 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
 /// The rules for a pattern's reserved rows.
 #[derive(Clone, Copy)]
 pub(crate) struct ReservedRows {
-    /// The pattern's name in findings, the results of a check.
+    /// The pattern's name in the findings of a check.
     pub(crate) pattern: &'static str,
     /// The prefix of the rows' `RowKey`s.
     pub(crate) prefix: &'static str,
-    /// A function that returns the reason why the pattern ignores a row; `None` if the pattern can read the row.
+    /// Returns the reason why the pattern ignores a row; `None` if the pattern can read the row.
     pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
 }
 
@@ -81,17 +80,17 @@ pub(crate) struct EntityChange<'a, E> {
     pub(crate) old: Option<&'a E>,
     /// The new entity; `None` if it is deleted.
     pub(crate) new: Option<&'a E>,
-    /// The properties of the stored entity, if they have been read: for a replace, at least the properties that the type declares; otherwise, all of them.
+    /// The stored properties, if they have been read: at least the declared properties for a replace, all properties otherwise.
     pub(crate) stored: Option<&'a Row>,
     pub(crate) context: &'a WriteContext,
     pub(crate) pace: &'a Runtime,
     /// The store's limits.
     pub(crate) limits: &'a Limits,
-    /// The stored schema, as far as the handle knows it.
+    /// The handle's view of the stored schema.
     pub(crate) watch: &'a SchemaWatch,
 }
 
-/// The context of a write, which contributors may record.
+/// The context of a write: its actor and correlation identifier. Contributors may record it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteContext {
     /// The person or program that makes the write.
@@ -100,11 +99,11 @@ pub(crate) struct WriteContext {
     pub(crate) correlation_id: Option<Arc<str>>,
 }
 
-/// The rows and steps that contributors add to one entity's write.
+/// The rows, steps and change records added to one entity's write by contributors.
 #[derive(Debug, Default)]
 pub(crate) struct Contribution {
     pub(crate) rows: Vec<PlannedRow>,
-    /// Steps in other partitions that the declared patterns need.
+    /// Steps in other partitions, added by the declared patterns.
     pub(crate) derived_steps: Vec<Step>,
     /// Steps in other partitions, added by participants.
     pub(crate) steps: Vec<Step>,
@@ -115,13 +114,13 @@ pub(crate) struct Contribution {
 }
 
 impl Contribution {
-    /// Returns the plan for a write that includes these additions.
+    /// Returns the plan for a write with this contribution.
     pub(crate) fn into_plan(self, key: EntityKey, kind: OperationKind) -> EntityPlan {
         let Self { rows, derived_steps, steps, records, recorder } = self;
         EntityPlan { rows, derived_steps, steps, records, recorder, ..EntityPlan::alone(key, kind) }
     }
 
-    /// Adds a row whose operation is fixed, that is, does not depend on the stored row.
+    /// Adds a row with a fixed operation, one that does not depend on the stored row.
     pub(crate) fn write(&mut self, by: &'static str, operation: Operation) {
         let Operation { row_key, kind } = operation;
         self.rows.push(PlannedRow { by: Author::Pattern(by), row_key, write: RowWrite::Fixed(kind) });
@@ -133,16 +132,16 @@ impl Contribution {
     }
 }
 
-/// A write that a contributor completes by reading other entities.
+/// A write to be completed by a contributor that reads other entities.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingWrite {
     pub(crate) key: EntityKey,
     pub(crate) kind: OperationKind,
     /// The stored properties; `None` if the entity does not exist.
     pub(crate) stored: Option<Row>,
-    /// `true` if other entities may be written in the same transaction.
+    /// `true` if the same transaction may write other entities.
     pub(crate) together: bool,
-    /// The entities that the transaction writes.
+    /// The entities written by the transaction.
     pub(crate) siblings: Arc<Siblings>,
     pub(crate) context: WriteContext,
 }
@@ -163,14 +162,14 @@ impl PendingWrite {
     }
 }
 
-/// A write that a contributor has completed.
+/// A write completed by a contributor.
 #[derive(Debug)]
 pub(crate) struct Completed<E> {
     pub(crate) kind: OperationKind,
     pub(crate) old: Option<E>,
-    /// The entity after the write, including the properties that it copies from other entities.
+    /// The entity after the write, including properties copied from other entities.
     pub(crate) new: Option<E>,
-    /// The additional rows and steps from the contributor.
+    /// Additional rows and steps.
     pub(crate) more: Contribution,
     /// Writes to other entities in the same transaction.
     pub(crate) others: Vec<EntityPlan>,

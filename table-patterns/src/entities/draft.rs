@@ -1,6 +1,6 @@
-//! The draft of a transaction: the planned writes from which each attempt builds its batch.
+//! A transaction draft: the planned writes from which each attempt builds its batch.
 //!
-//! Contributors that must read other entities first add their writes when a batch is built. Single writes, bulk writes, units and deletes with wide parts share
+//! Contributors that read other entities add their writes when a batch is built. Single writes, bulk writes, units of work and deletes of wide entities share
 //! this builder. Only a draft adds an entity's plan to a transaction, so no write can skip its completion.
 
 mod write;
@@ -68,8 +68,8 @@ impl<'a> Draft<'a> {
         self.pending.is_some()
     }
 
-    /// Adds an entity's write. If the write is refused, the draft stays unchanged. If `limits` is `None`, the size is not checked, and the rows contributed to
-    /// an incomplete write are not planned.
+    /// Adds an entity's write. If the write is refused, the draft stays unchanged. If `limits` is `None`, the size is not checked, and rows contributed to an
+    /// incomplete write are not planned.
     ///
     /// # Errors
     /// Any error from [`Batch::push_within`].
@@ -90,7 +90,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds rows of a pattern that do not belong to an entity in the draft. If one row is refused, none is added.
+    /// Adds a pattern's rows that belong to no entity in the draft. If one row is refused, no row is added.
     ///
     /// # Errors
     /// Any error from [`Batch::add_rows`].
@@ -118,7 +118,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Changes the properties that an entity's write sets, or their values.
+    /// Applies `change` to the properties set by an entity's write.
     ///
     /// # Errors
     /// Any error from `change`.
@@ -141,8 +141,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Builds the batch for one attempt. The draft's own entities come first. Sets `together` to `false` if other affected entities cannot be written in the
-    /// same transaction; workers then write them later.
+    /// Builds the batch for one attempt. The draft's entities precede other affected entities. Sets `together` to `false` if the transaction cannot contain the
+    /// other affected entities; workers then write them later.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` if a row changed while it was being read; any error from the contributors or the store.
@@ -161,7 +161,7 @@ impl<'a> Draft<'a> {
             if others.iter().all(|other| rows.insert(&other.key.row_key)) {
                 match others.into_iter().try_for_each(|other| batch.push(other)) {
                     Ok(()) if batch.operations() <= most => return Ok(Cow::Owned(batch)),
-                    // Participants of two of the entities write the same row, which is possible in two transactions.
+                    // Participants of two entities write the same row. Separate transactions can do this.
                     Err(error) if error.code() != ErrorCode::InvalidDuplicateRow => return Err(error),
                     _ => {}
                 }
@@ -172,7 +172,7 @@ impl<'a> Draft<'a> {
 }
 
 impl Pending<'_> {
-    /// Returns the entities that the draft writes or deletes.
+    /// Returns the entities written or deleted by the draft.
     fn siblings(&self) -> Result<Siblings> {
         let mut siblings = Siblings::default();
         for part in &self.parts {
@@ -195,7 +195,7 @@ impl Pending<'_> {
         Ok(siblings)
     }
 
-    /// Returns the batch with the completed parts, and the writes to other entities.
+    /// Returns the batch with all parts completed, and the writes to other entities.
     async fn completed(&self, together: bool, siblings: &Arc<Siblings>) -> Result<(Batch, Vec<EntityPlan>)> {
         let (mut batch, mut others) = (self.base.clone(), Vec::new());
         for part in &self.parts {

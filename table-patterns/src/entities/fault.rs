@@ -1,4 +1,4 @@
-//! Write errors: refused operations, failed conditions, and transactions that are too large.
+//! Write errors: refused operations, failed conditions, and oversized transactions.
 
 use table_core::{EntityKey, Error, Fault};
 

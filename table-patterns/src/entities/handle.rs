@@ -1,4 +1,4 @@
-//! The handle to a table's entities.
+//! The [`Entities`] handle.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::entities::outbox::NoOutbox;
 use crate::entities::seen_versions::SeenPartitions;
 use crate::entities::turns::Turns;
 
-/// A handle to the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.
+/// A handle to a table's entities of type `E`. Every write also writes the rows of all patterns declared on the struct or attached by the store.
 ///
 /// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the same methods as [`Table`], and also creates
 /// [units](crate::unit), transactions over several entity types. Entities without declared patterns are written without a read, as with a [`Table`].
@@ -57,7 +57,7 @@ pub struct Entities<E, S, O = NoOutbox> {
     pub(crate) context: WriteContext,
     /// The queues of waiting writers, one per partition or entity.
     pub(crate) turns: Turns,
-    /// The row versions that this handle's transactions last saw, and those that the handle has written since.
+    /// The row versions last seen or written by this handle's transactions.
     pub(crate) seen: SeenPartitions,
 }
 
@@ -87,27 +87,27 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         Self { retry: self.retry.with_runtime(pace), ..self }
     }
 
-    /// Sets the retry policy for writes that conflict with those of other writers.
+    /// Sets the retry policy for conflicts with other writers.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// Sets the person or program that makes the writes, as reported to [participants](crate::participant::Changes::actor).
+    /// Sets the person or program making the writes, as reported to [participants](crate::participant::Changes::actor).
     #[must_use]
     pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
         self.context.actor = Some(actor.into());
         self
     }
 
-    /// Sets the identifier of the request that causes the writes, as reported to [participants](crate::participant::Changes::correlation_id).
+    /// Sets the identifier of the request causing the writes, as reported to [participants](crate::participant::Changes::correlation_id).
     #[must_use]
     pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.context.correlation_id = Some(id.into());
         self
     }
 
-    /// Returns the retry policy for writes that conflict with those of other writers.
+    /// Returns the retry policy for conflicts with other writers.
     pub(crate) const fn retry(&self) -> &Retry {
         &self.retry
     }

@@ -10,7 +10,7 @@ use table_core::{Error, Result};
 use crate::entities::fault::EntityFault;
 use crate::outbox::Intent;
 
-/// Records the steps that a write needs in other partitions and tables, as rows in the partition that is written.
+/// Records a write's steps in other partitions and tables as rows in the written partition.
 ///
 /// The rows are written in the same transaction as the entities, so no step is lost (PAT-EC-8). Workers perform each recorded step at least once.
 ///
@@ -40,17 +40,17 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         partition_key: &PartitionKey,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Treats a partition as registered, because another program has registered it. [`prepare`](Self::prepare) then sends no request for the partition.
-    /// Does nothing for a recorder without registrations.
+    /// Marks a partition as already registered by another program. [`prepare`](Self::prepare) then sends no request for the partition. Does nothing for a
+    /// recorder without registrations.
     fn assume_registered(&self, _: &TableName, _: &PartitionKey) {}
 
-    /// Returns the operations that record intents, the rows that contain the steps. Called once per attempt, because each transaction needs its own rows.
+    /// Returns the operations that write intents, the rows that record steps. Called once per attempt, because each transaction needs different rows.
     ///
     /// # Errors
     /// Any error from encoding an intent as a row.
     fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>>;
 
-    /// Seals the operations that record intents. The seal distinguishes them from rows written by other programs. Called once per attempt.
+    /// Seals the operations that write intents, to distinguish the intents from rows written by other programs. Called once per attempt.
     ///
     /// # Errors
     /// Any error from reading the sealing key.
@@ -63,7 +63,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         async { Ok(operations) }
     }
 
-    /// Returns `true` if the operation that records an intent was sealed by a program with the key. A recorder without seals accepts every intent.
+    /// Returns `true` if the operation that wrote an intent was sealed by a program with the sealing key. A recorder without seals accepts every intent.
     ///
     /// # Errors
     /// Any error from reading the sealing key.
@@ -80,7 +80,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }
 
-/// No outbox. Sufficient for entities that keep all indexes in their own partition, and that neither hold copies of other entities nor are copied.
+/// No outbox. Sufficient for entities with all indexes in the entity's partition that neither hold copies of other entities nor are copied.
 ///
 /// ```
 /// use table_patterns::entities::{Entities, NoOutbox};

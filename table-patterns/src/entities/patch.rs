@@ -39,7 +39,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
     }
 }
 
-/// Supports every property outside the key, because the old value is read if a contributor needs it.
+/// Supports every property outside the key. The old value is read if a contributor needs it.
 impl<E: Entity, S, O, T: Property, K: OutsideKey> SetBy<Entities<E, S, O>> for Column<E, T, K> {
     type Value = T;
 

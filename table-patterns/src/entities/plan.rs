@@ -1,4 +1,4 @@
-//! The planned write of one entity: its operation, and the rows and steps that contributors add.
+//! One entity's planned write: its operation, and the rows and steps added by contributors.
 
 use std::any::Any;
 use std::fmt;
@@ -17,13 +17,13 @@ use table_core::store::{Capabilities, StoredRow};
 use crate::entities::record::{ChangeRecord, RecordChanges};
 use crate::outbox::Step;
 
-/// One entity's write, with everything that contributors add to its transaction.
+/// One entity's write, and everything contributors add to its transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct EntityPlan {
     pub(crate) key: EntityKey,
     pub(crate) kind: OperationKind,
     pub(crate) rows: Vec<PlannedRow>,
-    /// Steps in other partitions that the declared patterns need.
+    /// Steps in other partitions, added by the declared patterns.
     pub(crate) derived_steps: Vec<Step>,
     /// Steps in other partitions, added by participants.
     pub(crate) steps: Vec<Step>,
@@ -33,7 +33,7 @@ pub(crate) struct EntityPlan {
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
     /// `true` if a retry after a lost response must be distinguished from another writer's write (CON-11).
     pub(crate) identified: bool,
-    /// `true` if the write removes properties that the program does not know.
+    /// `true` if the write removes properties unknown to this program.
     pub(crate) is_whole: bool,
 }
 
@@ -53,7 +53,7 @@ impl EntityPlan {
         }
     }
 
-    /// Returns the maximum number of operations that the plan adds to a transaction.
+    /// Returns the maximum number of operations added to a transaction by this plan.
     pub(crate) fn operations(&self) -> usize {
         let intents = usize::from(!self.steps.is_empty()) + usize::from(!self.derived_steps.is_empty());
         1 + self.rows.len() + intents
@@ -69,7 +69,7 @@ pub(crate) enum Author {
     Pattern(&'static str),
 }
 
-/// The author of the rows that copies need: references, and conditions on the copied entities.
+/// The author name for rows needed by copies: references, and conditions on the copied entities.
 pub(crate) const REFERENCES: &str = "references";
 
 impl Author {
@@ -90,7 +90,7 @@ impl fmt::Display for Author {
     }
 }
 
-/// A row that a contributor adds to the write of one entity.
+/// A row added to one entity's write by a contributor.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedRow {
     pub(crate) by: Author,
@@ -108,7 +108,7 @@ impl PlannedRow {
     }
 }
 
-/// The write that one entity needs for a contributed row.
+/// One entity's write to a contributed row.
 #[derive(Clone, Debug)]
 pub(crate) enum RowWrite {
     /// An operation that does not depend on the stored row.
@@ -128,16 +128,16 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Checks that this entity may change the row after an earlier change in the same transaction.
     ///
     /// # Errors
-    /// `UniqueViolation` if both entities set a row that may belong to only one entity; `InvalidDuplicateRow` if different patterns change the row.
+    /// `UniqueViolation` if both entities set a row that may belong to only one of them; `InvalidDuplicateRow` if different patterns change the row.
     fn follows(&self, key: &EntityKey, earlier: &dyn DerivedRow) -> Result<()>;
 
     /// Returns `true` if the entity has an entry in the row after the change.
     fn is_addition(&self) -> bool;
 
-    /// Returns the operation without reading the row, assuming that it matches the entities; `None` if the row must be read.
+    /// Returns the operation on the assumption that the stored row matches the entities; `None` if the row must be read.
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
 
-    /// Returns the operation that is needed given the stored row; `None` if no write is needed.
+    /// Returns the operation for the given stored row; `None` if no write is needed.
     fn prepare<'a>(
         &'a self,
         place: RowPlace<'a>,
@@ -170,7 +170,7 @@ pub(crate) trait ReadRow: Send + Sync {
 /// The operation on a derived row.
 pub(crate) struct PreparedRow {
     pub(crate) kind: OperationKind,
-    /// Work that was done outside the table and must be undone if the transaction is refused.
+    /// Work done outside the table, undone if the transaction is refused.
     pub(crate) undo: Option<Arc<dyn UndoWrite>>,
 }
 
@@ -182,16 +182,16 @@ pub(crate) trait UndoWrite: Send + Sync {
     /// Any error from the pattern.
     fn check(&self) -> Result<()>;
 
-    /// Undoes the work on a best-effort basis. The collector later removes anything that remains.
+    /// Undoes the work on a best-effort basis. The collector later removes any remainder.
     fn undo(&self) -> BoxFuture<'_, ()>;
 }
 
-/// Creates an empty merge that changes only an entity's version, so writers that have read the entity before get a conflict.
+/// Creates an empty merge, which changes only an entity's version. Writers that read the entity earlier then get a conflict.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }
 
-/// Returns the properties that an operation writes.
+/// Returns the properties written by an operation.
 pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row> {
     match kind {
         OperationKind::Insert(row)
@@ -203,7 +203,7 @@ pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row>
     }
 }
 
-/// Returns the row state that a pure condition, such as a check or an empty merge, requires; `None` for an operation that writes properties or deletes.
+/// Returns the row state required by a pure condition, such as a check or an empty merge; `None` for an operation that writes properties or deletes.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),
@@ -214,7 +214,7 @@ fn required(kind: &OperationKind) -> Option<RowState> {
     }
 }
 
-/// Returns the row version that an operation requires, if any.
+/// Returns the row version required by an operation, if any.
 pub(crate) const fn required_version(kind: &OperationKind) -> Option<&ETag> {
     match kind {
         OperationKind::Replace(_, IfMatch::ETag(etag))
@@ -242,7 +242,7 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     }
 }
 
-/// Adds a required version to a write. Returns `None` if the write already requires a different version, or requires that the row is absent.
+/// Adds a required version to a write. Returns `None` if the write already requires a different version or the row's absence.
 fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     let merged = |own: &IfMatch| match (own, required.clone()) {
         (own, IfMatch::Any) => Some(own.clone()),
@@ -259,7 +259,7 @@ fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     })
 }
 
-/// Makes a write require that the row does not exist. Returns `None` if the write requires that the row exists.
+/// Makes a write require the row's absence. Returns `None` if the write requires an existing row.
 fn inserted(write: &OperationKind) -> Option<OperationKind> {
     match write {
         OperationKind::Insert(row)
@@ -283,7 +283,7 @@ fn both_conditions(one: &OperationKind, other: &OperationKind) -> Option<Operati
     })
 }
 
-/// Converts a planned operation to the operation that is sent. If the store does not support checks, a check becomes an empty merge into the row.
+/// Converts a planned operation to the operation sent to the store. If the store does not support checks, a check becomes an empty merge into the row.
 ///
 /// # Errors
 /// `Unsupported` if the operation only checks that a row does not exist and the store does not support checks (ENG-21).

@@ -1,4 +1,4 @@
-//! Reads the stored version of an entity that a write is based on.
+//! Reads the stored version of an entity on which a write is based.
 
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
@@ -11,13 +11,13 @@ use table_core::{Error, Result};
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
 
-/// The description, in error messages, of the rows that other writers may change during a write.
+/// The description used in error messages for the rows contended during a write.
 pub(crate) const RACE: &str = "the entity or a row that is written with it";
 
 /// A stored version of an entity.
 pub(crate) struct Current<E> {
     pub(crate) entity: E,
-    /// All stored properties; `None` if the caller passed an entity that it had read itself.
+    /// All stored properties; `None` if the caller passed an entity it had already read.
     pub(crate) stored: Option<Row>,
     pub(crate) etag: ETag,
     pub(crate) ticks: u64,
@@ -77,7 +77,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         }
     }
 
-    /// Returns the entity's new version, taken from the response to a write.
+    /// Returns the entity's new version from the response to a write.
     pub(crate) fn written(&self, etag: Option<ETag>) -> Result<ETag> {
         store::written(self.table.name()?, etag)
     }

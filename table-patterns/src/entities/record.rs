@@ -1,4 +1,4 @@
-//! Records of changes, which a pattern such as a feed commits in the transaction that makes the changes.
+//! Change records, committed by a pattern such as a feed in the transaction that makes the changes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,11 +22,11 @@ pub(crate) struct ChangeRecord {
 
 /// A pattern that records the changes in a transaction, and commits the changes and their records together.
 pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
-    /// Returns the number of operations that records add to a transaction.
+    /// Returns the number of operations added to a transaction by change records.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Makes one attempt to submit a transaction together with its records. The returned versions, and the operation index in an error, refer only to the given
-    /// operations, not to the records.
+    /// Makes one attempt to submit a transaction together with its change records. The returned versions, and the operation index in an error, refer only to
+    /// the given operations, not to the records.
     fn commit<'a>(
         &'a self,
         table: &'a TableName,
@@ -35,13 +35,13 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Recorded>>;
 }
 
-/// The outcome of an attempt to commit a transaction together with its records.
+/// The outcome of an attempt to commit a transaction together with its change records.
 pub(crate) enum Recorded {
     Committed {
         committed: Committed,
         /// `true` if another process has recorded changes since this process last recorded any.
         is_shared: bool,
     },
-    /// Another writer recorded changes first. Nothing was written. The error has the key of the row on which recording depends.
+    /// Another writer recorded changes first. Nothing was written. The error contains the key of the contended row, such as the head of a feed.
     Lost(Error),
 }

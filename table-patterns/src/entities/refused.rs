@@ -1,4 +1,4 @@
-//! Methods of other libraries that these handles do not have. Calling one is a compile error whose message suggests the method to use instead.
+//! Method names from other libraries. Calling one is a compile error whose message suggests the method to use instead.
 
 use crate::entities::Entities;
 

@@ -1,4 +1,4 @@
-//! The methods that the handle shares with [`Table`], for generic code.
+//! The methods shared with [`Table`], for generic code.
 
 use table_core::entity::Entity;
 use table_core::store::TableStore;

@@ -15,37 +15,37 @@ use crate::entities::outbox::StepRecorder;
 /// The retry loop for committing a write. After a conflict, the write is rebuilt from the rows' new versions.
 pub(crate) struct Retries<'a> {
     race: RetryLoop<'a>,
-    /// `true` if the write is rebuilt, instead of failing, after a conflict on an entity.
+    /// `true` if a conflict on an entity causes the write to be rebuilt instead of failing.
     replans_entities: bool,
     /// `true` if derived rows are read before they are written.
     look: bool,
-    /// `true` if other entities may be written in the same transaction.
+    /// `true` if the same transaction may write other entities.
     together: bool,
-    /// The number of further conflicts after which the write fails.
+    /// The number of conflicts left before the write fails.
     left: usize,
-    /// The properties that the last attempt wrote to the first entity; `None` if the draft needed no completion.
+    /// The properties written to the first entity by the last attempt; `None` if the draft needed no completion.
     completed: Option<Row>,
 }
 
 impl<'a> Retries<'a> {
-    /// Creates the retry loop for committing a write. In the error after the last attempt, `what` describes the rows that other writers may have changed.
+    /// Creates the retry loop for committing a write. `what` describes the contended rows in the error after the last attempt.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
         let race = retry.start(what);
         let (together, left) = (true, usize::MAX);
         Self { race, replans_entities: false, look: false, together, left, completed: None }
     }
 
-    /// Sets whether the write is rebuilt, instead of failing, after a conflict on an entity.
+    /// Sets whether a conflict on an entity causes the write to be rebuilt instead of failing.
     pub(crate) fn replan_entities(self, replans_entities: bool) -> Self {
         Self { replans_entities, ..self }
     }
 
-    /// Sets the maximum number of conflicts. When it is reached, the last conflict is the outcome.
+    /// Sets the maximum number of conflicts. When the maximum is reached, the last conflict becomes the outcome.
     pub(crate) fn at_most(self, left: usize) -> Self {
         Self { left, ..self }
     }
 
-    /// Returns the properties that the last attempt wrote to the first entity; `None` if the draft needed no completion.
+    /// Returns the properties written to the first entity by the last attempt; `None` if the draft needed no completion.
     pub(crate) fn into_completed(self) -> Option<Row> {
         self.completed
     }
@@ -74,7 +74,7 @@ impl<'a> Retries<'a> {
         self.attempt(site, &batch, draft.is_pending().then_some(planned)).await
     }
 
-    /// Makes one attempt to commit a batch. If the batch was built from a draft with incomplete writes, `planned` contains the parts that the caller added.
+    /// Makes one attempt to commit a batch. If the batch was built from a draft with incomplete writes, `planned` contains the draft's parts before completion.
     async fn attempt<S: TableStore, O: StepRecorder>(
         &mut self,
         site: &Site<'_, S, O>,
@@ -88,7 +88,7 @@ impl<'a> Retries<'a> {
                 _ => (conflict, error),
             },
             Ok(committed) => return Ok(Some(committed)),
-            // Rows that the plan is based on changed before the transaction was built.
+            // Rows underlying the plan changed before the transaction was built.
             Err(error) if planned.is_some() && error.is_conflict() => (Conflict::Related, error),
             Err(error) if has_others && is_too_large(&error) => {
                 self.together = false;
@@ -99,7 +99,7 @@ impl<'a> Retries<'a> {
         match conflict {
             Conflict::Entity if !self.replans_entities => Ok(Some(Outcome::Conflict(conflict, error))),
             Conflict::Fixed => Ok(Some(Outcome::Conflict(conflict, error))),
-            // The next attempt reads the rows. It need not wait, because the assumption may have been wrong even without a concurrent writer.
+            // The next attempt reads the derived rows. It need not wait, because the assumed rows may have been wrong even without a concurrent writer.
             Conflict::Derived if !self.look => {
                 self.look = true;
                 Ok(None)
@@ -131,7 +131,7 @@ impl<'a> Retries<'a> {
         self.race.retry(conflict).await.map(|()| None)
     }
 
-    /// Commits a draft that does not have to be rebuilt when the commit conflicts with another write.
+    /// Commits a draft, retrying after conflicts without replanning its writes.
     ///
     /// # Errors
     /// Any error from [`submit`](Self::submit).
@@ -164,18 +164,18 @@ impl<'a> Retries<'a> {
     }
 }
 
-/// Returns `true` if the rows that a plan is based on changed while they were being read.
+/// Returns `true` if the error reports that rows underlying the plan changed while they were being read.
 fn is_moved(error: &Error) -> bool {
     error.code() == ErrorCode::UpdateConditionNotSatisfied
 }
 
-/// Returns `true` if the plan requires a version, or the absence, of the row that the error refers to.
+/// Returns `true` if the plan requires a version, or the absence, of the row named by the error.
 fn requires_row_of(planned: &Batch, error: &Error) -> bool {
     let row_key = error.key().and_then(|(_, row_key)| RowKey::new(row_key).ok());
     row_key.is_some_and(|row_key| planned.requires(&row_key))
 }
 
-/// Returns `true` if a write does not fit into one transaction.
+/// Returns `true` if the error reports a write that does not fit into one transaction.
 pub(super) fn is_too_large(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge)
 }

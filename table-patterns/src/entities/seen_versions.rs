@@ -1,4 +1,4 @@
-//! The row versions that this process's transactions last saw. If the stored version of such a row is different, another process has written the row.
+//! The row versions last seen by this process's transactions. A different stored version shows that another process has written the row.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -11,37 +11,37 @@ use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 
-/// The number of partitions in one generation, which is about half of the partitions that a handle remembers.
+/// The number of partitions per generation. A handle remembers up to about twice as many.
 const PARTITIONS: usize = 256;
-/// The number of rows in one generation, which is about half of the rows that are remembered for a partition. A transaction reads at most 100 rows.
+/// The number of rows per generation. A partition's rows are remembered up to about twice as many. A transaction reads at most 100 rows.
 const ROWS: usize = 128;
 
-/// The partitions that a handle's transactions have used recently. Clones of the handle share them.
+/// The partitions recently used by a handle's transactions. Clones of the handle share them.
 #[derive(Clone)]
 pub(crate) struct SeenPartitions(Arc<Mutex<Partitions>>);
 
-/// Partitions by table and key.
+/// Partitions by table name and `PartitionKey`.
 type Partitions = Recent<(String, PartitionKey), Arc<SeenRows>>;
 
-/// A row in a transaction that has been sent.
+/// A row of a submitted transaction.
 pub(crate) struct SentRow {
     pub(crate) row_key: RowKey,
     is_written: bool,
-    /// The version that the write requires, if any.
+    /// The version required by the write, if any.
     replaced: Option<ETag>,
 }
 
-/// The rows in one partition that this process's transactions have read recently.
+/// The rows of one partition recently read by this process's transactions.
 pub(crate) struct SeenRows(Mutex<State>);
 
 struct State {
     /// The last known version of each row; `None` if the row did not exist.
     versions: Recent<RowKey, Option<ETag>>,
-    /// `true` if the last transaction found a row that another process had written.
+    /// `true` if the last transaction found a row written by another process.
     is_shared: bool,
-    /// `true` if the last transaction that recorded changes, for example in a feed, found changes that another process had recorded.
+    /// `true` if the last transaction that recorded changes, for example in a feed, found changes recorded by another process.
     is_recorded_by_others: bool,
-    /// The [reservations](crate::unit::reservation) that this process no longer waits for, because their hold time has ended. A renewed reservation has another
+    /// The [reservations](crate::unit::reservation) this process no longer waits for, because their hold time has ended. A renewed reservation has a different
     /// version.
     passed: HashMap<RowKey, ETag>,
     /// The number of reservations that have expired while this process waited for them, counted since the process last found no reservation.
@@ -52,7 +52,7 @@ struct State {
     is_unreadable: bool,
 }
 
-/// A map of bounded size that evicts entries which have not been used recently. It approximates least-recently-used eviction with two generations.
+/// A bounded map that approximates least-recently-used eviction with two generations.
 struct Recent<K, V> {
     young: HashMap<K, V>,
     old: HashMap<K, V>,
@@ -117,7 +117,7 @@ impl SeenPartitions {
         rows
     }
 
-    /// Records the versions that this process has written to rows of a partition, if its transactions have used the partition recently.
+    /// Records the row versions written by this process to a partition, if its transactions have used the partition recently.
     pub(crate) fn committed(
         &self,
         (table, partition_key): (&TableName, &PartitionKey),
@@ -146,7 +146,7 @@ impl SeenPartitions {
 }
 
 impl SeenRows {
-    /// Records the version of a row that has been read. Returns `true` if another process has written the row since this process last saw it.
+    /// Records the version of a row just read. Returns `true` if another process has written the row since this process last saw it.
     pub(crate) fn is_foreign(&self, row_key: &RowKey, version: Option<&ETag>) -> bool {
         let mut state = self.lock();
         let is_foreign = state.versions.get(row_key).is_some_and(|known| known.as_ref() != version);
@@ -154,7 +154,7 @@ impl SeenRows {
         is_foreign
     }
 
-    /// Returns the rows that a transaction writes or checks, in order.
+    /// Returns the rows written or checked by a transaction, in operation order.
     pub(crate) fn rows(operations: &[Operation]) -> Vec<SentRow> {
         let sent = |Operation { row_key, kind }: &Operation| SentRow {
             row_key: row_key.clone(),
@@ -169,14 +169,14 @@ impl SeenRows {
         operations.iter().map(sent).collect()
     }
 
-    /// Records the versions that this process has written.
+    /// Records the versions written by this process.
     pub(crate) fn committed(&self, rows: &[SentRow], versions: &[Option<ETag>]) {
         let written = rows.iter().zip(versions).filter(|(row, _)| row.is_written);
         written.for_each(|(row, version)| self.wrote(row, version.as_ref()));
     }
 
-    /// Records the version that this process has written to a row, if the row is remembered. If the write replaced a version other than the remembered one,
-    /// another process has written the row, and the next transaction that reads the row must find that out.
+    /// Records the version written by this process to a row, if the row is remembered. If the write replaced a version other than the remembered one, another
+    /// process has written the row. The next transaction that reads the row must detect this write.
     fn wrote(&self, SentRow { row_key, replaced, .. }: &SentRow, version: Option<&ETag>) {
         let mut state = self.lock();
         let is_known = |known: &Option<ETag>| replaced.is_none() || *known == *replaced;
@@ -191,7 +191,7 @@ impl SeenRows {
         state.is_shared || state.is_recorded_by_others
     }
 
-    /// Sets whether another process has recently written rows that a transaction of this process has read.
+    /// Sets whether another process has recently written rows read by this process's transactions.
     pub(crate) fn set_shared(&self, is_shared: bool) {
         self.lock().is_shared = is_shared;
     }
@@ -201,7 +201,7 @@ impl SeenRows {
         self.lock().passed.get(reservation) == Some(version)
     }
 
-    /// Records that the hold time of a reservation has ended.
+    /// Records the end of a reservation's hold time.
     pub(crate) fn pass(&self, reservation: &RowKey, version: &ETag) {
         self.lock().passed.insert(reservation.clone(), version.clone());
     }
@@ -265,7 +265,7 @@ mod tests {
         RowKey::new(format!("{number:06}")).unwrap()
     }
 
-    /// Returns a row that has been written without a condition, or on the condition that it has the given version.
+    /// Returns a row written unconditionally, or on the condition that it has the given version.
     fn sent(row_key: &RowKey, replaced: Option<u64>) -> SentRow {
         let replaced = replaced.map(ETag::from_ticks);
         SentRow { row_key: row_key.clone(), is_written: true, replaced }

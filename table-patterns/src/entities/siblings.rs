@@ -1,4 +1,4 @@
-//! The entities that one transaction writes. Copies of these entities use their new values instead of the stored values.
+//! The entities written by one transaction. Copies of these entities use the new values instead of the stored values.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use table_core::key::RowKey;
 use table_core::operation::OperationKind;
 use table_core::row::Row;
 
-/// The entities that a transaction writes or deletes, by `RowKey`.
+/// The entities written or deleted by a transaction, by `RowKey`.
 #[derive(Debug, Default)]
 pub(crate) struct Siblings(HashMap<RowKey, Sibling>);
 
 /// The state of an entity after the transaction.
 #[derive(Debug)]
 pub(crate) enum Sibling {
-    /// The entity has these properties after the transaction. The entity's own write completes the properties that it copies from other entities.
+    /// The entity is written with these properties. Properties copied from other entities are completed by the entity's write.
     Written(Row),
     /// The entity is deleted, and so are its references.
     Deleted,
@@ -37,7 +37,7 @@ impl Sibling {
 }
 
 impl Siblings {
-    /// Adds an entity that the transaction writes or deletes.
+    /// Adds an entity written or deleted by the transaction.
     pub(crate) fn add(&mut self, row_key: &RowKey, sibling: Sibling) {
         self.0.insert(row_key.clone(), sibling);
     }
@@ -54,7 +54,7 @@ impl Siblings {
         self.0.keys().any(|known| known != row_key)
     }
 
-    /// Returns the state of an entity that the transaction writes or deletes; `None` for any other entity.
+    /// Returns the state of an entity written or deleted by the transaction; `None` for any other entity.
     pub(crate) fn get(&self, row_key: &RowKey) -> Option<&Sibling> {
         self.0.get(row_key)
     }

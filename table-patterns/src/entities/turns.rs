@@ -1,8 +1,8 @@
 //! Fair scheduling of a partition's writers within one process.
 //!
-//! Writers that read, decide and write concurrently would conflict. Therefore, they queue for turns. A writer that has the turn reads the rows that earlier
-//! writers left, and adds its operations to an open [`Group`]. The last writer in the queue seals the group, which is then committed as one transaction.
-//! A group member that has waited longer than [`TIMEOUT`] seals the group earlier.
+//! Concurrent read-modify-write transactions would conflict, so their writers queue for turns. The writer with the turn reads the rows as earlier writers left
+//! them, and adds its operations to an open [`Group`]. The last writer in the queue seals the group, which is then committed as one transaction. A group member
+//! that has waited longer than [`TIMEOUT`] seals the group earlier.
 
 mod compose;
 pub(crate) mod group;
@@ -22,21 +22,21 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, StallDetector};
 use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
-/// The maximum time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, and the members of the open
-/// group seal it, because the holder's future may no longer be polled. Writing without a turn may cause conflicts, so this time is longer than a typical
+/// The maximum time one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the open
+/// group seal it, because the holder's future may no longer be polled. Writing without a turn may cause conflicts, so the maximum exceeds the time of a typical
 /// request to a distant store.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The length of a queue up to which writers that have given up are not removed from it.
+/// The queue length up to which writers that have given up are not removed.
 const SHORT: usize = 16;
 
-/// The queues for the partitions and entities that a handle writes to. Clones of the handle share them.
+/// The queues for the partitions and rows written by a handle. Clones of the handle share them.
 #[derive(Clone, Default)]
 pub(crate) struct Turns(Arc<Shared>);
 
 struct Shared {
     lines: Mutex<HashMap<Place, Line>>,
-    /// The maximum time that one writer may hold the turn while others wait.
+    /// The maximum time one writer may hold the turn while others wait.
     timeout: Duration,
     /// The time-out shared by the writers in all queues. A queue is removed when its last writer leaves.
     alarm: Arc<Alarm>,
@@ -48,17 +48,17 @@ impl Default for Shared {
     }
 }
 
-/// The scope of a queue: a partition for units, or one row, which is an entity for single writes or the head of a feed.
+/// The scope of a queue: a partition for units of work; for single writes, one row, which is an entity or the head of a feed.
 type Place = (String, PartitionKey, Option<RowKey>);
 
-/// The queue of one scope: one writer has the turn, and the other writers wait in order.
+/// A queue: one writer has the turn, and the others wait in arrival order.
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
-    /// The length of the queue at which writers that have given up are removed from it.
+    /// The queue length at which writers that have given up are removed.
     limit: usize,
     stalls: Arc<StallDetector>,
-    /// The open group, with the uncommitted operations of the writers that have already had their turn.
+    /// The open group, with the uncommitted operations of writers that have already had their turn.
     group: Option<Arc<Group>>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Turn {
     place: Option<Place>,
 }
 
-/// The recipient of a turn that has ended.
+/// The recipient of a turn after its holder.
 enum Next {
     Waiter(oneshot::Sender<Turn>),
     Group(Arc<Group>),
@@ -82,7 +82,7 @@ impl Turns {
         Self(Arc::new(Shared { timeout, ..Shared::default() }))
     }
 
-    /// Waits for this unit's turn in a partition, behind all units that are already waiting.
+    /// Waits for a unit's turn in a partition, behind all units already waiting.
     pub(crate) async fn enter(
         &self,
         table: &TableName,
@@ -92,13 +92,13 @@ impl Turns {
         self.enter_at((table.folded().to_owned(), partition_key.clone(), None), pace).await
     }
 
-    /// Waits for this write's turn at one row, behind all writes that are already waiting. The row is an entity, or the head of a feed.
-    /// Single writes and units do not wait for each other, because a transaction's closure may make a single write.
+    /// Waits for a single write's turn at one row, behind all writes already waiting. The row is an entity or the head of a feed. Single writes and units do
+    /// not wait for each other, because a transaction's closure may make a single write.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey, pace: &Runtime) -> Turn {
         self.enter_at(entity_place(table, key), pace).await
     }
 
-    /// Waits for this write's turn at one entity if other writes have the turn or are waiting for it.
+    /// Waits for a single write's turn at one entity if other writes have the turn or are waiting for it.
     pub(crate) async fn enter_busy_entity(
         &self,
         table: &TableName,
@@ -172,7 +172,7 @@ impl Turns {
 impl Line {
     /// Adds a writer to the queue.
     fn wait(&mut self) -> oneshot::Receiver<Turn> {
-        // While the holder of the turn is stuck, every later writer gives up. The limit is doubled, so each writer is looked at a few times at most.
+        // While the holder of the turn is stuck, every later writer gives up. Doubling the limit bounds the number of times each writer is examined.
         if self.waiters.len() >= self.limit {
             self.waiters.retain(|waiter| !waiter.is_canceled());
             self.limit = self.waiters.len().saturating_mul(2).max(SHORT);

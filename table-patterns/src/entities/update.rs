@@ -1,4 +1,4 @@
-//! Updates: read an entity, change it and write it. If another writer committed first, these steps are repeated (CON-3).
+//! Read-modify-write updates of an entity, retried if another writer committed first (CON-3).
 
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
@@ -14,8 +14,8 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, read_as};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer committed first, reads the
-    /// entity again and repeats these steps (CON-3). Passing an entity that has already been read saves the first read, unless `change` removes a property.
+    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer committed first, rereads the entity and
+    /// retries (CON-3). Passing an entity that has already been read saves the first read, unless `change` removes a property.
     ///
     /// - `change` may run several times, each time on a freshly read version. It must not change the key (UPD-6).
     /// - Properties that `E` does not declare are kept; a field set to `None` is removed.

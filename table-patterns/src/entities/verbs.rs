@@ -1,4 +1,4 @@
-//! Writes a single entity: insert, replace, merge, upsert and delete (PAT-INTRA-4).
+//! Single-entity writes: insert, replace, merge, upsert and delete (PAT-INTRA-4).
 
 use table_core::Result;
 use table_core::entity::Entity;

@@ -1,4 +1,4 @@
-//! The write of one entity. It is planned from the stored version and committed with its contributed rows. After a conflict, it is rebuilt (CON-3).
+//! Single-entity writes, planned from the stored version and committed with their contributed rows. After a conflict, a write is rebuilt (CON-3).
 
 use std::sync::Arc;
 
@@ -99,12 +99,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.contributors.iter().find(|contributor| contributor.reads_others())
     }
 
-    /// Returns the table and the outbox to which batches are committed.
+    /// Returns the commit site for a batch: the table, the outbox, the seen versions and the admission check.
     pub(crate) fn site<'a>(&'a self, table: &'a TableName) -> Site<'a, S, O> {
         Site { store: self.table.store(), outbox: &self.outbox, table, seen: &self.seen, admission: self }
     }
 
-    /// Reads the entity if `reads` is `true`, plans the write, and commits it. Repeats these steps after a conflict.
+    /// Reads the entity if `reads` is `true`, plans the write, and commits it. Retries after a conflict.
     ///
     /// # Errors
     /// Any error from planning or committing the write.
@@ -118,7 +118,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write_completed(key, reads, first, plan).await.map(|written| written.etag)
     }
 
-    /// Writes an entity, like [`write`](Self::write), and also returns the properties that contributors changed.
+    /// Writes an entity, like [`write`](Self::write), and also returns the properties changed by contributors.
     ///
     /// # Errors
     /// Any error from [`write`](Self::write).
@@ -156,8 +156,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Makes one attempt to commit a write. Returns `None` if the write must be rebuilt for another attempt. This function is separate from planning, so that
-    /// it is not compiled again for each plan closure.
+    /// Makes one attempt to commit a write. Returns `None` if the write must be rebuilt for another attempt. Separate from planning, to avoid compiling this
+    /// code once per plan closure.
     async fn submit(
         &self,
         retries: &mut Retries<'_>,
@@ -168,7 +168,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(etags.map(|etags| etags.into_iter().next().flatten()))
     }
 
-    /// Adds the entity's key to the error that is returned after the last attempt. An error about a reserved row, such as the head of a feed, keeps its key.
+    /// Adds the entity's key to the error returned after the last attempt. An error about a reserved row, such as the head of a feed, keeps its key.
     fn at_lost(&self, error: Error, key: &EntityKey) -> Error {
         let is_reserved = error.key().is_some_and(|(_, row_key)| row_key.starts_with(RESERVED));
         if error.rule() == Some("CON-3") && !is_reserved { self.here(error, key) } else { error }
@@ -203,7 +203,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 
     /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that none of them forbids removing unknown properties.
-    /// Returns the time during which unconditional replaces may be sent, or `None` if that time is not limited.
+    /// Returns the period during which unconditional replaces may be sent; `None` if the period is unlimited.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids the write; any error from the store.

@@ -1,4 +1,4 @@
-//! Computes the changes to an index that follow from a change to an entity, without I/O.
+//! Computes the index changes for a change to an entity, without I/O.
 
 use table_core::entity::Entity;
 use table_core::index::{IndexEntry, IndexOf};
@@ -13,7 +13,7 @@ use crate::index::reserved::check_reserved;
 use crate::index::whole::{StoredValues, with_values};
 use crate::outbox::keys::guard_key;
 
-/// A change that one entity causes in an index: to a copy of the entity, or to a list.
+/// A change to an index caused by one entity: to a copy of the entity, or to a list.
 ///
 /// ```
 /// use table_patterns::index::{Change, ChangeKind};
@@ -34,10 +34,10 @@ pub struct Change {
     pub kind: ChangeKind,
 }
 
-/// The kinds of changes to the copy or the list at a key.
+/// The kind of change to a copy or a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// Creates a copy with the given properties. No copy of another entity may exist under the same key (PAT-INTRA-5).
+    /// Creates a copy with the given properties. Fails if another entity has a copy under the same key (PAT-INTRA-5).
     Add(Row),
     /// Replaces the properties of a copy.
     Rewrite(Row),
@@ -49,12 +49,11 @@ pub enum ChangeKind {
     Leave(Row),
 }
 
-/// Returns the index changes that follow from changing an entity of type `E` from `old` to `new`. `None` means that the entity does not exist.
-/// The changes are in the order in which the indexes are declared.
-/// Unchanged index entries are omitted: an update of a property that no index includes costs nothing (PAT-INTRA-7).
+/// Returns the index changes needed when an entity of type `E` changes from `old` to `new`, in index declaration order. `None` means that the entity does not
+/// exist. Unchanged index entries are omitted: an update of a property that no index includes costs nothing (PAT-INTRA-7).
 ///
-/// Write the changes [in the same partition](IndexSchema::is_same_partition) in the transaction of the entity.
-/// The caller decides how to write changes in other partitions.
+/// Write the changes [in the same partition](IndexSchema::is_same_partition) in the entity's transaction. The caller decides how to write changes in other
+/// partitions.
 ///
 /// ```
 /// use table_core::Entity;
@@ -82,7 +81,7 @@ pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change
     stored_changes((old, [None; 2]), (new, [None; 2]))
 }
 
-/// Returns the index changes, like [`changes`]. Copies contain the stored values, as far as they are known.
+/// Returns the index changes, like [`changes`], but fills copies with the stored values where these are known.
 ///
 /// # Errors
 /// Any error from [`changes`].
@@ -139,7 +138,7 @@ fn push(
     }
 }
 
-/// Returns an entity's entry in an index; `None` if the index's keys cannot contain the entity's value.
+/// Returns an entity's index entry; `None` if the entity has none, or if the index's keys cannot contain the entity's value.
 pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<Option<IndexEntry>> {
     match index.entry(entity).and_then(|entry| with_room(index.schema(), entry)) {
         Err(error) if matches!(error.code(), ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge) => {
@@ -149,7 +148,7 @@ pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<
     }
 }
 
-/// Checks that the key of a remote index entry is short enough to be part of its guard's key, and returns the entry.
+/// Returns a remote index entry after checking that its key is short enough to be part of the guard's key.
 ///
 /// # Errors
 /// `PropertyValueTooLarge` (KEY-8) if the key is too long.
@@ -160,22 +159,22 @@ pub(crate) fn with_room(index: &IndexSchema, entry: Option<IndexEntry>) -> Resul
     Ok(entry)
 }
 
-/// Returns the index of `E` with the same name as the schema.
+/// Returns the index of `E` with the schema's name.
 pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static IndexOf<E>> {
     E::INDEXES.iter().find(|index| index.schema().name == schema.name)
 }
 
-/// A function that returns the owner of an index entry: [`owner_of`] for one entity type.
+/// A pointer to [`owner_of`] for one entity type.
 pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
-/// Returns the key of the entity that an index entry (a copy or a list member) belongs to; `None` if the row is not an entry of the index.
-/// `key` is the key of the copy or the list.
+/// Returns the key of the entity that owns an index entry (a copy or a list member); `None` if the row is not an entry of the index. `key` is the key of the
+/// copy or the list.
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
     index_of::<E>(schema)?.owner(entry).ok()
 }
 
-/// A function that returns whether an entity has an index entry at a key: [`holds_entry`] for one entity type.
+/// A pointer to [`holds_entry`] for one entity type.
 pub(crate) type HoldsEntry = fn(&IndexSchema, (&EntityKey, &Row), &EntityKey) -> bool;
 
 /// Returns `true` if the index entry of a stored entity is at the key `at`, or if the entity cannot be read.
@@ -198,7 +197,7 @@ mod tests {
     use super::*;
     use crate::index::fixture::{Employee, employee};
 
-    /// The index rows that a test expects: copies and lists, by table and key. A list is represented by the set of its members.
+    /// The expected index rows: copies and lists, by table and key. A list is represented by the set of its members.
     #[derive(Debug, Default, PartialEq)]
     struct OtherRows {
         copies: BTreeMap<(String, EntityKey), Vec<u8>>,

@@ -1,4 +1,4 @@
-//! Checks and repairs indexes: finds entries that are missing, stale, duplicate, or belong to no entity.
+//! Checks and repairs indexes: finds entries that are missing, stale, duplicate or dangling.
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
@@ -22,15 +22,15 @@ use crate::position::Position;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexReport {
-    /// The number of entities and index rows that were processed. An entity counts once for each index.
+    /// The number of entities and index rows processed. An entity counts once for each index.
     pub scanned: u64,
     /// The findings, up to the maximum set by [`list_at_most`](IndexCheck::list_at_most).
     pub findings: Vec<Finding>,
     /// The total number of findings, listed or not.
     pub found: u64,
-    /// The number of findings that were repaired.
+    /// The number of findings repaired.
     pub repaired: u64,
-    /// The delay before a backfill that could not begin should be run again. Until then, programs built from an older release may have requests in flight.
+    /// The delay before retrying a backfill that could not begin. Until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
@@ -55,9 +55,9 @@ impl IndexReport {
 /// A builder for a check of a table's indexes.
 ///
 /// A check reads every entity and every index row, sixteen concurrently, with a few requests for each, and holds one page in memory. It then reads the
-/// references of copies and the rows of feeds, because these patterns silently ignore rows that they cannot read. If other programs write meanwhile, the
-/// check does not report damage that a writer is about to correct in its transaction, and its repair does not undo other writes. It also reports a
-/// remote index that merely lags behind: let the workers finish first, or repair, which does the same work earlier.
+/// references of copies and the rows of feeds, because these patterns silently ignore unreadable rows. While other programs write, the check does not report
+/// damage that a concurrent transaction is about to correct, and its repair does not undo other writes. It also reports a remote index that merely lags behind:
+/// let the workers finish first, or repair, which does the same work earlier.
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
@@ -113,7 +113,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Self { repair: true, ..self }
     }
 
-    /// Limits the average number of entities and rows that are checked per second. As many items as the limit allows per second may be checked in one burst.
+    /// Limits the average number of entities and rows checked per second. A burst may contain one second's allowance.
     pub fn per_second(self, items: NonZeroU32) -> Self {
         Self { per_second: Some(items), ..self }
     }
@@ -127,7 +127,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     ///
     /// # Errors
     /// `InvalidInput` if the entity type has no index with the name passed to [`only`](Self::only); `SchemaMismatch` if a newer schema does not allow a repair
-    /// by this program, or prevents checking copies; any error from the store. An unreadable row or entity is a finding and not an error.
+    /// by this program or prevents checking copies; any error from the store. An unreadable row or entity is a finding and not an error.
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
@@ -167,7 +167,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Ok(report)
     }
 
-    /// Finds the reserved rows of a pattern that the pattern cannot read.
+    /// Finds reserved rows that their pattern cannot read.
     async fn check_reserved(
         &self,
         rules: ReservedRows,

@@ -1,5 +1,4 @@
-//! The contributor (an extension of the write path) for indexes. It adds index rows in the entity's partition and outbox steps for remote indexes to
-//! each write of an entity.
+//! The write-path contributor for indexes. It adds index rows in the entity's partition, and outbox steps for remote indexes, to each write of an entity.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -29,14 +28,14 @@ use crate::index::relay;
 use crate::index::remote::{Derived, EntryFingerprint, RemoteChange};
 use crate::index::state::{IndexState, NO_STATES, States, load, noted};
 
-/// The contributor for the indexes of a handle's entity type. It knows which indexes are ready, and has the blob store for long lists.
+/// The contributor for the indexes of a handle's entity type, with the known index states and the blob store for long lists.
 pub(crate) struct Indexes {
     pub(crate) states: Arc<States>,
     pub(crate) blobs: Option<ListBlobs>,
 }
 
 impl Indexes {
-    /// Creates the contributor for the indexes of an entity type. Initially, no index is known to be ready.
+    /// Creates the contributor for an entity type's indexes. Initially, no index is known to be ready.
     pub(crate) fn of<E: Entity>() -> Self {
         Self { states: Arc::new(States::new::<E>()), blobs: None }
     }
@@ -48,7 +47,7 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
     }
 
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
-        // The size of a bulk write is estimated before it is known whether the entity is new.
+        // A bulk write's size is estimated before it is known whether the entity exists.
         if matches!(change.kind, OperationKind::Insert(_)) {
             check_partition::<E>(change.key)?;
         }
@@ -112,7 +111,7 @@ impl Indexes {
     }
 }
 
-/// Checks that a new entity is not in an index's partition, where scans and backfills would mistake it for an index row.
+/// Checks that a new entity is not in a partition of an index, where scans and backfills would mistake it for an index row.
 fn check_partition<E: Entity>(key: &EntityKey) -> Result<()> {
     match index_that_hides(E::SCHEMA, key.partition_key.as_str()) {
         Some(index) => Err(Error::of(IndexFault::Hidden { index: index.name })),
@@ -120,8 +119,8 @@ fn check_partition<E: Entity>(key: &EntityKey) -> Result<()> {
     }
 }
 
-/// Checks that the store will accept an entry of a remote index, which a worker writes later.
-/// The entry can exceed limits that the entity does not exceed, because it also stores parts of the entity's key.
+/// Checks that the store will accept a remote index entry, which a worker writes later. The entry can exceed a limit the entity does not exceed, because it
+/// also stores parts of the entity's key.
 fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     let (ChangeKind::Add(row) | ChangeKind::Rewrite(row)) = &one.kind else { return Ok(()) };
     let bytes = entity_bytes(one.key.partition_key.as_str(), one.key.row_key.as_str(), Some(row));
@@ -129,7 +128,7 @@ fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     fits.map_err(|error| error.with_context(&Author::Index(one.index.name).to_string()))
 }
 
-/// Adds a change to a remote index. All changes to one index are combined into one record that contains their keys.
+/// Adds a change to a remote index. All changes to one index are combined into one record with their keys.
 fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
     let Change { index, key, kind } = one;
     let left = match &kind {
@@ -152,7 +151,7 @@ fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns the states of the indexes, as far as the handle knows them.
+    /// Returns the index states known to the handle.
     pub(crate) fn index_states(&self) -> &States {
         self.contributor::<Indexes>().map_or(&NO_STATES, |indexes| &*indexes.states)
     }
@@ -182,8 +181,8 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
     /// the indexes. An index that is new on a table with rows is *building*.
     ///
     /// # Errors
-    /// `SchemaMismatch` if another entity type has claimed the keys of a remote index; any error
-    /// from [`Table::create_if_missing`](table_core::Table::create_if_missing).
+    /// `SchemaMismatch` if another entity type has reserved the keys of a remote index; any error from
+    /// [`Table::create_if_missing`](table_core::Table::create_if_missing).
     pub async fn create_if_missing(self) -> Result<Self> {
         self.create_or_open().await.map(|(entities, _)| entities)
     }
@@ -217,7 +216,7 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Reads the states of all indexes, in the order in which the indexes are declared.
+    /// Reads the states of all indexes, in declaration order.
     ///
     /// # Errors
     /// `IndexNotReady` if the table was never opened with `create_if_missing`.
@@ -229,8 +228,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Treats the indexes as ready without reading their states, for a rewrite of the table under a schema that is not stored yet. The bearer of a SAS that may
-    /// not read [`LAYOUTS`](table_core::table::LAYOUTS) uses a [grant](crate::grant) instead, which backfills respect.
+    /// Treats the indexes as ready without reading their states, for rewriting a table under a schema not stored yet. For a SAS without read access to
+    /// [`LAYOUTS`](table_core::table::LAYOUTS), use a [grant](crate::grant) instead, which backfills respect.
     ///
     /// ```
     /// use table_patterns::{Engine, Entity, EntityStore};

@@ -1,5 +1,5 @@
-//! Writes index copies in their entity's partition. A copy is written with the entity, without a read if the index is complete and no newer release
-//! has added properties.
+//! Writes index copies in their entity's partition, in the entity's transaction. The copy is not read first if the index is complete and no newer release has
+//! added properties.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -21,25 +21,25 @@ use crate::index::copy_owner::is_foreign;
 use crate::index::fault::{IndexFault, UniqueViolation};
 use crate::index::whole::with_newer;
 
-/// A change to one index row that is a copy of an entity.
+/// A change to one index copy.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyChange {
     pub(crate) entity: &'static EntitySchema,
     pub(crate) index: &'static IndexSchema,
     pub(crate) owner_of: OwnerOf,
     pub(crate) holds_entry: HoldsEntry,
-    /// The entity that the row belonged to before the change.
+    /// The copy's owner before the change; `None` if the copy is new.
     pub(crate) before: Option<EntityKey>,
-    /// The entity that the row belongs to after the change, and the new properties of the row.
+    /// The copy's owner after the change, and the copy's new properties; `None` if the copy is removed.
     pub(crate) after: Option<(EntityKey, Row)>,
-    /// `true` if the index is complete: each stored entity has its row, and a row at that key belongs to the entity.
+    /// `true` if the index is complete: each stored entity has its copy, and the row at the copy's key belongs to that entity.
     pub(crate) is_complete: bool,
-    /// The stored schema known to the handle. It declares the properties of copies that other releases have written.
+    /// The handle's view of the stored schema. It declares the properties of copies written by other releases.
     pub(crate) watch: SchemaWatch,
 }
 
 impl CopyChange {
-    /// Combines the changes to one row by several entities of a transaction.
+    /// Combines the changes made to one copy by several entities of a transaction.
     fn combined(&self, parts: &[Arc<dyn DerivedRow>]) -> Self {
         let mut all = Self { before: None, after: None, ..self.clone() };
         for part in parts.iter().filter_map(|part| part.as_any().downcast_ref::<Self>()) {
@@ -49,14 +49,14 @@ impl CopyChange {
         all
     }
 
-    /// Returns `true` if the change needs the stored row. In an incomplete index, the row of an existing entity may be missing. A copy of a whole entity must
-    /// contain the properties of the stored entity that only a newer release knows.
+    /// Returns `true` if the stored row must be read first. In an incomplete index, the copy of an existing entity may be missing. A copy of a whole entity
+    /// must also contain the stored properties known only to a newer release.
     fn needs_row(&self) -> bool {
         let is_there = self.before.is_some();
         (is_there && !self.is_complete) || (self.after.is_some() && !self.newer_properties().is_empty())
     }
 
-    /// Returns the properties that a copy gets from the stored entity, because only a newer release knows them.
+    /// Returns the properties known only to a newer release, which a copy takes from the stored entity.
     fn newer_properties(&self) -> Arc<[String]> {
         if self.index.include.is_some() {
             return Arc::default();
@@ -64,7 +64,7 @@ impl CopyChange {
         self.watch.newer_properties()
     }
 
-    /// Returns the operation that writes the row without reading it first. The row is assumed to match its entity, whose version is a condition of the
+    /// Returns the operation that writes the copy without reading it first. The copy is assumed to match its entity, whose version is a condition of the
     /// transaction.
     fn assumed(&self) -> OperationKind {
         match &self.after {
@@ -75,17 +75,17 @@ impl CopyChange {
         }
     }
 
-    /// Returns the key of the entity that the stored row belongs to; `None` if the row is not a copy of the index.
+    /// Returns the key of the stored row's owner; `None` if the row is not a copy of the index.
     fn owner(&self, key: &EntityKey, row: &Row) -> Option<EntityKey> {
         let owner = (self.owner_of)(self.index, key, row)?;
-        // In a complete index, the row at the key of a stored entity's copy is that copy, whatever properties another release has given it.
+        // In a complete index, the row at the key of a stored entity's copy is that copy, even if another release has added properties to it.
         let is_certain = self.is_complete && self.before.as_ref() == Some(&owner);
         let others = || self.watch.other_properties();
         (is_certain || !is_foreign(self.entity, self.index, row.view(), &others())).then_some(owner)
     }
 
-    /// Returns the entity that the stored row belongs to, if that entity is not in the transaction and no longer has the value. This happens if a program that
-    /// does not know the index has changed or deleted that entity.
+    /// Returns the stored row's owner if it is not part of this change and no longer has the value. This happens if a program without the index has changed or
+    /// deleted the owner.
     async fn obsolete_owner(
         &self,
         place: RowPlace<'_>,
@@ -104,7 +104,7 @@ impl CopyChange {
         Ok(if stored.is_some_and(holds) { None } else { Some(owner) })
     }
 
-    /// Adds to the new row the properties of the stored entity that only programs built from a newer release know.
+    /// Adds stored properties known only to a newer release to the new copy.
     ///
     /// IMPORTANT: the transaction is conditional on the entity's version, or inserts the entity. If the entity has changed since that version, the
     /// transaction fails.
@@ -126,12 +126,12 @@ impl CopyChange {
         let owner = self.owner(key, stored);
         let after = self.after.as_ref().map(|(owner, _)| owner);
         let is_ours = owner.is_some() && (owner == self.before || owner.as_ref() == after);
-        // The row may be the copy of a release whose properties this handle does not know.
+        // The row may be a copy with properties of a release unknown to this handle.
         let may_be_ours = owner.is_none() && (self.owner_of)(self.index, key, stored) == self.before;
         Ok(match &self.after {
             Some((_, row)) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
             None if is_ours => Some(OperationKind::Delete(if_match)),
-            // The row belonged to another entity, or to another type, when the index was declared. This entity never had an index row, and does not get one.
+            // When the index was declared, the row already belonged to another entity or type. This entity never had an index row, and gets none.
             Some((after, _)) if !may_be_ours && self.before.as_ref() == Some(after) => None,
             Some(_) => {
                 return Err(match owner {
@@ -199,7 +199,7 @@ pub(crate) fn violation(index: &IndexSchema, copy: &EntityKey, owner: &EntityKey
     Error::of(IndexFault::Taken(taken)).with_key(copy.partition_key.as_str(), copy.row_key.as_str())
 }
 
-/// Returns the error for a row that is not a copy of the index, but has the key of a copy to write (PAT-HET-2).
+/// Returns the error for a foreign row at the key of a copy to write (PAT-HET-2).
 pub(crate) fn occupied(index: &IndexSchema, copy: &EntityKey) -> Error {
     let occupied = IndexFault::Occupied { index: index.name, at: copy.to_string() };
     Error::of(occupied).with_key(copy.partition_key.as_str(), copy.row_key.as_str())

@@ -11,10 +11,9 @@ use crate::entities::{Entities, read_as};
 use crate::index::changes::owner_of;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns the key of the entity that a copy belongs to; `None` if the row is not a copy of the index.
+    /// Returns the key of a copy's owner; `None` if the row is not a copy of the index.
     ///
-    /// The key alone does not decide this: the key of a copy can contain the whole key of its entity, and another type can have entities under keys of this
-    /// form.
+    /// The row's key is not sufficient evidence: a copy's key can contain its entity's whole key, and entities of another type can have keys of this form.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program must not write; any error from the store.
@@ -28,24 +27,24 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         if !is_foreign(E::SCHEMA, index, row.view(), &[]) {
             return Ok(Some(owner));
         }
-        // IMPORTANT: the schema is read after the row, because the row may have properties that only another release declares.
+        // IMPORTANT: the schema is read after the row, because the row may have properties declared only by another release.
         self.table.newer_properties(self.retry.runtime()).await?;
         let others = self.table.schema_watch().other_properties();
         Ok((!is_foreign(E::SCHEMA, index, row.view(), &others)).then_some(owner))
     }
 }
 
-/// Returns `true` if a row at a key of the index can be read as an entity. An older release may have stored it in a partition of the index. A repair, which
-/// replaces or deletes all other rows that are not copies, keeps it.
+/// Returns `true` if a row at a key of the index can be read as an entity. An older release may have stored an entity in a partition of the index. A repair
+/// keeps such an entity, but replaces or deletes all other rows that are not copies.
 pub(crate) fn is_entity<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> bool {
     let is_in_table = schema.table.is_none_or(|table| table.eq_ignore_ascii_case(E::SCHEMA.table));
     is_in_table && read_as::<E>(key, row).is_ok()
 }
 
-/// Returns `true` if the properties of a row prove that it is not a copy of the index. `others` are the properties that other releases declare.
+/// Returns `true` if the properties of a row prove that it is not a copy of the index. `others` lists the properties declared by other releases.
 ///
-/// Copies of other releases may lack a property, and programs that never stored their schema may have written copies with an unknown property. A row is
-/// therefore foreign only if it has unknown properties and, in addition, lacks a required property or has no known property. A copy has no `EntityType`. An
+/// Copies written by other releases may lack a property, and programs that never stored their schema may have written copies with an unknown property. A row is
+/// therefore foreign only if it has an unknown property and either lacks a required property or has no known property. A copy has no `EntityType`. An
 /// unreadable property does not prove that the row belongs to another type.
 pub(crate) fn is_foreign(
     entity: &EntitySchema,

@@ -1,4 +1,4 @@
-//! Disables and enables indexes, and requires them to be built again.
+//! Disables, enables and rebuilds indexes.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -14,8 +14,8 @@ use crate::index::sweep::Phase;
 use crate::position::Position;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Processes whose
-    /// handles already know the index as ready continue to use it until they open the table again or call [`states`](Self::states).
+    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Other handles that already know
+    /// the index as ready use it until they reopen the table or call [`states`](Self::states).
     ///
     /// # Errors
     /// `ResourceNotFound` if no schema is stored because the table has never been opened;
@@ -40,7 +40,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.note(|layout| {
             let is_disabled = layout.disabled.contains(&note);
             layout.disabled.retain(|known| *known != note);
-            // Programs that do not know the index are still refused, unless its first backfill has not begun.
+            // Programs without the index are still refused, unless its first backfill has not begun.
             if is_disabled && !layout.pending.contains(&note) {
                 fence::restart(layout, &note, &start);
             }
@@ -50,8 +50,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 
     /// Requires a complete [`backfill`](Self::backfill) of an index, for example after another tool changed entities. The index is *building* until the
-    /// backfill completes, and a backfill that is in progress starts from the beginning. A disabled index stays disabled.
-    /// [`check`](Self::check) with `repair` does the same work while the index stays in use.
+    /// backfill completes, and a running backfill restarts from the beginning. A disabled index stays disabled. [`check`](Self::check) with `repair` does the
+    /// same work while the index stays in use.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -79,12 +79,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.note(|layout| fence::restart(layout, &note, &start)).await.map(drop)
     }
 
-    /// Returns the text that records a new pass over the rows.
+    /// Returns the recorded position that starts a new pass over the rows. It includes a random identity.
     fn new_start(&self) -> String {
         fence::new_pass(&format_position(Phase::Rows, &Position::default()), self.retry.runtime().random())
     }
 
-    /// Changes the stored states of the indexes, and updates the states that the handle knows.
+    /// Changes the stored index states, and updates the handle's copy of them.
     pub(super) async fn note(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let layout = self.table.update_schema_record(change).await?;
         self.index_states().learn::<E>(&layout);

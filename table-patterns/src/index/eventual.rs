@@ -16,8 +16,7 @@ use table_core::{Result, ticks};
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
 
-/// A value that was read from an index copy and may be stale.
-/// It does not dereference to its value, so it cannot be mistaken for the current entity.
+/// A value read from an index copy, which may be stale. It does not dereference to its value, so it cannot be mistaken for the current entity.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -129,7 +128,7 @@ impl<T> Eventual<T> {
     }
 }
 
-/// A query of an index that may lag behind its entities. Sends no request before [`collect`](Self::collect).
+/// A query of an eventually consistent index. Sends no request before [`collect`](Self::collect).
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -163,7 +162,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         Self(query)
     }
 
-    /// Returns only copies that satisfy the condition, like [`EntityQuery::filter`].
+    /// Restricts the query to copies that satisfy the condition, like [`EntityQuery::filter`].
     pub fn filter(self, condition: Condition<E>) -> Self {
         Self(self.0.filter(condition))
     }
@@ -173,7 +172,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         Self(self.0.limit(copies))
     }
 
-    /// Reads each copy as a projection of the properties that the index includes (PAT-INTER-4).
+    /// Reads each copy as a projection of the properties included in the index (PAT-INTER-4).
     pub fn project<P: ProjectionOf<E>>(self) -> EventualQuery<E, S, P, F>
     where
         F: ReadableAs<P>,
@@ -189,7 +188,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         self.0.plan()
     }
 
-    /// Runs the query and returns all matching copies. Each may be stale.
+    /// Runs the query and returns all matching copies, each of which may be stale.
     ///
     /// # Errors
     /// Any error from [`EntityQuery::collect`].

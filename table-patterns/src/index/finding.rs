@@ -2,7 +2,7 @@
 
 use table_core::key::EntityKey;
 
-/// The kinds of damage in an index.
+/// The kind of damage in an index.
 ///
 /// ```
 /// use table_patterns::index::FindingKind;
@@ -17,8 +17,7 @@ use table_core::key::EntityKey;
 pub enum FindingKind {
     /// An entity has no entry in the index.
     Missing,
-    /// The copy of an entity differs from the entity, or a list has the format of an older release, with the key parts in the order of the struct's
-    /// fields.
+    /// The copy of an entity differs from the entity, or a list has an older release's format, with the key parts in the struct's field order.
     Stale,
     /// A copy or a list member belongs to an entity that does not exist or no longer has the value.
     Dangling,
@@ -28,11 +27,11 @@ pub enum FindingKind {
     Unreadable,
     /// An entity cannot be read, or has a value that the index's keys cannot contain. It has no index entry until it is changed.
     BadEntity,
-    /// A row with a reserved prefix that its pattern cannot read and therefore ignores. A repair does not remove it.
+    /// A reserved row that its pattern cannot read and therefore ignores. A repair does not remove it.
     OddRow,
 }
 
-/// A case of damage in an index, confirmed by a second read.
+/// One instance of index damage, confirmed by a second read.
 ///
 /// ```
 /// use table_patterns::index::Finding;
@@ -47,7 +46,7 @@ pub enum FindingKind {
 pub struct Finding {
     /// The name of the index; for a reserved row, the name of its pattern: `references` or `feed`.
     pub index: &'static str,
-    /// The kind of damage that was found.
+    /// The kind of damage.
     pub kind: FindingKind,
     /// The key of the copy or the list; for a bad entity, the key of the entity; for an odd row, the key of the row.
     pub at: EntityKey,

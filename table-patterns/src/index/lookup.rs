@@ -1,4 +1,4 @@
-//! Lookups through lists, which return the keys in a list or the entities with these keys, either all at once or by pages (PAT-IX-3).
+//! Lookups through lists: return a list's keys or its entities, all at once or by page (PAT-IX-3).
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
@@ -15,7 +15,7 @@ use crate::index::fault::IndexFault;
 use crate::index::list::ListForm;
 use crate::requests::CONCURRENCY;
 
-/// A page of entities, looked up through a list.
+/// A page of entities looked up through a list.
 ///
 /// ```
 /// use table_patterns::index::ListPage;
@@ -34,8 +34,7 @@ pub struct ListPage<E> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns the keys in a list, in order. Sends one request, or two if the list is in a
-    /// blob (PAT-IX-3). A list in another partition may lag behind.
+    /// Returns the keys in a list, in order. Sends one request, or two if the list is in a blob (PAT-IX-3). A list in another partition may be stale.
     ///
     /// # Errors
     /// - `IndexNotReady` while the index is building.
@@ -72,9 +71,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Returns the entities in a list, in key order.
-    /// Reads the list, then the entities with concurrent point queries, which takes at least two requests
-    /// (PAT-IX-3).
+    /// Returns the entities in a list, in key order. Reads the list, then the entities with concurrent point queries (PAT-IX-3).
     ///
     /// Each entity is current and has the requested value; entities that have lost the value since the list was read are omitted.
     ///
@@ -87,8 +84,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         <I::Consistency as ReportedAtOnce<E>>::then(self.members(list))
     }
 
-    /// Returns the entities in a list in another partition or table.
-    /// Each entity is current, but an entity that got the value very recently may be missing (PAT-INTER-3).
+    /// Returns the entities in a list stored in another partition or table. Each entity is current, but an entity that got the value very recently may be
+    /// missing (PAT-INTER-3).
     ///
     /// # Errors
     /// Any error from [`keys_of`](Self::keys_of).
@@ -157,7 +154,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.owners_with::<I>(&key, owners).await
     }
 
-    /// Reads the entities with the given keys, and returns those whose index entry is in the list.
+    /// Reads the entities with the given keys, and returns those whose index entry belongs to the list.
     async fn owners_with<I: Index<Entity = E>>(
         &self,
         key: &EntityKey,

@@ -1,15 +1,16 @@
-//! Marks of index rows that a pass is about to delete, because their entities do not require them.
+//! Marks on index rows that a pass is about to delete because no entity requires them.
 //!
-//! A tool that does not know the index, or a program of an older release, can give an entity the value of a left-over index row at any time, without a write of
-//! this row. If a pass reads the entity before that, and deletes the row after another pass has found it correct, an entry of the index is missing. A pass
-//! therefore marks the row, then reads the entity, and then deletes the row under the version of the mark.
+//! A tool that does not know the index, or a program built from an older release, can give an entity the value of a left-over index row at any time without
+//! writing the row. If a pass reads the entity before this change, and deletes the row after another pass has found it correct, the index loses an entry. A
+//! pass therefore marks the row, then reads the entity, and then deletes the row on the condition that it still has the marked version.
 //!
-//! - A pass that found the row correct without the mark has read the entity before the mark, so the entity is read with its value after the mark.
-//! - A pass that finds the marked row writes it again if the entity requires it, which changes the version.
+//! - A pass that found the row correct and unmarked read the entity before the row was marked. The read after the mark therefore returns the entity with its
+//!   new value.
+//! - A pass that finds a marked row rewrites it if the entity requires it, which changes the row's version.
 //!
-//! A marked row remains readable, also by older releases. A copy is marked by a property, and a [list](crate::index::list) by a space before its members. An
-//! older release writes a marked copy again, because it differs from the entity, but not a marked list. A row that has no room for the mark is deleted without
-//! one. `docs/models/backfill.rs` checks this protocol.
+//! A marked row remains readable, even by older releases. A copy is marked by a property, and a [list](crate::index::list) by a space before its members. An
+//! older release rewrites a marked copy, because it differs from the entity, but not a marked list. A row without room for the mark is deleted unmarked.
+//! `docs/models/backfill.rs` checks this protocol.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
@@ -24,7 +25,7 @@ pub(crate) fn is_marked(copy: &Row) -> Result<bool> {
     Ok(copy.view().find(UNCLAIMED, &mut 0)?.is_some())
 }
 
-/// Returns the operation that marks a copy of the given version.
+/// Returns the operation that marks a copy with the given version.
 pub(crate) fn mark(etag: ETag) -> OperationKind {
     OperationKind::Merge(unclaimed(), IfMatch::ETag(etag))
 }

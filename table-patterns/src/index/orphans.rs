@@ -1,4 +1,4 @@
-//! Collects orphaned list blobs: blobs that no entity references.
+//! Collects orphaned list blobs, which no entity references.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -16,11 +16,11 @@ use crate::index::list::fault::ListFault;
 use crate::index::list::{ListBlobs, content};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes list blobs that no entity has referenced for a grace period, and marks newly found orphaned blobs. Run this function periodically, because
-    /// each change to a list in a blob leaves the list's previous blob.
+    /// Removes list blobs that have been unreferenced for a grace period, and marks newly found orphaned blobs. Run this function periodically, because each
+    /// change to a list in a blob leaves the list's previous blob.
     ///
-    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, simply run it again: it uses the marks that were already
-    /// written. Blobs whose names have a different format are ignored.
+    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, simply run it again: existing marks are used. Blobs whose
+    /// names have a different format are ignored.
     ///
     /// # Errors
     /// `InvalidInput` if the table has no [`ListBlobs`]; any error from the table or the blob store.
@@ -81,12 +81,12 @@ impl<S: TableStore> Naming for Named<'_, S> {
             };
             match content::place(&found.bytes().await.in_blob(path)?) {
                 Ok((table, key)) if table == *self.table => key,
-                // The owner is unknown: the blob is kept.
+                // The blob is kept, because its owner is unknown.
                 _ => return Ok(true),
             }
         };
         let Some(found) = self.store.get(self.table, &key, &Select::All).await? else { return Ok(false) };
-        // Checks every property: the list may belong to an index of another type, or to a renamed one.
+        // Every property is checked, because the list may belong to another type's index or to a renamed index.
         for property in found.row.view().properties() {
             if let ValueRef::String(text) = property?.value
                 && text.parse::<BlobRef>().is_ok_and(|blob| blob.path() == path.as_ref())

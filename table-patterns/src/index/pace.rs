@@ -20,7 +20,7 @@ impl Pacer {
         Self { pace, per_second, began, done: 0 }
     }
 
-    /// Returns the number of items that may be processed without waiting: as many as are allowed per second.
+    /// Returns the number of items that may be processed without waiting: one second's allowance.
     pub(crate) fn burst(&self) -> usize {
         self.per_second.map_or(usize::MAX, |rate| usize::try_from(rate.get()).unwrap_or(usize::MAX))
     }
@@ -53,8 +53,7 @@ mod tests {
 
     const SECOND: u64 = 10_000_000;
 
-    /// Returns the number of seconds for which a rate limit of 100 items per second waits while it counts 100 batches of 10 items, with the time read through
-    /// `clock`.
+    /// Returns the total wait in seconds for 100 batches of 10 items at 100 items per second, with the time read through `clock`.
     fn waited(clock: impl Fn(u64) -> u64 + Send + Sync + 'static) -> u64 {
         let time = Arc::new(AtomicU64::new(1_000 * 86_400 * SECOND));
         let (shown, slept) = (Arc::clone(&time), Arc::clone(&time));

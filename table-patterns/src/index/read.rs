@@ -1,4 +1,4 @@
-//! Reads through indexes. Only complete indexes are used, and the types of results mark values that may be stale.
+//! Reads through indexes. Only complete indexes are used, and result types mark values that may be stale.
 
 use std::sync::Arc;
 
@@ -103,8 +103,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Eventual::read::<E, F>(index, copy).map(Some).map_err(read)
     }
 
-    /// Creates a query of entities, or of an index in their own partition.
-    /// A query of a partition returns only the entities, without their index copies.
+    /// Creates a query of entities, or of an index in the entities' partition. A query of a partition returns only the entities, without their index copies.
     ///
     /// If the handle does not know that the index is ready, the query first reads the stored schema, and fails with `IndexNotReady` if the index is still not
     /// ready.
@@ -139,7 +138,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.table.scan(reason.into_selection().own_rows())
     }
 
-    /// Adds to an index query a check that the index is ready, unless the handle already knows that it is.
+    /// Makes an index query check that the index is ready, unless the handle already knows this.
     fn checked<F: Source>(&self, query: EntityQuery<E, S, E, F>) -> EntityQuery<E, S, E, F>
     where
         S: Clone,
@@ -160,13 +159,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         query.with_schema_check((table.clone(), E::SCHEMA.entity), Arc::new(check))
     }
 
-    /// Returns the entity with the given key, read from the table itself.
+    /// Returns the entity with the given key, without using an index.
     pub(crate) async fn primary(&self, key: &EntityKey) -> Result<Option<Versioned<E>>> {
         let texts = (key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned());
         self.table.get(Selection::<E, Point>::of_texts(Ok(texts))).await
     }
 
-    /// Returns the current entity for the result of an index query if it still has the looked-up value. Sends one request (PAT-INTER-5).
+    /// Returns the current entity for an index query's result if the entity still has the looked-up value. Sends one request (PAT-INTER-5).
     ///
     /// # Errors
     /// Any error from [`Table::get`](table_core::Table::get).
@@ -189,7 +188,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// Restricts a selection of rows to the entities of the type, without their index copies.
+/// Restricts a selection of rows to entities of type `E`, without their index copies.
 fn own_rows<E: Entity, C: Class, F: Source>(selection: Selection<E, C, F>) -> Selection<E, C, F> {
     if F::INDEX.is_some() {
         return selection;

@@ -1,5 +1,4 @@
-//! Maintains remote indexes through this crate's outbox: changes are recorded as intents, and workers settle them, that is, correct the index entries
-//! (PAT-EC-8).
+//! Maintains remote indexes through this crate's outbox: writes record changes as intents, and workers settle them by correcting the index entries (PAT-EC-8).
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
@@ -32,7 +31,7 @@ pub(crate) fn step_of(entity: &EntitySchema, change: &RemoteChange) -> Step {
     Step::of_pattern(step_name(entity), change.recorded(entity))
 }
 
-/// Returns the remote change to an entity type that a step settles; `None` for any other step.
+/// Returns the remote change settled by a step of `E`; `None` for any other step.
 pub(crate) fn change_of<E: Entity>(step: &Step) -> Option<RemoteChange> {
     match step {
         Step::Call { name, payload, .. } if *name == step_name(E::SCHEMA) => {
@@ -80,7 +79,7 @@ impl<S: TableStore + 'static, Q: QueueStore + 'static> StepRecorder for Outbox<S
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns `true` if the outbox contains a later change to the entity that also affects the index key `key`.
+    /// Returns `true` if the outbox contains a later change to the entity that also affects `key`.
     pub(crate) async fn is_recorded_later(
         &self,
         change: &RemoteChange,
@@ -126,8 +125,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Err(self.here(Error::of(IndexFault::OtherSource), &change.owner))
     }
 
-    /// Returns `true` if this program must settle a recorded change; `false` if the change's index or relation no longer exists.
-    /// If the change was recorded under a newer schema, this program must neither settle nor finish it.
+    /// Returns `true` if this program must settle a recorded change; `false` if the change's index or relation no longer exists. A change recorded under a
+    /// newer schema must be neither settled nor finished by this program.
     ///
     /// # Errors
     /// `SchemaMismatch` if the change must be left to another program.
@@ -164,8 +163,8 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Registers a handler that applies the changes recorded in the outbox of a table to rows in other partitions. The handler updates index entries and
-    /// [copies](crate::copies): copies that the table's entities hold, and copies of the table's entities that other entities hold. Call this function once
-    /// for each entity type, even if entities of the type both are copied and hold copies.
+    /// [copies](crate::copies): copies held by the table's entities, and copies of them held by other entities. Call this function once for each entity type,
+    /// even if entities of the type both are copied and hold copies.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};

@@ -1,5 +1,4 @@
-//! The record of how a change to an entity affects other partitions and tables: index entries, copies of
-//! the entity in other entities, and copies in this entity.
+//! The record of a change's effects on other partitions and tables: index entries, copies of the entity held by other entities, and copies held by the entity.
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
@@ -12,43 +11,43 @@ use crate::index::fault::IndexFault;
 use crate::index::whole::canonical;
 use crate::outbox::keys::hash;
 
-/// The effect of a change to an entity on one kind of rows in other partitions or tables. It lists the rows that may need an update.
+/// A change to an entity whose effects on rows in other partitions or tables must be settled. Lists the rows that may need an update.
 ///
-/// A worker reads the entity itself to compute the desired rows. Changes may therefore be settled late, twice and in any order (PAT-EC-2).
-/// The index entry that results from the change is recorded as a hash, which distinguishes a stale read from the current entity.
+/// A worker computes the desired rows from the current entity, so changes may be settled late, twice and in any order (PAT-EC-2). The resulting index entry is
+/// recorded as a hash, which distinguishes a stale read from the current entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
     /// The kind of the rows that may need an update.
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
-    /// For an index, the keys of the entity's copies or lists before and after the change; for copies in this entity, the copied entities to which it may no
-    /// longer refer.
+    /// For an index, the keys of the entity's copies or lists before and after the change; for copies held by this entity, the copied entities to which it may
+    /// no longer refer.
     pub keys: Vec<EntityKey>,
-    /// The index entry of the entity after the change, as a hash.
+    /// The fingerprint of the entity's index entry after the change.
     pub fingerprint: EntryFingerprint,
 }
 
-/// The kinds of rows in other partitions or tables that are derived from an entity.
+/// The kind of rows derived from an entity in other partitions or tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Derived {
-    /// The entries of the entity in an index.
+    /// The entity's entries in an index.
     Index(&'static IndexSchema),
-    /// The [copies](crate::copies) of the entity in the entities that refer to it.
+    /// The [copies](crate::copies) of the entity held by entities that refer to it.
     CopiesOf,
-    /// The copied values that this entity holds in the named relation.
+    /// The copied values held by this entity in the named relation.
     CopiesIn(String),
 }
 
 /// The maximum number of entities in the recorded path of a chain of copies.
 pub(crate) const PATH: usize = 64;
-/// The first element in the encoded change when the change affects the copies of the entity. It contains spaces, so it cannot be the name of an index.
+/// The first element of an encoded change to copies of the entity. It contains spaces, so it cannot be an index name.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 
 impl Derived {
-    /// Returns the name of the index or the relation; for copies of the entity, a fixed text.
+    /// Returns the name of the index or the relation; for copies of the entity, a fixed string.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -65,7 +64,7 @@ impl Derived {
         }
     }
 
-    /// Returns the maximum number of keys in a recorded change. A record with more keys would cost a worker many requests.
+    /// Returns the maximum number of keys in a recorded change, which bounds the requests sent by a worker.
     const fn most_keys(&self) -> usize {
         match self {
             // The keys before and after the change.
@@ -88,11 +87,11 @@ impl Derived {
     }
 }
 
-/// A fingerprint of the index entry that results from a change.
+/// A fingerprint of the index entry resulting from a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryFingerprint {
-    /// The resulting entry is not recorded, as in a repair.
+    /// The resulting entry is not recorded, for example in a repair.
     #[default]
     Unknown,
     /// The entity has no entry in the index.
@@ -148,7 +147,7 @@ impl RemoteChange {
         Self::new(Derived::Index(index), owner, keys)
     }
 
-    /// Returns the change as one line of text, for use in a record or message.
+    /// Returns the change as one line of text, for use in an outbox record or a message.
     ///
     /// ```
     /// use table_core::{Entity, EntityKey};
@@ -176,7 +175,7 @@ impl RemoteChange {
         self.text(None)
     }
 
-    /// Returns the change as text, including a fingerprint of the resulting entry. Only a program with the same schema can compare this fingerprint.
+    /// Returns the change as text, including the fingerprint of the resulting entry. Only a program with the same schema can compare this fingerprint.
     pub(crate) fn recorded(&self, entity: &EntitySchema) -> String {
         let (at, hash) = match &self.fingerprint {
             EntryFingerprint::Unknown => return self.to_text(),
@@ -196,8 +195,8 @@ impl RemoteChange {
         serde_json::Value::Array(items).to_string()
     }
 
-    /// Returns `true` if the text was recorded by a program with the current schema of `E`; `None` if it names an index or a relation that this schema does
-    /// not have. `is_declared` returns `true` if the schema has the relation of a change of copies.
+    /// Returns `true` if the text records the current schema of `E` or no schema; `None` if it is invalid or names an index or relation that this schema does
+    /// not have. `is_declared` returns `true` if the schema has the relation of a change to copies.
     pub(crate) fn is_of_design<E: Entity>(
         text: &str,
         is_declared: impl FnOnce(&Derived) -> bool,
@@ -214,7 +213,7 @@ impl RemoteChange {
     /// Parses the text of a change.
     ///
     /// # Errors
-    /// `InvalidInput` if the string is invalid, contains more keys than one change has, or names an index that `E` does not have.
+    /// `InvalidInput` if the string is invalid, contains more keys than a change can have, or names an index that `E` does not have.
     pub fn parse<E: Entity>(text: &str) -> Result<Self> {
         let wrong = || Error::of(IndexFault::NotAChange { text: text.to_owned(), entity: E::SCHEMA.entity });
         let items: Vec<serde_json::Value> =
@@ -253,13 +252,13 @@ impl RemoteChange {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Recorded {
-    /// The fingerprint of the schema that the hash was computed with.
+    /// The fingerprint of the schema used to compute the hash.
     design: String,
-    /// The position of the entry's key among the keys of the change.
+    /// The position of the entry's key in the change's `keys`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
-    /// The hash of the entry's stored values in the order of their names, with one NaN and one zero. Older releases record `Hash`, which depends on the order
-    /// of the struct's fields, or `Sorted`, which depends on the program's encoding. Each release ignores the other kinds of hashes.
+    /// The hash of the entry's stored values in name order, with canonical NaN and zero. Older releases record `Hash`, which depends on the struct's field
+    /// order, or `Sorted`, which depends on the program's encoding. Each release ignores the other hashes.
     #[serde(rename = "Stored", default, skip_serializing_if = "Option::is_none")]
     hash: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Removes an entity's entries from indexes in other partitions and tables, without changing the entity itself.
+//! Removes an entity's entries from indexes in other partitions and tables, without changing the entity.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -21,23 +21,23 @@ use crate::index::list::{ListForm, ListWrite, is_unreadable};
 use crate::index::sweep::rows_of;
 use crate::outbox::keys::guard_key;
 
-/// Returns the indexes of an entity type that are in other partitions or tables.
+/// Returns an entity type's indexes in other partitions or tables.
 pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
     E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
 }
 
-/// The entries of entities in certain partitions on one page of a remote index.
+/// One page of a remote index: the entries of entities in the selected partitions.
 struct EntriesOf {
-    /// The keys of the index rows, each with the keys of these entities, which need not exist.
+    /// The key of each index row, with the keys of its entities in the selected partitions. These entities need not exist.
     found: Vec<(EntityKey, Vec<EntityKey>)>,
-    /// The index rows that cannot be read, and may contain such entries.
+    /// Unreadable index rows, which may contain such entries.
     unreadable: Vec<Finding>,
     next: Option<Continuation>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes the entries of entities in the given partitions from remote indexes, even if the entities do not exist. Returns the number of removed entries.
-    /// Reads the indexes completely.
+    /// Removes the entries of entities in the given partitions from all remote indexes, even if the entities do not exist. Returns the number of removed
+    /// entries. Reads the indexes completely.
     pub(crate) async fn remove_entries_of(&self, partitions: &[TextRange]) -> Result<u64> {
         let mut removed = 0;
         for index in remote::<E>() {
@@ -58,8 +58,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Returns the number of remote index rows that contain entries of entities in the given partitions, and the rows that cannot be read. Reads the indexes
-    /// completely.
+    /// Returns the number of remote index rows with entries of entities in the given partitions, and the unreadable rows. Reads the indexes completely.
     pub(crate) async fn count_entries_of(&self, partitions: &[TextRange]) -> Result<(u64, Vec<Finding>)> {
         let (mut count, mut unreadable) = (0, Vec::new());
         for index in remote::<E>() {
@@ -77,9 +76,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok((count, unreadable))
     }
 
-    /// Removes an entity's entry at one key of a remote index. If this leaves no row at the key, also removes the row's guard.
-    /// Returns the number of removed entries, 0 or 1. The entity need not exist. Does not change a list that cannot be read;
-    /// [`count_entries_of`](Self::count_entries_of) reports it.
+    /// Removes an entity's entry at one key of a remote index. If no row remains at the key, also removes the row's guard. Returns the number of removed
+    /// entries, 0 or 1. The entity need not exist. Does not change a list that cannot be read; [`count_entries_of`](Self::count_entries_of) reports it.
     pub(crate) async fn remove_entry(
         &self,
         index: &'static IndexSchema,
@@ -111,7 +109,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             }
             let submitted = converge::submit(store, &table, &key.partition_key, operations).await;
             match submitted {
-                // The row was removed in the meantime: the next round finds nothing.
+                // The row was removed in the meantime, so the next iteration finds nothing.
                 Err(error) if error.is_not_found() => {}
                 submitted => {
                     if converge::is_won(submitted)? {
@@ -163,7 +161,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Returns the rows on one page of a remote index that contain entries of entities in the given partitions, and the rows that cannot be read.
+    /// Returns the rows on one page of a remote index with entries of entities in the given partitions, and the unreadable rows.
     async fn entries_of(
         &self,
         index: &'static IndexOf<E>,
@@ -215,7 +213,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// Returns the finding for a row of an index that cannot be read.
+/// Returns the finding for an unreadable index row.
 fn unreadable(index: &'static IndexSchema, at: EntityKey, reason: String) -> Finding {
     let kind = FindingKind::Unreadable;
     Finding { index: index.name, kind, at, owner: None, repaired: false, reason: Some(reason) }

@@ -1,4 +1,4 @@
-//! Refuses index rows whose keys would begin with U+FFFC, the first character of rows that are reserved for patterns (PAT-EC-8).
+//! Refuses index rows whose keys would begin with U+FFFC, the first character of rows reserved for patterns (PAT-EC-8).
 
 use table_core::key::EntityKey;
 use table_core::key::text::RESERVED;
@@ -7,12 +7,13 @@ use table_core::{Error, Result};
 
 use crate::index::fault::IndexFault;
 
-/// Checks that no declared key of an index row to be written begins with U+FFFC. Rows that an older release has stored under such keys are read and removed.
+/// Checks that no declared key of an index row begins with U+FFFC before the row is written. Rows stored under such keys by an older release are still read and
+/// removed.
 ///
-/// The `PartitionKey` of an index without a declared one is that of the entity, and is not checked.
+/// If an index declares no `PartitionKey`, its rows use the entity's, which is not checked.
 ///
 /// # Errors
-/// `OutOfRangeInput` (PAT-EC-8), with the field whose value begins with the character.
+/// `OutOfRangeInput` (PAT-EC-8), naming the field whose value begins with the character.
 pub(crate) fn check_reserved(index: &IndexSchema, key: &EntityKey) -> Result<()> {
     let partition_key = index.partition_key.map(|pieces| (pieces, key.partition_key.as_str()));
     for (pieces, text) in partition_key.into_iter().chain([(index.row_key, key.row_key.as_str())]) {
@@ -27,7 +28,7 @@ pub(crate) fn check_reserved(index: &IndexSchema, key: &EntityKey) -> Result<()>
     Ok(())
 }
 
-/// Returns the field of the first part of a key. No literal begins with U+FFFC (T024), so the value of this field does.
+/// Returns the field in the first part of a key. No literal begins with U+FFFC (T024), so a key that does begins with this field's value.
 fn first_field(pieces: &'static [KeyPiece]) -> Option<&'static str> {
     pieces.iter().find_map(|piece| match piece {
         KeyPiece::Field { field, .. } => Some(*field),

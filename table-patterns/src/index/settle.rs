@@ -1,4 +1,4 @@
-//! Settles entries of a remote index: makes them match their entity, with the protocol of [`converge`] (PAT-INTER-3, PAT-EC-2).
+//! Settles remote index entries: makes them match their entity, using the [`converge`] protocol (PAT-INTER-3, PAT-EC-2).
 
 mod steps;
 mod verdict;
@@ -28,8 +28,8 @@ use crate::requests::{self, CONCURRENCY};
 use verdict::Verdict;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Settles a change to an entity's entries in one index. With a `generation` (the version of the recorded change), each change is settled once; without
-    /// one, the current entity is settled.
+    /// Settles a change to an entity's entries in one index. `call` contains the recorded change's version and `true` if the record is genuine. With a version,
+    /// each change is settled once; without one, the current entity is settled.
     pub(crate) async fn settle_index(
         &self,
         index: &'static IndexSchema,
@@ -39,7 +39,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.settle_entries((index, change), call, false).await
     }
 
-    /// Settles an entity's entries in one index for a pass, which [marks](crate::index::mark) an entry before it removes it.
+    /// Settles an entity's entries in one index on behalf of a pass, which [marks](crate::index::mark) each entry before removing it.
     pub(crate) async fn settle_for_pass(
         &self,
         index: &'static IndexSchema,
@@ -78,7 +78,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         converge::settle(&entries, change.keys.iter().cloned(), (&self.retry, limits)).await?.all()
     }
 
-    /// Returns `true` if the index entry of an entity is currently at `key`.
+    /// Returns `true` if an entity's index entry is currently at `key`.
     pub(crate) async fn has_entry(
         &self,
         index: &IndexOf<E>,
@@ -95,18 +95,18 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 /// The number of stale reads after which settling a change fails; a worker retries it later.
 const LOOKS: usize = 3;
 
-/// The entries of one index that a change to an entity affects.
+/// The entries of one index affected by a change to an entity.
 struct Entries<'a, E: Entity, S, O> {
     handle: &'a Entities<E, S, O>,
     index: &'static IndexOf<E>,
     table: TableName,
     change: &'a RemoteChange,
     generation: Option<Generation>,
-    /// `false` if a foreign writer of the partition may have recorded the change: then no guard is written unless the entry itself changes.
+    /// `false` if a foreign writer may have recorded the change. The guard is then written only if the entry changes.
     is_genuine: bool,
     /// `true` if an entry is [marked](crate::index::mark) before it is removed.
     marks: bool,
-    /// The number of stale reads, which returned the entity as it was before the change.
+    /// The number of stale reads so far, which returned the entity as it was before the change.
     looks: AtomicUsize,
 }
 
@@ -116,20 +116,20 @@ struct Generation {
     version: u64,
 }
 
-/// The rows that are stored at a key of a remote index: the guard, and the copy or list.
+/// The rows stored at a key of a remote index: the guard, and the copy or list.
 pub(crate) struct Target {
     key: EntityKey,
     guard: Option<(Guard, ETag)>,
     row: Option<StoredRow>,
 }
 
-/// The rows that are stored at a key, with the entry that the entity should have there.
+/// The rows stored at a key, and the entity's desired entry there.
 pub(crate) struct Entry {
     target: Target,
     wanted: Option<Row>,
-    /// `true` if the entry is only marked. The entity is then read again.
+    /// `true` if the entry is only marked. The entity is then reread before the entry is removed.
     marks: bool,
-    /// The version of the entity that determines the desired entry.
+    /// The version of the entity from which the desired entry was computed.
     entity: Option<ETag>,
 }
 
@@ -161,7 +161,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
         {
             wanted.again.push((0, entry.key.clone()));
         }
-        // The record of the change contains the hash of the stored values, without properties that only a newer release knows.
+        // The change record contains the hash of the stored values, without properties known only to a newer release.
         let entry = match (entry, &stored) {
             (Some(entry), Some(stored)) => {
                 Some(with_values::<E>(self.index.schema(), entry, [Some(stored.view()), None])?)
@@ -222,8 +222,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
             done = converge::is_won(submitted.await);
         }
         if !is_sent || matches!(done, Ok(false)) {
-            // No list refers to these uploads. After any other error a list may refer to
-            // them, so only the collector can decide whether to remove them.
+            // No list refers to these uploads. After any other error, a list may refer to them, so only the collector can decide if they can be removed.
             for upload in &uploads {
                 lists.discard(upload).await;
             }
@@ -237,7 +236,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Reads the rows that are stored at a key. Reads the guard first, because any later change to the entry changes the guard.
+    /// Reads the rows stored at a key. Reads the guard first, because any later change to the entry also changes the guard.
     async fn target(&self, key: &EntityKey) -> Result<Target> {
         let store = self.handle.table.store();
         let found = store.get(&self.table, &guard_key(key)?, &Select::All).await?;

@@ -1,5 +1,5 @@
-//! One pass over an index, for a check or a backfill: first compares the index rows with the entities, then the entities with their index rows. Confirms each
-//! finding with a second read, and repairs it if requested. A pass is safe while other programs write.
+//! One pass over an index, for a check or a backfill: compares first index rows with entities, then entities with index rows. Each finding is confirmed by a
+//! second read, and repaired if requested. A pass is safe while other programs write.
 
 mod entities;
 mod packs;
@@ -32,7 +32,7 @@ use crate::index::pace::Pacer;
 use crate::panicked::caught_in;
 use crate::position::Position;
 
-/// The phases of a pass over an index. Index rows come first: rows that belong to no entity are removed before their keys are used for other entities.
+/// A phase of a pass over an index. Index rows come first, so dangling rows are removed before other entities need their keys.
 ///
 /// ```
 /// use table_patterns::index::Phase;
@@ -48,18 +48,18 @@ use crate::position::Position;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Compares each index row with its entity.
+    /// Comparing each index row with its entities.
     Rows,
-    /// Compares each entity with its index rows.
+    /// Comparing each entity with its index rows.
     Entities,
 }
 
-/// The result of a pass over one page of the index.
+/// The result of processing one page of a pass.
 #[derive(Debug, Default)]
 pub(crate) struct Swept {
     /// The number of processed entities or index rows.
     pub(crate) items: u64,
-    /// The confirmed findings: first the rows that cannot be checked, then the other findings in key order.
+    /// The confirmed findings: first unreadable rows, then all others in key order.
     pub(crate) findings: Vec<Finding>,
     /// The position of the next page; `None` at the end of the phase.
     pub(crate) next: Option<Position>,
@@ -77,9 +77,9 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) index: &'static IndexOf<E>,
     pub(crate) repair: bool,
     pub(crate) top: Option<usize>,
-    /// The partitions to which the pass is restricted, for an index in the entity's own partition; `None` for all partitions.
+    /// The partitions to which the pass is restricted, for an index in the entity's partition; `None` for all partitions.
     pub(crate) within: Option<&'a [TextRange]>,
-    /// The first error that left a readable entity without an index entry, or an index row unchecked.
+    /// The first error that left a readable entity without an index entry or an index row unchecked.
     pub(crate) blocked: OnceLock<Error>,
 }
 
@@ -158,7 +158,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Awaits the check of one item. Converts a permanent error or a panic into a finding, the inner `Err`.
     ///
     /// # Errors
-    /// The error of the check, if a retry can succeed.
+    /// The error from the check, if a retry can succeed.
     async fn checked<T>(
         &self,
         (phase, key): (Phase, &EntityKey),
@@ -171,7 +171,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Awaits the check of one item. A permanent error of the store, or of another row, is a finding, and leaves the index incomplete.
+    /// Awaits the check of one item. A permanent error from the store or another row becomes a finding, and leaves the index incomplete.
     async fn guarded<T>(
         &self,
         (phase, key): (Phase, &EntityKey),
@@ -180,7 +180,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         match caught_in("the code of the entity type", check).await {
             Err(error) if Failure::of(&error) == Failure::Lasting => {
                 let bad = self.bad(phase, key, &error);
-                // IMPORTANT: the index may lack an entity that a query could look for, or have an entry that belongs to no entity.
+                // IMPORTANT: the index may lack an entry for an entity, or contain a dangling entry.
                 let _ = self.blocked.set(error);
                 Ok(Err(bad))
             }
@@ -197,7 +197,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Plans the transaction that adds an entity's index entry. The transaction also touches the entity, and fails if the entity's version has changed.
+    /// Plans a transaction that adds an entity's index entry. The transaction also touches the entity, and fails if the entity's version has changed.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> EntityPlan {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {
@@ -235,7 +235,7 @@ fn begin(pieces: &[KeyPiece]) -> TextRange {
     }
 }
 
-/// Returns the parts of the ranges in the given partitions.
+/// Returns the intersection of the key ranges with the given partitions.
 fn in_partitions(ranges: &[KeyRange], partitions: &[TextRange]) -> Vec<KeyRange> {
     let parts = ranges.iter().flat_map(|range| {
         partitions.iter().map(|partition_key| {

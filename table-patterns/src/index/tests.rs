@@ -1,4 +1,4 @@
-//! Tests of indexes: comparisons with models, concurrent writers, faults, and the stored layouts.
+//! Tests of indexes: model comparisons, concurrent writers, faults, and stored layouts.
 
 mod apart;
 mod backfill;

@@ -1,4 +1,4 @@
-//! Builds the rows of copies from the stored values of their entities. Copies of whole entities also contain the properties that only a newer release knows.
+//! Builds copies from the stored values of their entities. Copies of whole entities also contain properties known only to a newer release.
 
 use table_core::entity::Entity;
 use table_core::index::IndexEntry;
@@ -10,8 +10,8 @@ use table_core::{Result, ValueRef};
 use crate::entities::Entities;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns a stored entity's index entry, which has the [stored values](with_values). A copy of the whole entity also gets the properties that only
-    /// programs built from a newer release know.
+    /// Returns a stored entity's index entry, which has the [stored values](with_values). A copy of the whole entity also gets properties known only to a newer
+    /// release.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program must not write; any error from the store.
@@ -23,17 +23,17 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     ) -> Result<IndexEntry> {
         let is_whole = index.kind == IndexKind::Copies && index.include.is_none();
         let Some(stored) = stored.filter(|_| is_whole) else { return Ok(entry) };
-        // IMPORTANT: the schema is read after the entity, because the newer release may have added the properties that the entity contains.
+        // IMPORTANT: the schema is read after the entity, because a newer release may have added properties to the entity.
         let newer = self.table.newer_properties(self.retry.runtime()).await?;
         Ok(IndexEntry { row: with_newer(entry.row, stored.view(), &newer)?, ..entry })
     }
 }
 
-/// The known stored values of an entity, in the order in which they are looked up: those of a write, and for a merge also those of the row before it.
+/// An entity's known stored values, in lookup order: the written row, and for a merge also the previous row.
 pub(crate) type StoredValues<'a> = [Option<RowView<'a>>; 2];
 
-/// Returns a copy with the values that its entity's row contains, instead of those that this program encodes. Two programs, or two instances of one map, can
-/// encode a property differently, so copies are written and compared by stored values.
+/// Returns a copy with the values stored in its entity's row instead of newly encoded ones. Two programs, or two instances of one map, can encode a property
+/// differently, so copies are written and compared by stored values.
 pub(crate) fn with_values<E: Entity>(
     index: &IndexSchema,
     entry: IndexEntry,
@@ -42,7 +42,7 @@ pub(crate) fn with_values<E: Entity>(
     if index.kind != IndexKind::Copies {
         return Ok(entry);
     }
-    // Almost always, the copy already contains the stored values.
+    // The copy usually contains the stored values already.
     let (mut stored, mut differs, mut hints) = (RowWriter::new(), false, [0; 2]);
     for property in entry.row.view().properties() {
         let property = property?;
@@ -53,7 +53,7 @@ pub(crate) fn with_values<E: Entity>(
             }
         }
         let found = found.filter(|found| *found != property.value);
-        // Parts of the entity's key are properties of the copy alone.
+        // Parts of the entity's key are properties only in the copy.
         let is_declared = || E::SCHEMA.properties.iter().any(|declared| declared.name == property.name);
         if let Some(value) = found.filter(|_| is_declared()) {
             stored.property(property.name, value);
@@ -66,8 +66,8 @@ pub(crate) fn with_values<E: Entity>(
     Ok(IndexEntry { row: row::merge(entry.row.view(), stored.finish().view())?, ..entry })
 }
 
-/// Returns `true` if two rows have the same properties, in any order. All NaN values count as equal, and so do both zeros, because a store may return one
-/// for another.
+/// Returns `true` if two rows have the same properties, in any order. All NaN values count as equal, as do positive and negative zero, because a store may
+/// return one for another.
 pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
     if one.len() != other.len() {
         return Ok(false);
@@ -89,12 +89,12 @@ pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns the number in a canonical form: all NaN values are the same, and zero is positive.
+/// Returns a number's canonical form: a single NaN value and positive zero.
 pub(crate) fn canonical(number: f64) -> f64 {
     if number.is_nan() { f64::NAN } else { number + 0.0 }
 }
 
-/// Returns a copy's row together with those properties of its entity whose names are in `newer`.
+/// Returns a copy's row extended with its entity's properties named in `newer`.
 pub(crate) fn with_newer(copy: Row, entity: RowView<'_>, newer: &[String]) -> Result<Row> {
     if newer.is_empty() {
         return Ok(copy);

@@ -1,4 +1,4 @@
-//! Derives the index rows in the entities' own partitions again, for some partitions of a table.
+//! Rebuilds same-partition index rows for selected partitions of a table.
 
 use std::sync::OnceLock;
 
@@ -14,21 +14,21 @@ use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Sweep};
 use crate::position::Position;
 
-/// The first faults that left an index without an entry of a readable entity.
+/// The first failures that left an index incomplete.
 #[derive(Debug, Default)]
 pub(crate) struct Incomplete {
-    /// An entity that has the same value in a unique index as another entity.
+    /// The first entity that shares its value in a unique index with another entity.
     pub(crate) duplicate: Option<Finding>,
-    /// The error of an entry that could not be written, or of an index row that could not be checked.
+    /// The first error from writing an index entry or checking an index row.
     pub(crate) blocked: Option<Error>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Makes the index rows in the given partitions consistent with the entities of these partitions. Processes the indexes in the entity's own partition
-    /// whose names satisfy `is_wanted`. Entities that cannot be read, and values that no key of an index can contain, are skipped.
+    /// Makes the index rows in the given partitions consistent with the entities there. Processes same-partition indexes whose names satisfy `is_wanted`.
+    /// Entities that cannot be read, and values that no key of an index can contain, are skipped.
     ///
     /// # Errors
-    /// `SchemaMismatch` if this program must not write; any outage of the store.
+    /// `SchemaMismatch` if this program must not write; any store outage.
     pub(crate) async fn derive_within(
         &self,
         partitions: &[TextRange],

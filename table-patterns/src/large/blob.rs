@@ -10,8 +10,8 @@ use table_core::Result;
 
 use crate::large::BlobRef;
 
-/// A blob that each entity of a type can have, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from
-/// the name of the property that stores the blob's address and two functions that get and set this address.
+/// A blob declared for an entity type, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from the name of its
+/// address property and two functions that get and set the address.
 ///
 /// ```
 /// use table_patterns::large::{Blob, BlobRef};
@@ -28,7 +28,7 @@ pub struct Blob<E> {
 }
 
 impl<E> Blob<E> {
-    /// Creates a blob description from the name of the property that stores the blob's address, and from the functions that get and set this address.
+    /// Creates a blob description from the name of its address property and the functions that get and set the address.
     #[must_use]
     pub const fn new(
         property: &'static str,
@@ -44,8 +44,7 @@ impl<E> Blob<E> {
         self.property
     }
 
-    /// Creates new content for the blob. Pass it to a function of
-    /// [`LargeTable`](crate::large::LargeTable) that writes an entity: `Employee::PHOTO_BLOB.content(whole(bytes))`.
+    /// Creates new content for the blob. Pass it to a write method of [`LargeTable`](crate::large::LargeTable): `Employee::PHOTO_BLOB.content(whole(bytes))`.
     pub fn content<'a>(&self, content: impl Stream<Item = Result<Bytes>> + Send + 'a) -> Content<'a, E> {
         Content { blob: *self, stream: content.boxed() }
     }
@@ -75,7 +74,7 @@ impl<E> fmt::Debug for Blob<E> {
     }
 }
 
-/// New content for a blob, which is uploaded when the entity is written. Created by [`Blob::content`].
+/// New content for a blob, uploaded when the entity is written. Created by [`Blob::content`].
 ///
 /// ```
 /// use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Large entity errors: content given twice, slow uploads, and addresses that the entity must not contain.
+//! Large entity errors: content given twice, slow uploads, and invalid blob addresses.
 
 use table_core::Fault;
 

@@ -1,4 +1,4 @@
-//! Finds the blobs that a table's entities refer to, for the collector of orphaned blobs.
+//! Finds the blobs referenced by a table's entities, for the collector of orphaned blobs.
 
 use object_store::path::Path;
 use table_core::key::EntityKey;
@@ -11,11 +11,11 @@ use crate::entities::StepRecorder;
 use crate::large::{Large, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Removes blobs that no entity has referred to for a grace period, and marks newly found orphans. Call this function periodically.
+    /// Removes blobs that have been unreferenced for a grace period, and marks newly found orphans. Call this function periodically.
     ///
-    /// It is safe to run this function concurrently with writers, readers and other collectors. After an interruption, simply run it again: it uses the
-    /// marks that have already been written. A blob is in use if any property of its entity contains its address, so blobs of fields that this program does
-    /// not declare are kept. Blobs whose names have a different format are ignored.
+    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, simply run it again: existing marks are used. A blob is in
+    /// use if any property of its entity contains its address, so blobs of fields unknown to this program are kept. Blobs whose names have a different format
+    /// are ignored.
     ///
     /// # Errors
     /// Any error from the table or the blob store. A missing table is also an error: a wrong table name must not turn all blobs into orphans.

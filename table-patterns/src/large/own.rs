@@ -1,5 +1,4 @@
-//! The owner of a blob, which the blob's name identifies. An entity must not refer to another entity's blob, because writes to the other entity may remove the
-//! blob.
+//! Blob ownership, encoded in the blob's name. An entity must not refer to another entity's blob, because writes to the other entity may remove the blob.
 
 use std::any::Any;
 
@@ -11,7 +10,7 @@ use crate::entities::{Contribution, Contributor, EntityChange};
 use crate::large::fault::LargeFault;
 use crate::large::{BlobRef, Large};
 
-/// A contributor that refuses an entity if it contains the address of a blob that was uploaded for another entity.
+/// A contributor that refuses entities with the address of a blob uploaded for another entity.
 pub(super) struct OwnBlobs;
 
 impl<E: Large, H> Contributor<E, H> for OwnBlobs {
@@ -36,7 +35,7 @@ impl<E: Large, H> Contributor<E, H> for OwnBlobs {
     }
 }
 
-/// Returns `true` if a blob was uploaded for the entity with this key. Ignores the prefix of the blob's name.
+/// Returns `true` if a blob was uploaded for the entity with the given key. Ignores the prefix of the blob's name.
 pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
     let mut names = blob.path().rsplit('/').skip(1);
     let [partition, row] = segments(key);

@@ -1,4 +1,4 @@
-//! The handle to a table of large entities, and to the blob store that contains their values.
+//! The handle to a table of large entities and the blob store with their values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::large::Large;
 use crate::large::fault::LargeFault;
 use crate::large::own::OwnBlobs;
 
-/// The default size of an upload part in bytes. It exceeds 5 MiB, the largest minimum part size of any blob store.
+/// The default size of an upload part in bytes. Larger than 5 MiB, the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -32,7 +32,8 @@ pub struct LargeTable<E, S, O = NoOutbox> {
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Creates a handle to a table of large entities. Their values are stored in a blob store under names that begin with `prefix`. No other blobs may have
-    /// this prefix, not even those of the same table in another table store: its collector would remove the blobs of this table. The [handle](crate::Entities) maintains everything else that the entity type declares.
+    /// this prefix, not even those of the same table in another table store, whose collector would remove this table's blobs. The [handle](crate::Entities)
+    /// maintains all other patterns declared by the entity type.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();
@@ -40,22 +41,21 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { table, blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
     }
 
-    /// Sets the grace period: how long a blob is kept after the last entity has stopped referring to it. The default is one day. An upload may take at most
-    /// half of the grace period. A reader may keep an entity for this time before it opens the value. The names of this handle's blobs contain the grace
-    /// period. A collector with a shorter grace period keeps these blobs equally long.
+    /// Sets the grace period for which a blob is kept after its last reference is removed. The default is one day. An upload may take at most half of the grace
+    /// period. A reader may keep an entity for the whole period before it opens the value. The names of this handle's blobs contain the grace period, so a
+    /// collector with a shorter period also keeps these blobs for the full period.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// Sets the size in bytes of each part of an upload, at least 1. The default is 8 MiB. An upload buffers one part in memory. Some stores require at least
-    /// 5 MiB.
+    /// Sets the size of each upload part in bytes, at least 1. The default is 8 MiB. An upload buffers one part in memory. Some stores require at least 5 MiB.
     #[must_use]
     pub fn part_bytes(self, part: usize) -> Self {
         Self { part: part.max(1), ..self }
     }
 
-    /// Sets the clock that determines the blobs' ages.
+    /// Sets the clock used to determine the age of blobs.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
@@ -73,7 +73,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         &self.table
     }
 
-    /// Returns a function that returns the folder with a table's blobs.
+    /// Returns a function that maps a table to the folder with its blobs.
     pub(crate) fn blob_folders(
         &self,
     ) -> impl Fn(&TableName) -> Result<BlobFolder> + Send + Sync + use<E, S, O> {

@@ -37,7 +37,7 @@ struct Employee {
     cv: Option<BlobRef>,
 }
 
-/// The entity type as it was declared in an earlier release.
+/// The entity type as declared in an earlier release.
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]
 #[partition_key(department)]
@@ -87,7 +87,7 @@ fn content(byte: u8, length: usize) -> impl futures_core::Stream<Item = Result<B
     in_chunks(&vec![byte; length], 3)
 }
 
-/// Creates content that is streamed in chunks of the given size.
+/// Creates content streamed in chunks of the given size.
 fn in_chunks(bytes: &[u8], chunk: usize) -> impl futures_core::Stream<Item = Result<Bytes>> + Send + use<> {
     stream::iter(bytes.chunks(chunk).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect::<Vec<_>>())
 }
@@ -349,7 +349,7 @@ fn pat_large_2_an_address_that_the_stored_entity_no_longer_has_is_refused_under_
         let error = block_on(scene.employees.replace(stale.clone(), if_match, [])).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-LARGE-2")), "{error}");
     }
-    // The same entity is written with new content for another blob, under the current version and under an older one.
+    // The same entity is written with new content for a different blob, conditional on the current version and on an older one.
     let cv = || [CV.content(content(4, 20))];
     let error = block_on(scene.employees.replace(stale.clone(), new.etag().clone(), cv())).unwrap_err();
     assert_eq!(error.rule(), Some("PAT-LARGE-2"));
@@ -364,7 +364,7 @@ fn pat_large_2_an_address_that_the_stored_entity_no_longer_has_is_refused_under_
     assert_eq!(scene.blobs.names().len(), 2);
 }
 
-/// Inserts an entity while two collectors run. Their clocks differ from the writer's by the given offsets. Returns the content that is stored afterwards.
+/// Inserts an entity while two collectors run with clocks that differ from the writer's by the given offsets. Returns the content stored afterwards.
 fn insert_beside_collectors([first, second]: [i64; 2]) -> Result<Option<Vec<u8>>> {
     let scene = scene();
     let collector = |ahead: i64| {

@@ -1,4 +1,4 @@
-//! The blobs for one write of an entity. They are uploaded before the write, and removed if the write has definitely failed.
+//! Blob uploads for one entity write: uploaded before the write, and removed if the write has definitely failed.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -11,7 +11,7 @@ use crate::large::fault::LargeFault;
 use crate::large::own::segments;
 use crate::large::{Blob, BlobRef, Content, Large, LargeTable};
 
-/// The blobs that have been uploaded for one write.
+/// The blobs uploaded for one write.
 pub(super) struct Uploads<E> {
     /// The time, in ticks, at which the first upload started.
     born: u64,
@@ -35,7 +35,7 @@ impl<E> Uploads<E> {
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Uploads contents in order. If an upload fails, removes the blobs that have already been uploaded.
+    /// Uploads contents in order. If an upload fails, removes the blobs already uploaded.
     pub(super) async fn upload(
         &self,
         key: &EntityKey,
@@ -79,7 +79,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Removes the uploaded blobs if the entity's write has definitely failed. Returns the outcome of the write.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
-            // If the outcome is unknown, an entity may refer to the blobs, so only the collector can decide whether to remove them.
+            // If the outcome is unknown, an entity may refer to the blobs, so only the collector can decide if they can be removed.
             && !error.is_ambiguous()
         {
             self.take_back(uploads).await;
@@ -87,15 +87,15 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         written
     }
 
-    /// Removes the uploaded blobs, which no entity refers to. If this fails, the collector removes them later.
+    /// Removes the uploaded, unreferenced blobs. If this fails, the collector removes them later.
     async fn take_back(&self, uploads: &Uploads<E>) {
         for (.., path) in &uploads.blobs {
             let _ = self.blobs.delete(path).await;
         }
     }
 
-    /// Returns a unique name for a new blob of the entity. The name contains the grace period of this handle, so collectors with a shorter one wait equally
-    /// long.
+    /// Returns a unique name for a new blob of the entity. The name contains this handle's grace period, so collectors with a shorter period also wait for the
+    /// full period.
     fn new_name(&self, key: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = segments(key);
         let name = format!("{born:019}_{}_{}", self.grace_ticks(), Uuid::new_v4().simple());

@@ -16,7 +16,7 @@ use crate::large::uploads::Uploads;
 use crate::large::{Blob, BlobRef, Content, Large, LargeReader, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Uploads contents for an entity's blobs, and inserts the entity with the addresses of these blobs.
+    /// Uploads contents for an entity's blobs, and inserts the entity with the blobs' addresses.
     ///
     /// # Errors
     /// - `InvalidInput` if content is given twice for the same blob, if the entity already contains an address for a blob without new
@@ -36,8 +36,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// A blob without new content keeps its address in `entity`. Readers see either the old or the new address of a blob.
     ///
     /// # Errors
-    /// - With [`IfMatch::Any`]: `InvalidInput` if the entity contains an address for a blob without new content, because that blob may have been
-    ///   replaced and removed. With an [`ETag`]: `InvalidInput` if the entity contains an address that the stored entity does not contain.
+    /// - With [`IfMatch::Any`]: `InvalidInput` if the entity contains an address for a blob without new content, because that blob may have been replaced and
+    ///   removed. With an [`ETag`]: `InvalidInput` if the entity contains an address missing from the stored entity.
     /// - Any error from [`Table::replace`](table_core::Table::replace) or [`insert`](Self::insert).
     pub async fn replace(
         &self,
@@ -48,8 +48,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, Some(if_match.into()), contents).await
     }
 
-    /// Uploads contents, and merges the addresses of these blobs into a stored entity without reading it.
-    /// The entity's other blobs and properties remain unchanged. For each blob, the last writer wins.
+    /// Uploads contents, and merges the blobs' addresses into a stored entity without reading it. The entity's other blobs and properties remain unchanged. For
+    /// each blob, the last writer wins.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
@@ -87,7 +87,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// Opens a blob of an entity that has been read. This takes a second request (PAT-LARGE-3). Returns `None` if the entity has no such blob.
     ///
     /// # Errors
-    /// - `BlobNotFound` if the entity was read so long ago that the blob has been removed; read the entity again.
+    /// - `BlobNotFound` if the blob has been removed since the entity was read; read the entity again.
     /// - `Corrupted` if the blob's length differs from the uploaded length.
     /// - Any other error from the blob store, such as `Io`.
     pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
@@ -136,7 +136,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         if E::BLOBS.iter().any(is_kept) { self.table.primary(key).await } else { Ok(None) }
     }
 
-    /// Checks that all blobs of the entity exist, and that they are not removed while the entity refers to them.
+    /// Checks the entity's addresses: each must be that of a new upload, or of a blob of this entity that cannot have been removed. Also checks the upload
+    /// time.
     fn check(
         &self,
         entity: &E,
@@ -154,8 +155,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
             if !is_of(address, key) {
                 return Err(self.refuse(LargeFault::OthersBlob).with_property(blob.property()));
             }
-            // The collector may have removed any blob that the stored version does not refer to. If the write requires a different version, it
-            // fails anyway.
+            // The collector may have removed any blob not referenced by the stored version. If the write requires a different version, it fails anyway.
             let names = |stored: &Versioned<E>| blob.address_in(stored) == Some(address);
             let is_moved = |stored: &Versioned<E>| if_match.is_some_and(|etag| !etag.accepts(stored.etag()));
             let is_kept = stored.as_ref().is_none_or(|stored| names(stored) || is_moved(stored));

@@ -1,4 +1,4 @@
-//! A store wrapper with participants. Every handle and unit of work that is created from the wrapper calls them.
+//! A store wrapper with participants, called by every handle and unit of work created from the wrapper.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ use crate::participant::{Changes, Participant};
 #[derive(Clone, Default)]
 struct Attached(HashMap<TypeId, Arc<dyn OfType>>);
 
-/// The participants for one entity type, with the type erased.
+/// Type-erased participants for one entity type.
 trait OfType: Send + Sync {
     /// Returns the entity type's schema.
     fn schema(&self) -> &'static EntitySchema;
@@ -43,7 +43,7 @@ trait OfType: Send + Sync {
 
 /// A store with attached participants. Created by [`with_participant`](crate::EntityStore::with_participant); cheap to clone.
 ///
-/// Reads and writes are passed on to the wrapped store unchanged. Handles and units on this store call the participants whenever they write an entity.
+/// Reads and writes are forwarded unchanged to the wrapped store. Handles and units on this store call the participants whenever they write an entity.
 ///
 /// ```
 /// use table_patterns::participant::{Changes, Participant, WithParticipants};
@@ -93,7 +93,7 @@ pub struct WithParticipants<S> {
 }
 
 impl<S: TableStore> WithParticipants<S> {
-    /// Wraps a store. Participants that are already attached to it remain attached.
+    /// Wraps a store. Participants already attached to it remain attached.
     pub(crate) fn new(store: S) -> Self {
         // IMPORTANT: only the outermost wrapper's list is read, so it must contain the participants of all inner wrappers.
         let attached = Arc::new(attached(&store).cloned().unwrap_or_default());
@@ -120,7 +120,7 @@ impl<S> WithParticipants<S> {
     }
 }
 
-/// Wraps a store so that participants can be attached later. Participants that are already attached to the store remain attached.
+/// Wraps a store, so that participants can be attached later. Participants already attached to the store remain attached.
 impl<S: TableStore> From<S> for WithParticipants<S> {
     fn from(store: S) -> Self {
         Self::new(store)
@@ -132,7 +132,7 @@ impl Attached {
         self.0.get(&TypeId::of::<E>())?.as_any().downcast_ref()
     }
 
-    /// Returns the participants of every entity type whose table is the table of `schema`.
+    /// Returns the participants of every entity type declared in the table of `schema`.
     fn in_table_of(&self, schema: &EntitySchema) -> impl Iterator<Item = &dyn OfType> {
         let table = schema.table;
         self.0
@@ -146,12 +146,12 @@ impl Attached {
 pub(crate) struct Participants<E>(Vec<Arc<dyn Participant<E>>>);
 
 impl<E: Entity> Participants<E> {
-    /// Returns the participants attached to `store` for this entity type.
+    /// Returns the participants for `E` attached to `store`.
     pub(crate) fn of<S: TableStore>(store: &S) -> Option<Self> {
         Self::attached_to(store.attached())
     }
 
-    /// Returns the participants for this entity type in the attachments of a store.
+    /// Returns the participants for `E` among a store's attachments.
     pub(crate) fn attached_to(attached: Option<&(dyn Any + Send + Sync)>) -> Option<Self> {
         let attached: &Attached = attached?.downcast_ref()?;
         attached.of::<E>().map(|known| Self(known.0.clone()))
@@ -222,12 +222,12 @@ impl<E: Entity, H> Contributor<E, H> for Participants<E> {
     }
 }
 
-/// Returns `true` if a store has a participant for any entity type whose table is the table of `schema`.
+/// Returns `true` if a store has a participant for any entity type declared in the table of `schema`.
 pub(crate) fn is_attached<S: TableStore>(store: &S, schema: &EntitySchema) -> bool {
     attached(store).is_some_and(|attached| attached.in_table_of(schema).next().is_some())
 }
 
-/// Returns the rows and steps that participants add when a row is deleted; `None` if no participant is attached for the row's type.
+/// Returns the rows and steps added by participants when a row is deleted; `None` if no participant is attached for the row's type.
 pub(crate) fn deletion<S: TableStore>(
     store: &S,
     (schema, key, row): (&EntitySchema, &EntityKey, &Row),

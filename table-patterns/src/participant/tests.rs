@@ -35,7 +35,7 @@ struct Agent {
     number: u32,
 }
 
-/// A row for each change that was passed to a participant.
+/// A row for each change passed to a participant.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Support")]
 #[partition_key(tenant)]
@@ -104,7 +104,7 @@ fn marks<S: TableStore + Clone + 'static>(store: &S) -> Vec<(String, usize)> {
     .unwrap()
 }
 
-/// Checks that a wrapper keeps the participants of the wrapped store, and that the wrapper's own participants are added to these.
+/// Checks that a wrapper keeps the wrapped store's participants and adds those attached to the wrapper.
 fn check<S: TableStore + Clone + 'static>(wrapper: &str, wrap: impl Fn(WithParticipants<Engine>) -> S) {
     let inner = || attach(Engine::in_memory(), "inner").with_participant::<Agent>(Marks("agent"));
     let expected = |names: &[&str]| -> Vec<_> {
@@ -144,7 +144,7 @@ fn a_participant_that_is_attached_to_a_clone_is_not_called_by_the_original_store
     assert_eq!(marks(&store), [("inner".to_owned(), 6)]);
 }
 
-/// A row that is declared in the table of tickets, with the name in different case.
+/// A row declared in the tickets' table, with the table name in different case.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "support")]
 #[partition_key(tenant)]
@@ -155,7 +155,7 @@ struct Note {
     number: u32,
 }
 
-/// A row that is declared in another table.
+/// A row declared in a different table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Audits")]
 #[partition_key(tenant)]

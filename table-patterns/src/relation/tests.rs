@@ -144,7 +144,7 @@ fn pat_ck_3_a_concurrently_inserted_part_is_deleted_too() {
     assert_eq!(rows(&employees), [""; 0]);
 }
 
-/// Tests a part that is inserted before any request of a delete, and that can be anywhere among the pages of parts.
+/// Tests a part inserted before any request of a delete, anywhere among the pages of parts.
 #[test]
 fn pat_ck_3_a_part_inserted_at_any_request_of_a_delete_never_outlives_its_owner() {
     for (is_ordered, page, year) in [(true, 1), (false, 1), (false, 2)]
@@ -227,7 +227,7 @@ fn pat_ck_3_with_concurrent_writers_no_part_outlives_its_owner() {
     assert_eq!(rows(&employees), [""; 0]);
 }
 
-/// A row that a participant writes for each review. It is not one of the employee's parts.
+/// A row written by a participant for each review. It is not one of the employee's parts.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -240,7 +240,7 @@ struct Trace {
     year: u16,
 }
 
-/// A row that a participant writes for each review. It is itself a part of the employee.
+/// A row written by a participant for each review. It is itself a part of the employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]

@@ -1,4 +1,4 @@
-//! Sequences for which each process allocates numbers in advance, one block at a time.
+//! Sequences whose numbers each process allocates in advance, one block at a time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -20,11 +20,11 @@ use crate::unit::partition_key as key_of;
 /// The maximum number of partitions for which a process keeps blocks.
 const REMEMBERED: usize = 100_000;
 
-/// The blocks that this process has allocated, by partition, oldest first.
+/// The blocks allocated by this process, by partition, oldest first.
 type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 
-/// A sequence with gaps. A process allocates blocks of numbers, and then returns numbers from its blocks without further requests.
-/// For the costs, see [the module](crate::sequence).
+/// A sequence with gaps. A process allocates a block of numbers, then returns numbers from it without further requests. For the costs, see [the
+/// module](crate::sequence).
 ///
 /// Clones share the allocated blocks. Within a block, numbers are returned in ascending order.
 /// If several concurrent calls find no allocated number, each of them allocates a block. A process keeps blocks for at most 100,000 partitions. Before it
@@ -37,8 +37,8 @@ pub struct BlockSequence<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
-    /// Creates a handle to the sequence with the given name. Sends no request. Each partition has
-    /// its own sequence. Each block contains `size` numbers, but at least one.
+    /// Creates a handle to the sequence with the given name. Sends no request. Each partition has its own sequence. Each block contains `size` numbers, at
+    /// least one.
     ///
     /// # Errors
     /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.
@@ -47,10 +47,10 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
         Ok(Self { entities: entities.clone(), row_key, size: size.max(1), in_hand })
     }
 
-    /// Returns a number that no other call, in any process, returns for this partition.
+    /// Returns a number returned by no other call for this partition, in any process.
     ///
     /// # Errors
-    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts that the [policy](Entities::with_retry) allows.
+    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts allowed by the [policy](Entities::with_retry).
     /// - `InvalidInput` if an `N` cannot represent the number. No number is returned, and the numbers in a block may be lost.
     /// - `SchemaMismatch` if a different entity type has a sequence with this name in the partition.
     /// - Any error from the store.
@@ -77,8 +77,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
             let transaction = together(partition_key, [operation], store.capabilities().limits)?;
             match store.submit(table, transaction).await {
                 Ok(_) => return Ok(block),
-                // IMPORTANT: if the outcome is unknown, the block is not used, because
-                // another process may own it. This leaves a gap, but avoids duplicates.
+                // IMPORTANT: after an unknown outcome, the block is not used, because another process may own it. This may leave a gap, but avoids duplicates.
                 Err(error) if error.is_conflict() || error.is_ambiguous() => race.retry(error).await?,
                 Err(error) => return Err(error),
             }
@@ -90,7 +89,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     }
 }
 
-/// Removes and returns the first number of the blocks that this process has allocated in a partition.
+/// Removes and returns the first number from this process's blocks in a partition.
 fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
     let blocks = in_hand.get_mut(partition_key)?;
     while let Some(block) = blocks.front_mut() {
@@ -103,7 +102,7 @@ fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
     None
 }
 
-/// Adds a block for a partition. If too many partitions have blocks, first discards all of them, which leaves gaps.
+/// Adds a block for a partition. If too many partitions have blocks, first discards all blocks, which leaves gaps.
 fn keep(in_hand: &mut InHand, partition_key: PartitionKey, block: Range<u64>) {
     if block.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Sequences without gaps: a number is allocated in the same unit of work that uses it.
+//! Sequences without gaps: a number is allocated in the unit of work that uses it.
 
 use std::fmt;
 use std::ops::Range;
@@ -35,11 +35,11 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     ///
     /// # Errors
     /// - Any error from `uses` or from [`UnitOfWork::commit`]. The number is then available again.
-    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts that the [policy](Entities::with_retry) allows.
+    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts allowed by the [policy](Entities::with_retry).
     /// - `InvalidInput` if an `N` cannot represent the number.
     /// - `SchemaMismatch` if a different entity type has a sequence with this name in the partition.
     ///
-    /// After an [ambiguous](table_core::Error::is_ambiguous) error, check whether the entity exists before trying again.
+    /// After an [ambiguous](table_core::Error::is_ambiguous) error, check whether the entity exists before retrying.
     pub async fn next<N: TryFrom<u64> + Copy>(
         &self,
         partition: Selection<E, Partition>,
@@ -83,7 +83,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes the next number in an existing unit. A unit can take numbers only once.
     ///
     /// # Errors
-    /// - `InvalidInput` if an `N` cannot represent the number, or if the unit writes to another table than the handle of the sequence (EGT-1).
+    /// - `InvalidInput` if an `N` cannot represent the number, or if the unit writes to a different table than the sequence's handle (EGT-1).
     /// - `InvalidDuplicateRow` if the unit has already taken numbers.
     /// - Any error from the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut UnitOfWork<S, O>) -> Result<N> {
@@ -111,7 +111,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         count: u64,
         convert: impl FnOnce(Range<u64>) -> Result<T>,
     ) -> Result<T> {
-        // The unit's table may contain a sequence with the same name, which is another sequence.
+        // A sequence with the same name in a different table is a different sequence, so the unit's table is checked.
         let here = |unit: &UnitOfWork<S, O>, error| self.entities.in_table(unit.at_row(error, &self.row_key));
         let own = unit.check_table::<E>(self.entities.table().name()?.as_str());
         own.map_err(|error| here(unit, error))?;
@@ -123,8 +123,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(numbers)
     }
 
-    /// Sets the next number in a partition, for example after an import. The smallest possible number is 1.
-    /// The sequence then belongs to this entity type, even if it belonged to another type before, for example because the type has been renamed.
+    /// Sets the next number in a partition, for example after an import. The smallest possible number is 1. The sequence then belongs to this entity type, even
+    /// if it previously belonged to another, for example before the type was renamed.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -155,7 +155,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     }
 }
 
-/// The transaction function that takes numbers and passes them to the caller's function.
+/// The transaction closure that takes numbers and passes them to the caller's function.
 struct Take<'a, E, S, O, U> {
     sequence: &'a GaplessSequence<E, S, O>,
     count: u64,
@@ -175,7 +175,7 @@ where
     }
 }
 
-/// The transaction function that sets the next number.
+/// The transaction closure that sets the next number.
 struct Set<'a> {
     of: (&'a RowKey, &'static str),
     next: u64,

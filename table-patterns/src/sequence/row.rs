@@ -1,4 +1,4 @@
-//! The row that stores a sequence: the next free number, and the name of the entity type to which the sequence belongs.
+//! The row that stores a sequence: the next free number, and the name of the owning entity type.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use table_core::{Error, Result, ValueRef};
 
 use crate::sequence::fault::SequenceFault;
 
-/// The prefix of the `RowKey`s of sequences. The sequence's name follows it.
+/// The prefix of a sequence's `RowKey`, followed by the sequence's name.
 pub(crate) const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
 const OWNER: &str = "Owner";
@@ -24,7 +24,7 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
     RowKey::new(format!("{PREFIX}{name}"))
 }
 
-/// Returns the next `count` numbers according to the stored row, and the operation that takes them.
+/// Returns the next `count` numbers after the stored row, and the operation that takes them.
 ///
 /// # Errors
 /// `Corrupted` if the stored row is not a valid sequence row; `SchemaMismatch` if the sequence belongs to a different entity type;
@@ -46,7 +46,7 @@ pub(super) fn take(
     Ok((next.cast_unsigned()..end.cast_unsigned(), write(found, (row_key, owner), end)))
 }
 
-/// Returns the operation that sets the next number. Afterwards, the sequence belongs to the entity type `owner`.
+/// Returns the operation that sets the next number and makes `owner` the sequence's entity type.
 ///
 /// # Errors
 /// `InvalidInput` if the number is 0 or above `i64::MAX`.
@@ -60,7 +60,7 @@ pub(super) fn set(
     Ok(write(found, (row_key, owner), next))
 }
 
-/// Returns the next number according to the stored row; 1 if no row is stored.
+/// Returns the next number from the stored row; 1 if no row is stored.
 fn next(found: Option<&StoredRow>) -> Result<i64> {
     let Some(found) = found else { return Ok(1) };
     match found.row.view().find(NEXT, &mut 0)? {
@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the entity type to which the sequence belongs; `None` if no row is stored, or if an earlier release wrote it without a name.
+/// Returns the name of the owning entity type; `None` if no row is stored, or if an earlier release wrote the row without an owner.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {
@@ -78,7 +78,7 @@ fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     })
 }
 
-/// Returns the operation that writes the row. It fails if the row has changed since it was read.
+/// Returns the operation that writes the row, conditional on the version read.
 fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64) -> Operation {
     let mut row = RowWriter::with_capacity(2);
     row.property(NEXT, ValueRef::Int64(next));
@@ -90,7 +90,7 @@ fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64)
     Operation { row_key: row_key.clone(), kind }
 }
 
-/// Returns `true` if `row` belongs to a sequence and contains a smaller next number than `stored`.
+/// Returns `true` if replacing a sequence's row `stored` with `row` would lower or remove its next number.
 pub(crate) fn sets_sequence_back(row_key: &str, stored: RowView<'_>, row: RowView<'_>) -> Result<bool> {
     let next = |row: RowView<'_>| match row.find(NEXT, &mut 0) {
         Ok(Some(ValueRef::Int64(next))) => Ok(Some(next)),

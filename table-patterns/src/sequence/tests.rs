@@ -1,4 +1,4 @@
-//! Tests that sequences have no unexpected gaps or duplicates. Writers are random, each request can fail, and processes can crash after allocating a block.
+//! Tests that sequences have no unexpected gaps or duplicates with random writers, failing requests, and crashes after a block was allocated.
 
 mod tables;
 
@@ -276,7 +276,7 @@ fn threads_with_blocks_and_units_never_get_the_same_number() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Tests writers whose submits may fail, either before or after they take effect. A writer whose submit failed tries again with a different title.
+    /// Tests writers whose submits may fail before or after they take effect. After a failed submit, the writer retries with a different title.
     #[test]
     fn units_leave_no_gaps_and_no_duplicate_numbers_after_any_failure(
         faults in prop::collection::vec(0..4u8, 1..40),
@@ -310,7 +310,7 @@ proptest! {
         if only_units {
             prop_assert_eq!(&stored, &(1..=u32::try_from(stored.len()).unwrap()).collect::<Vec<_>>());
         }
-        // Numbers that were taken from blocks are not used for tickets.
+        // Numbers taken from blocks are not used for tickets.
         let of_units = stored.iter().copied().collect::<BTreeSet<_>>();
         prop_assert!(given.iter().all(|number| of_units.contains(number) || !only_units));
         let next = insert(&tickets, "the last").unwrap();

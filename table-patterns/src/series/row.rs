@@ -91,7 +91,7 @@ pub(crate) fn copy(row: &Row, writer: &mut RowWriter) -> Result<()> {
     Ok(())
 }
 
-/// Rows of other types, such as index entries and feed entries, do not belong to the series. They are recognised in the same way as for `E`.
+/// Rows of other types, such as index entries and feed entries, are recognised as they are for `E`, and do not belong to the series.
 impl<E: Series> FromEntity for SeriesRow<E> {
     const IS_MIXED: bool = E::IS_MIXED;
     const AROUND: Option<Around> = E::AROUND;
@@ -107,8 +107,7 @@ impl<E: Series> FromEntity for SeriesRow<E> {
         }
     }
 
-    /// Reads the properties in the order in which they are stored. It may differ from the slot order, because increments store slots in the order of their
-    /// first use.
+    /// Reads the properties in stored order, which may differ from slot order, because increments store slots in the order of their first use.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
         let (mut row, mut next) = (Self::new(E::from_entity(entity)?), 0);
         for property in entity.row.properties() {
@@ -139,8 +138,8 @@ impl<E: Series> SeriesRow<E> {
     }
 }
 
-/// Implemented only for entity types that plain tables can write. Entities of all other types are written through a
-/// [`SeriesTable`](crate::series::SeriesTable), or in a [unit](crate::unit).
+/// Implemented only for entity types that plain tables can write. Other entities are written through a [`SeriesTable`](crate::series::SeriesTable), or in a
+/// [unit](crate::unit).
 impl<E: Series + PlainEntity> ToEntity for SeriesRow<E> {
     type Table = <E as PlainEntity>::Table;
 

@@ -1,4 +1,4 @@
-//! The handle to a table of series. It sets individual slots, increments slots on the condition that the entity's `ETag` is current, and writes all slots.
+//! The handle to a table of series: sets individual slots, increments slots conditionally on the entity's `ETag`, and writes all slots.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub struct SeriesTable<E, S, O = NoOutbox> {
 }
 
 impl<E: Series, S, O> SeriesTable<E, S, O> {
-    /// Creates a handle to a table of series. The given [handle](crate::Entities) maintains the indexes, copies and feeds that the entity type declares.
+    /// Creates a handle to a table of series. The given [handle](crate::Entities) maintains the indexes, copies and feeds declared by the entity type.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         const { check_slots::<E>(E::SLOTS, 0) }
@@ -86,7 +86,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         property::read(found.row.view(), name, &mut 0).map_err(|error| self.entities.in_table(error))
     }
 
-    /// Writes all slots for one period. Slots that are empty in `row` become empty. The last writer wins.
+    /// Writes all slots for one period. Slots empty in `row` are removed. The last writer wins.
     ///
     /// # Errors
     /// An error if the entity exceeds a limit; any error from the entity's declared patterns, as in [`Entities::insert`].
@@ -182,7 +182,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         }
     }
 
-    /// Adds values to the slots' stored values, and returns the sums.
+    /// Adds increments to the stored values of slots, and returns the sums.
     fn sums(
         &self,
         key: &EntityKey,
@@ -208,7 +208,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
-    /// Creates a query for several periods. The query returns them in key order, each with its slots. Consecutive days take a single range query.
+    /// Creates a query for several periods, which returns them in key order with their slots. Consecutive days take a single range query.
     pub fn query<C: PagedOf<E>>(&self, periods: impl IntoSelection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
         self.table().query(periods).project::<SeriesRow<E>>()
     }
@@ -228,14 +228,14 @@ pub(crate) fn sum_overflow(name: &str) -> Error {
     Error::of(SeriesFault::Sum).with_property(name)
 }
 
-/// Returns a row for a merge, which contains only the given slots.
+/// Returns a row for a merge, with only the given slots.
 pub(crate) fn only_slots<V: Property>(slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len());
     slots.iter().try_for_each(|(name, value)| value.write_to(name, &mut writer))?;
     Ok(writer.finish())
 }
 
-/// Returns a row for an insert, which contains the entity's own properties and the given slots.
+/// Returns a row for an insert, with the entity's own properties and the given slots.
 pub(crate) fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len() + E::SCHEMA.properties.len());
     copy(&entity.to_row()?, &mut writer)?;

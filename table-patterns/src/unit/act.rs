@@ -1,4 +1,4 @@
-//! The kinds of write that a unit applies to entities, as reported in error messages.
+//! The kinds of entity writes in a unit, as reported in error messages.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Adds writes, conditions and steps to a unit. A refused addition leaves the unit unchanged.
+//! Adds writes, conditions and steps to a unit. If an addition is refused, the unit stays unchanged.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Makes the commit check that entities of type `E` may be written. Use this for entities that the unit writes without a handle.
+    /// Makes the commit check that entities of type `E` may be written. Use this for entities written without a handle.
     pub(crate) fn admit_rows_of<E: Entity>(&mut self, is_whole: bool) -> &mut Self {
         let (store, watch, retry) = (&self.store, &self.watch, &self.retry);
         self.admissions.add::<E>(is_whole, || {
@@ -67,7 +67,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let plan = handle.plan_by(by, &self.context, (key, kind), old, new);
         let plan = plan.map_err(|error| error.with_table(self.table.as_str()))?;
         self.push(plan, act)?;
-        // The write keeps the properties that a newer schema adds, so it does not count as a write that removes unknown properties.
+        // The write keeps properties added by a newer schema, so it does not count as removing unknown properties.
         self.admissions.add::<E>(false, || handle);
         Ok(self)
     }
@@ -77,7 +77,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.push_condition::<E>(key, OperationKind::Check(state))
     }
 
-    /// Adds the condition that an entity exists, as a write that also changes its version.
+    /// Adds the condition that an entity exists, as an empty merge that also changes its version.
     pub(crate) fn touch<E: Entity>(&mut self, key: EntityKey) -> Result<&mut Self> {
         self.push_condition::<E>(key, touch(IfMatch::Any))
     }
@@ -88,7 +88,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.push(EntityWrite::without_contributors(EntityPlan::alone(key, kind)), act)
     }
 
-    /// Adds a step that a worker performs in another partition.
+    /// Adds a step, which a worker performs in another partition.
     pub(super) fn push_step(&mut self, key: &EntityKey, step: Step) -> Result<&mut Self> {
         let limits = self.store.capabilities().limits;
         let added = self.draft.add_step(&key.row_key, step, Some(&limits));
@@ -142,7 +142,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 }
 
-/// Returns `true` if `table` contains one period's entities of a type that declares the table `declared`.
+/// Returns `true` if `table` is a period table of the declared table `declared`.
 fn is_of_period(table: &str, declared: &str) -> bool {
     let is_declared = table.get(..declared.len()).is_some_and(|start| start.eq_ignore_ascii_case(declared));
     let suffix = table.get(declared.len()..).filter(|_| is_declared);

@@ -1,4 +1,4 @@
-//! The admission checks of a unit: for each entity type that the unit writes, no program with a newer schema may have blocked the write.
+//! A unit's admission checks: for each written entity type, no program with a newer schema may forbid the write.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -11,12 +11,12 @@ use table_core::store::WriteLease;
 
 use crate::entities::AdmitWrites;
 
-/// For each entity type, the check that no program with a newer schema forbids the unit's writes.
+/// The admission check of each entity type, and `true` if a write of the type removes unknown properties.
 #[derive(Clone, Default)]
 pub(crate) struct Admissions(HashMap<TypeId, (Arc<dyn AdmitWrites>, bool)>);
 
 impl Admissions {
-    /// Adds the check for an entity type. `is_whole` is `true` if a write removes properties that the program does not know.
+    /// Adds the check for an entity type. `is_whole` is `true` if a write removes properties unknown to this program.
     pub(crate) fn add<E: 'static>(&mut self, is_whole: bool, check: impl FnOnce() -> Arc<dyn AdmitWrites>) {
         let (_, known) = self.0.entry(TypeId::of::<E>()).or_insert_with(|| (check(), false));
         *known |= is_whole;
@@ -29,7 +29,7 @@ impl AdmitWrites for Admissions {
             for (check, own_is_whole) in self.0.values() {
                 check.admit_writes(is_whole || *own_is_whole).await?;
             }
-            // Each write of a unit is conditional.
+            // Every write in a unit is conditional, so none needs a write lease.
             Ok(None)
         }
         .boxed()

@@ -1,4 +1,4 @@
-//! Changes to entities that have been read. Stored properties that the type does not declare, such as the slots of a series, are kept.
+//! Changes to entities that have been read. Undeclared stored properties, such as the slots of a series, are kept.
 
 use std::ops::ControlFlow;
 
@@ -13,14 +13,14 @@ use table_core::store::TableStore;
 use crate::entities::StepRecorder;
 use crate::unit::UnitOfWork;
 
-/// An entity as it was read, and its new value.
+/// A change from an entity as read to its new value.
 pub(super) struct Change<'a, E> {
     pub(super) etag: &'a ETag,
     pub(super) old: (&'a E, Row),
     pub(super) new: (&'a E, Row),
 }
 
-/// A replace for which all stored properties are read when the unit is committed.
+/// A replace whose entity's stored properties are all read at the commit.
 pub(super) struct Rewrite {
     row_key: RowKey,
     etag: ETag,
@@ -36,7 +36,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         change: Change<'_, E>,
     ) -> Result<&mut Self> {
         let Change { etag, old: (old, before), new: (new, after) } = change;
-        // Copies are computed from all stored properties, so these must be read.
+        // Copies are computed from all stored properties, so the entity must be read.
         let reads = E::RELATIONS.is_some() || row::removes(before.view(), after.view())?;
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if reads {
@@ -44,7 +44,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         } else {
             OperationKind::Merge(after.clone(), if_match)
         };
-        // Index rows contain the stored values, which the unit knows if it has read this version of the entity.
+        // Index rows contain the stored values, which are known if the unit has read this version of the entity.
         let stored = self.reads.row(&key.row_key, etag);
         self.write("replace", key.clone(), kind, Some((old, stored.as_ref())), Some(new))?;
         if reads {
@@ -54,13 +54,14 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         Ok(self)
     }
 
-    /// Reads the entities that will be replaced, and adds their undeclared properties to the replaces. Returns `Break` if the unit must read its rows again.
+    /// Reads the entities that will be replaced, and adds their undeclared properties to the replaces. Returns `Break` if the unit must reread its rows.
     pub(super) async fn complete_changes(&mut self) -> Result<ControlFlow<()>> {
         for Rewrite { row_key, etag, before, after } in std::mem::take(&mut self.rewrites) {
             let ControlFlow::Continue(found) = self.look_up(&row_key).await? else {
                 return Ok(ControlFlow::Break(()));
             };
-            // If the version differs, the row is left as it is. The commit then fails, because the write contradicts the read or requires an outdated version.
+            // If the version differs, the replace stays unchanged. The commit then fails, because the write contradicts the read or requires an outdated
+            // version.
             if let Some(found) = found.filter(|found| found.etag == etag) {
                 let row = row::rewrite(found.row.view(), before.view(), after.view())?;
                 self.draft.change_row(&row_key, &|_| Ok(row.clone()))?;

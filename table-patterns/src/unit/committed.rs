@@ -6,10 +6,10 @@ use table_core::entity::{Entity, Versioned};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 
-/// The new versions of the written entities, in the order of their writes.
+/// The new versions of the written entities, in write order.
 pub(super) type Versions = Vec<(RowKey, Option<ETag>)>;
 
-/// The result of a committed transaction, with the new versions of the entities that it wrote.
+/// The result of a committed transaction: the closure's value and the new versions of the written entities.
 #[derive(Clone, Debug)]
 pub struct Committed<T> {
     pub(super) value: T,
@@ -20,13 +20,13 @@ pub struct Committed<T> {
 }
 
 impl<T> Committed<T> {
-    /// Returns the value that the transaction's closure returned.
+    /// Returns the value returned by the transaction's closure.
     pub fn into_value(self) -> T {
         self.value
     }
 
-    /// Returns the new versions of the entities in the order of their writes. The version is `None` for a delete, and for an entity that a later
-    /// transaction in the same group commit has changed again.
+    /// Returns the new versions of the entities in write order. The version is `None` for a delete, and for an entity changed again by a later transaction in
+    /// the same group commit.
     pub fn etags(&self) -> impl Iterator<Item = Option<&ETag>> {
         self.versions.iter().map(|(_, etag)| etag.as_ref())
     }

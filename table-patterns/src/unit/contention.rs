@@ -1,4 +1,4 @@
-//! The state of a transaction that competes with other processes: its lost attempts and its reservation.
+//! A transaction's contention with other processes: its lost attempts and its reservation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(super) struct Contention {
     losses: usize,
     pub(super) own: Option<Reservation>,
     hold: Duration,
-    /// `true` if making the reservation has changed row versions since the last attempt.
+    /// `true` if the reservation's touches have changed row versions since the last attempt.
     has_touched: bool,
 }
 
@@ -31,7 +31,7 @@ impl Contention {
         Self { seen, losses: 0, own: None, hold: Duration::ZERO, has_touched: false }
     }
 
-    /// Creates the state of an attempt that holds a turn.
+    /// Creates the state for an attempt that holds a turn.
     pub(super) fn rivals(&self, turn: &Turn, runtime: &Runtime) -> Rivals {
         Rivals::new(&self.seen, self.own.clone(), turn, runtime)
     }
@@ -60,7 +60,7 @@ impl Contention {
         }
     }
 
-    /// If the transaction was not permitted to reserve the partition, adds a note to the error of its last attempt.
+    /// If the transaction was not permitted to reserve the partition, adds a note to the last attempt's error.
     pub(super) fn explained(&self, error: Error) -> Error {
         match self.seen.refusal() {
             Some(refusal) => error.with_context(&format!("no reservation by this credential ({refusal})")),
@@ -83,8 +83,8 @@ impl Contention {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds an operation that deletes the transaction's own reservation. Adds nothing if the unit has no space for the operation or contains incomplete writes;
-    /// the reservation is then deleted after the commit.
+    /// Adds an operation that deletes the transaction's reservation. Adds nothing if the unit has no room for the operation or contains incomplete writes; the
+    /// reservation is then deleted after the commit.
     pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {
         let own = self.rivals.as_ref().and_then(|rivals| rivals.own.clone());
         let own = own.filter(|_| !self.draft.is_pending())?;
@@ -124,7 +124,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(())
     }
 
-    /// Returns the existing rows that the attempt depended on: first the row that caused the conflict, then the rows that were read.
+    /// Returns the existing rows on which the attempt depended: first the row that caused the conflict, then the rows read.
     fn contended(&self, error: &Error) -> Vec<RowKey> {
         let conflict = error.key().filter(|_| error.is_precondition_failed());
         let mut rows: Vec<RowKey> = conflict.and_then(|(_, row)| RowKey::new(row).ok()).into_iter().collect();

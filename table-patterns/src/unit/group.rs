@@ -1,4 +1,4 @@
-//! Group commit: a transaction is committed together with later transactions of the same process.
+//! Group commit: transactions of one process are committed together.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::unit::UnitOfWork;
 use crate::unit::transaction::{Attempts, Finished};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds the unit to the open group of the turn, or opens a new group. Returns `None` if the group refuses the unit.
+    /// Adds the unit to the turn's open group, or opens a new group. Returns `None` if the group refuses the unit.
     pub(super) fn join(
         &self,
         turn: &Turn,
@@ -32,7 +32,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Some((group, joined))
     }
 
-    /// Waits until the group that the unit has joined has been committed.
+    /// Waits for the commit of the group the unit has joined, and returns the unit's outcome.
     pub(super) async fn finish_in(
         &self,
         group: &Arc<Group>,
@@ -80,7 +80,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 let rows = SeenRows::rows(transaction.operations());
                 let partition = transaction.partition_key().clone();
                 let committed = match recorder.filter(|_| !records.is_empty()) {
-                    // A lost race is an outcome like any conflict: the members then run alone, and count their lost attempts.
+                    // A lost race is treated like any conflict: the members then run alone, and count their lost attempts.
                     Some(recorder) => match recorder.commit(&table, transaction, &records).await? {
                         Recorded::Committed { committed, is_shared } => {
                             seen.recorded((&table, &partition), is_shared);

@@ -15,14 +15,14 @@ use crate::index::Indexes;
 use crate::unit::UnitOfWork;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Uses the handle `table` for entities of its type, for example because it has a different retry policy.
-    /// Entities of a type without a handle are written with the patterns that the struct declares and the store has attached.
+    /// Uses the handle `table` for entities of its type, for example because it has a different retry policy. Entities of a type without a handle are written
+    /// with the patterns declared on the struct or attached by the store.
     pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
         self.use_handle(table);
         self
     }
 
-    /// Uses a handle like [`with`](Self::with), inside the closure of a [`transaction`](Entities::transaction). Call it before the first read or write of an
+    /// Uses a handle, like [`with`](Self::with), inside the closure of a [`transaction`](Entities::transaction). Call it before the first read or write of an
     /// entity of this type. With period tables, each further entity type needs its own handle:
     ///
     /// ```

@@ -15,7 +15,7 @@ use table_core::{Result, ValueRef};
 use crate::entities::{SeenRows, touch};
 use crate::unit::reservation::{HOLD, MOST_EXPIRED, PREFIX, Reservation, Reservations, Stored, is_refusal};
 
-/// The maximum number of rows that are read from the queue.
+/// The maximum number of rows read from the queue.
 const MOST_READ: usize = 128;
 
 /// The reservations of one partition.
@@ -77,11 +77,11 @@ impl<S: TableStore> Queue<'_, S> {
         self.seen.expired() >= MOST_EXPIRED
     }
 
-    /// Reserves the partition, or renews the reservation. If no other reservation is ahead of it, also touches `rows`, so that earlier reads of these rows
-    /// become outdated. Returns `None` if the credential does not permit reservations.
+    /// Reserves the partition, or renews the reservation. If no other reservation is ahead of it, also touches `rows`, which makes earlier reads of them
+    /// outdated. Returns `None` if the credential does not permit reservations.
     ///
     /// # Errors
-    /// Any error from a query or a transaction, except that a reservation whose response was lost is treated as inserted.
+    /// Any error from a query or a transaction. A reservation whose response was lost is treated as inserted.
     pub(super) async fn reserve(
         &self,
         own: Option<Reservation>,
@@ -144,7 +144,7 @@ impl<S: TableStore> Queue<'_, S> {
     /// hold time is zero, up to the size of one transaction.
     ///
     /// # Errors
-    /// Any error from a transaction, except one that shows that the reservation has already been deleted or renewed.
+    /// Any error from a transaction, unless it shows that the reservation has already been deleted or renewed.
     pub(super) async fn pass(&self, queue: &Reservations, stored: &Stored) -> Result<()> {
         self.seen.pass(stored.reservation.row_key(), &stored.etag);
         if stored.hold.is_zero() {
@@ -154,10 +154,10 @@ impl<S: TableStore> Queue<'_, S> {
         self.delete([stored]).await
     }
 
-    /// Deletes reservations of other transactions for which the process no longer waits, at most as many as one transaction can delete.
+    /// Deletes other transactions' reservations that the process no longer waits for, at most as many as fit in one transaction.
     ///
     /// # Errors
-    /// Any error from a transaction, except a conflict with a process that deletes or renews one of the reservations at the same time.
+    /// Any error from a transaction, except a conflict with a process that concurrently deletes or renews one of the reservations.
     pub(super) async fn discard(&self, queue: &Reservations, own: Option<&Reservation>) -> Result<()> {
         self.delete(queue.first.iter().filter(|stored| own != Some(&stored.reservation))).await
     }
@@ -180,8 +180,8 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes the reservation of a transaction that has ended. Ignores errors, because the transaction's outcome is known and other processes delete the
-    /// reservation when its hold time ends.
+    /// Deletes the reservation of a finished transaction. Ignores errors, because the transaction's outcome is known and other processes delete the reservation
+    /// when its hold time ends.
     pub(super) async fn release(&self, own: &Reservation) {
         let _expires_otherwise = self.submit(vec![own.delete()]).await;
     }

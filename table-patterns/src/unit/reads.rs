@@ -1,4 +1,4 @@
-//! Reads within a unit. The unit remembers the version of each row that it reads, and the commit requires that the row still has this version.
+//! Reads within a unit. The unit remembers the version of each row read, and the commit requires that the row still has this version.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -22,17 +22,17 @@ use crate::unit::fault::UnitFault;
 use crate::unit::queue::Queue;
 use crate::unit::rivals::ReadRow;
 
-/// The rows that a unit has read.
+/// The rows read by a unit.
 #[derive(Default)]
 pub(super) struct Reads {
-    /// The group of earlier transactions with which this one will be committed. They have not been committed yet.
+    /// The group of earlier, still uncommitted transactions with which this one will be committed.
     pub(super) group: Option<Arc<Group>>,
     /// The rows as first read; `None` for a row that did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,
-    /// `true` if a read returned a row from the group, in the state that the previous units have left.
+    /// `true` if a read returned an uncommitted row from the group.
     pub(super) used_group: bool,
-    /// `true` if the transaction's closure must run again, whatever it returned. This is the case if it read a row that is unavailable until the group has been
-    /// committed, or if its earlier reads are outdated.
+    /// `true` if the transaction's closure must run again, regardless of its result: it read a row that is unavailable until the group has been committed, or
+    /// its earlier reads are outdated.
     pub(super) must_restart: bool,
     /// The error for a write that contradicts a read, because it requires a different version of the row.
     pub(super) outdated: Option<Error>,
@@ -45,7 +45,7 @@ impl Reads {
         self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()
     }
 
-    /// Returns a row that was read in the given version.
+    /// Returns a row if it was read in the given version.
     pub(super) fn row(&self, row_key: &RowKey, etag: &ETag) -> Option<Row> {
         let found = self.rows.get(row_key)?.as_ref().filter(|found| found.etag == *etag);
         found.map(|found| found.row.clone())
@@ -56,7 +56,7 @@ impl Reads {
         self.rows.iter().filter(|(_, found)| found.is_some()).map(|(row_key, _)| row_key)
     }
 
-    /// Passes the rows that were read to a group, which uses them to compute the rows that subsequent units see.
+    /// Passes the rows read to a group, which uses them to compute the rows seen by subsequent units.
     pub(super) fn pass_to(&self, group: &Group) {
         for (row_key, found) in &self.rows {
             group.remember(row_key, found.as_ref());
@@ -69,14 +69,13 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// entity changes in the meantime, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit)
     /// fails.
     ///
-    /// In a transaction, the entity may be one that a previous transaction of the same handle is just writing. Until the commit of both, it has no final `ETag`
-    /// and Timestamp: its `ETag` is valid only in this unit, and its Timestamp is the current time. Read the entity again before a later write on the condition
-    /// of its `ETag`.
+    /// In a transaction, the returned entity may have been written by a previous, still uncommitted transaction of the same handle. Until both are committed,
+    /// its `ETag` and Timestamp are not final: the `ETag` is valid only in this unit, and the Timestamp is the current time. Read the entity again before a
+    /// later write conditional on its `ETag`.
     ///
-    /// An entity that is read but not written costs one operation: a check that it has not changed, or is still absent. The protocol of the Table
-    /// service has no checks. On a store without [checks](table_core::store::Capabilities::checks), the operation is an empty merge, which changes the `ETag`,
-    /// and the commit fails with `Unsupported` if an entity was absent and the unit does not insert it. For a read without a condition, use the handle's
-    /// `get`.
+    /// An entity that is read but not written costs one operation: a check that it has not changed, or is still absent. The Table service protocol has no
+    /// checks. On a store without [checks](table_core::store::Capabilities::checks), the operation is an empty merge, which changes the `ETag`, and the commit
+    /// fails with `Unsupported` if an entity was absent and the unit does not insert it. For a read without a condition, use the handle's `get`.
     ///
     /// # Errors
     /// - `CommandsInBatchActOnDifferentPartitions` if the entity is in another partition (EGT-5).
@@ -131,7 +130,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Err(self.at_row(Error::of(EntityFault::Changed).with_table(self.table.as_str()), row_key))
     }
 
-    /// Reads a row like [`read_row`](Self::read_row). Returns `Break` if the unit must read its rows again.
+    /// Reads a row like [`read_row`](Self::read_row). Returns `Break` if the unit must reread its rows.
     pub(super) async fn look_up(&mut self, row_key: &RowKey) -> Result<ControlFlow<(), Option<StoredRow>>> {
         if let Some(found) = self.reads.rows.get(row_key) {
             return Ok(ControlFlow::Continue(found.clone()));
@@ -167,8 +166,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(if is_outdated { ControlFlow::Break(()) } else { ControlFlow::Continue(found) })
     }
 
-    /// Adds conditions that the rows are still in the state that was read, either to the writes of these rows or as separate operations. If a write contradicts
-    /// a read of its row, stores the error in `outdated`.
+    /// Requires that all rows are still as read, with conditions on the rows' writes or as separate operations. If a write contradicts a read of its row,
+    /// stores the error in `outdated`.
     pub(super) fn require_reads(&mut self) -> Result<()> {
         for (row_key, version) in self.reads.versions() {
             match self.require_read(&row_key, version) {
@@ -185,7 +184,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
 
     fn require_read(&mut self, row_key: &RowKey, version: Option<ETag>) -> Result<()> {
         let planned = self.draft.planned();
-        // A derived row is read again at the commit, and its operation depends on that read.
+        // A derived row is reread at the commit, and its operation depends on that read.
         if planned.derives(row_key) {
             return Ok(());
         }

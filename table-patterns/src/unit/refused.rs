@@ -1,12 +1,11 @@
-//! Methods of tables and of other libraries that units do not have. A call to such a method does not compile, and the error message suggests the
-//! method to use instead.
+//! Method names from tables and other libraries that units do not have. Calling one is a compile error whose message suggests the method to use instead.
 
 use table_core::__private::Refused;
 use table_core::{__refused_by_name, __refused_methods};
 
 use crate::unit::UnitOfWork;
 
-/// A unit that reads several entities. No unit implements this trait: the methods that require it only produce an error message.
+/// A unit that reads several entities. No unit implements this trait: methods bound by it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T237] a unit has no method of this name: it reads one entity by its key",
     label = "write `get(Employee::key(…))`",
@@ -15,7 +14,7 @@ use crate::unit::UnitOfWork;
 )]
 pub trait ReadsSeveral: Refused {}
 
-/// A unit that writes with a method of another library. No unit implements this trait.
+/// A unit that writes through a method of another library. No unit implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T239] a unit has no method of this name: each write says what it knows of the stored entity",
     label = "write `insert(&entity)`, `update(&found, |entity| …)`, `save(found, &entity)` or `delete(&found)`",
@@ -24,7 +23,7 @@ pub trait ReadsSeveral: Refused {}
 )]
 pub trait WritesBy: Refused {}
 
-/// A unit that is committed with a method of another library. No unit implements this trait.
+/// A unit that is committed through a method of another library. No unit implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T239] a unit has no method of this name: `commit` applies its writes",
     label = "write `commit()`",
@@ -32,7 +31,7 @@ pub trait WritesBy: Refused {}
 )]
 pub trait EndsBy: Refused {}
 
-/// A unit that is discarded with a method of another library. No unit implements this trait.
+/// A unit that is discarded through a method of another library. No unit implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T239] a unit has no method of this name: it is discarded when it is dropped",
     label = "write `drop(unit)`",

@@ -1,24 +1,23 @@
-//! Reservations: a transaction that has lost several attempts to other processes makes them wait.
+//! Reservations: a transaction that has lost several attempts to other processes makes those processes wait.
 //!
 //! Within a process, transactions take turns. Between processes, the process nearest to the store wins every race, so a process far from the store
 //! could lose all of its attempts. Therefore, a transaction inserts a reservation into the partition after [`LOSSES`] lost attempts:
 //!
 //! | row | properties |
 //! |---|---|
-//! | `U+FFFC reservation_`, 10 digits: its place in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time for which other processes wait for it |
+//! | `U+FFFC reservation_`, 10 digits: its position in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time for which other processes wait for it |
 //!
-//! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts by other processes to
-//! write these rows then conflict, and attempts that begin later find a version that their process does not know
-//! ([`SeenRows`](crate::entities::SeenRows)). A process that only records changes in the partition's feed finds a head that it does not know. In these cases,
-//! the other processes read the reservations, and each waits until the first reservation in the queue is its own or no reservation exists. The commit deletes the
-//! reservation.
+//! If no other reservation exists, the same transaction touches the rows already read, which changes their versions. Attempts by other processes to write these
+//! rows then conflict, and attempts that begin later find a version that their process does not know ([`SeenRows`](crate::entities::SeenRows)). A process that
+//! only records changes in the partition's feed finds a feed head it does not know. In these cases, the other processes read the reservations, and each waits
+//! until the first reservation in the queue is its own or no reservation exists. The commit deletes the reservation.
 //!
-//! A waiting process measures a reservation's hold time with its own clock, from the moment when it first saw this
-//! reservation at the head of the queue. When the hold time ends, the process deletes the reservation, because its owner
-//! may have died. If the owner renews the reservation, the process waits again. Clocks of different processes are never compared.
+//! A waiting process measures a reservation's hold time with its own clock, from the moment it first saw this reservation at the head of the queue. When the
+//! hold time ends, the process deletes the reservation, because its owner may have died. If the owner renews the reservation, the process waits again. Clocks
+//! of different processes are never compared.
 //!
-//! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none
-//! is left. Therefore, rows that another program leaves in the partition delay the process's transactions by at most twenty seconds, whatever their number.
+//! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none is left.
+//! Rows left in the partition by another program therefore delay the process's transactions by at most twenty seconds, whatever their number.
 //!
 //! Every row whose key has the prefix is treated as a reservation, regardless of its writer, and the key order is the queue order. A row in any other
 //! format has a hold time of zero and is deleted when it is found, so it cannot hide the reservations after it.
@@ -34,7 +33,7 @@ use table_core::query::EntityRef;
 use table_core::runtime::Runtime;
 use table_core::{Error, ErrorCode, Result, ValueRef};
 
-/// The prefix of the reservations' `RowKey`s. The position in the queue follows it.
+/// The prefix of reservations' `RowKey`s, followed by the position in the queue.
 pub(crate) const PREFIX: &str = "\u{FFFC}reservation_";
 pub(super) const HOLD: &str = "HoldMillis";
 
@@ -47,7 +46,7 @@ pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Durat
 
 /// The number of consecutive expired reservations after which a process stops waiting.
 pub(super) const MOST_EXPIRED: usize = 4;
-/// The maximum wait in one attempt. After it, the process stops waiting, as after `MOST_EXPIRED` expired reservations.
+/// The maximum wait in one attempt. After this time, the process stops waiting, as after `MOST_EXPIRED` expired reservations.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// The last position in the queue. Reservations that share it are ordered by their random numbers.
 const LAST_PLACE: u64 = 9_999_999_999;
@@ -78,7 +77,7 @@ impl Reservation {
         digits.and_then(|digits| digits.parse().ok()).unwrap_or(LAST_PLACE)
     }
 
-    /// Returns `true` if the key has the format in which this release writes keys.
+    /// Returns `true` if the key has the format written by this release.
     fn has_form(&self) -> bool {
         let parts = self.0.as_str().get(PREFIX.len()..).unwrap_or_default().bytes();
         parts.len() == 27
@@ -121,7 +120,7 @@ impl Reservations {
 }
 
 impl Stored {
-    /// Reads a row of the queue. Returns `None` if the row's key cannot be written, because it then belongs to no reservation.
+    /// Reads a queue row. Returns `None` if the row's key is not a valid key to write, and so belongs to no reservation.
     pub(super) fn read(entity: EntityRef<'_>) -> Option<Self> {
         let reservation = Reservation(RowKey::new(entity.row_key).ok()?);
         let hold = match entity.row.find(HOLD, &mut 0) {
@@ -134,7 +133,7 @@ impl Stored {
     }
 }
 
-/// Returns the reservation's hold time, computed from the duration of the last attempt and from an earlier hold time that was too short.
+/// Returns a reservation's hold time, computed from the duration of the last attempt and an earlier hold time that was too short.
 pub(super) fn hold(attempt: Duration, earlier: Duration) -> Duration {
     let wanted = attempt.saturating_mul(4).saturating_add(PAUSES.1.saturating_mul(4));
     wanted.max(earlier.saturating_mul(2)).clamp(HOLDS.0, HOLDS.1)
@@ -145,7 +144,8 @@ pub(super) fn elapsed(began: u64, runtime: &Runtime) -> Duration {
     Duration::from_nanos(runtime.now().saturating_sub(began).saturating_mul(100))
 }
 
-/// Returns `true` if an error code means that the credential does not permit access to a row, for example with a SAS for one table or for a range of `RowKey`s.
+/// Returns `true` if an error code means that the credential does not permit access to a row, for example because a SAS covers only one table or a range of
+/// `RowKey`s.
 pub(crate) const fn is_refusal(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::AuthorizationFailure | ErrorCode::AuthorizationPermissionMismatch)
 }

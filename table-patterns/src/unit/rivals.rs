@@ -1,4 +1,4 @@
-//! The reads of a transaction while other processes write to its partition. The transaction detects their writes and waits for their reservations.
+//! A transaction's reads while other processes write to its partition: detects their writes and waits for their reservations.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::entities::{SeenRows, Turn};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LONGEST_WAIT, MOST_EXPIRED, PAUSES, Reservation, Reservations, elapsed};
 
-/// The maximum time that is counted for one read of the reservations. If the clock is set forward, a wait is shortened by at most this amount.
+/// The maximum time counted for one read of the reservations. If the clock is set forward, a wait is shortened by at most this much.
 const LONGEST_READ: Duration = Duration::from_secs(1);
 
-/// The state of one run of a transaction with respect to other processes: their reservations, and the writes that it has detected.
+/// One transaction run's view of other processes: their reservations and detected writes.
 pub(super) struct Rivals {
     pub(super) seen: Arc<SeenRows>,
-    /// The transaction's own reservation, unless another process has deleted it.
+    /// This transaction's reservation, unless another process has deleted it.
     pub(super) own: Option<Reservation>,
     runtime: Runtime,
     /// The time-out shared by this process's waiting transactions. It must not expire while this transaction waits for another process.
@@ -34,14 +34,14 @@ pub(super) struct Rivals {
     pub(super) waited: Duration,
 }
 
-/// A row that has been read, with a flag that is `true` if earlier reads in the unit may be outdated.
+/// A row that was read, and `true` if earlier reads in the unit may be outdated.
 pub(super) struct ReadRow {
     pub(super) found: Option<StoredRow>,
     pub(super) has_waited: bool,
 }
 
 impl Rivals {
-    /// Creates the state of a run that holds a turn.
+    /// Creates the state for a run that holds a turn.
     pub(super) fn new(
         seen: &Arc<SeenRows>,
         own: Option<Reservation>,
@@ -68,7 +68,7 @@ impl Rivals {
     }
 
     /// Waits for other processes that have reserved the partition, then reads a row. The reservations are checked at most once per run of the transaction, and
-    /// only if this transaction itself has a reservation, or another process has recently written rows in the partition.
+    /// only if this transaction has a reservation or another process has recently written rows in the partition.
     pub(super) async fn read<S: TableStore>(
         &mut self,
         queue: &Queue<'_, S>,
@@ -109,7 +109,7 @@ impl Rivals {
 
     /// Waits until this transaction's reservation is the first one, or no other reservation exists. Returns `true` if the transaction had to wait.
     async fn wait<S: TableStore>(&mut self, queue: &Queue<'_, S>, mut found: Reservations) -> Result<bool> {
-        // The first reservation with its hold time, the time since it was first seen at the head of the queue, and the duration of the last read.
+        // The first reservation and its hold time, the time since it was first seen at the head of the queue, and the duration of the last read.
         let (mut first, mut waited, mut read) = (None::<(Reservation, Duration)>, Duration::ZERO, PAUSES.0);
         let (mut has_waited, before) = (false, self.waited);
         loop {
@@ -119,7 +119,7 @@ impl Rivals {
             }
             if queue.has_stopped_waiting() {
                 queue.discard(&found, self.own.as_ref()).await?;
-                // The next transaction reads the queue again, until no reservation is left.
+                // The next transactions read the queue again until no reservation is left.
                 self.is_shared = true;
             }
             let Some(ahead) = queue.ahead(&found, self.own.as_ref()) else { return Ok(has_waited) };

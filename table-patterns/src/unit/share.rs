@@ -1,15 +1,15 @@
-//! The number of operations that writing an entity adds to a unit, known at compile time.
+//! Compile-time bounds on the operations added to a unit by writing an entity.
 
 use table_core::entity::Entity;
 
-/// The numbers of operations that writing an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
+/// The numbers of operations added to a [unit](crate::unit) by writing an entity, computed from its declaration. Implemented for every entity.
 ///
 /// The numbers include the entity, its index rows in the partition, and the row that records changes in other partitions. A feed adds two operations per unit,
 /// or three if the unit changes more than 80 entities with a feed. Payloads of more than 256 KiB in total also add operations. The numbers exclude the rows of
 /// [participants](crate::participant), and the references and holders of [copies](crate::copies), because these depend on the data.
 /// [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) includes them.
 ///
-/// With a constant assertion, a program whose largest change exceeds the limit of a transaction does not compile:
+/// A constant assertion can reject, at compile time, a program whose largest change exceeds the transaction limit:
 ///
 /// ```
 /// use table_patterns::Entity;

@@ -1,4 +1,4 @@
-//! The slots of a series in a unit: sets or increments individual slots without writing the other slots. Increments require an unchanged row version.
+//! Series slots in a unit: sets or increments individual slots without writing the other slots. Increments require an unchanged row version.
 
 use table_core::Result;
 use table_core::etag::IfMatch;
@@ -13,8 +13,8 @@ use crate::series::{Series, SlotNumber, only_slots, slot_name, sum_overflow, wit
 use crate::unit::UnitOfWork;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero. If the row is missing, inserts it with
-    /// the properties of `entity`. Only these slots are written. Later calls for the same row build on the sums of earlier calls.
+    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero. If the row is missing, inserts it with the properties of
+    /// `entity`. Only the given slots are written. Later calls for the same row build on the sums of earlier calls.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, Error};
@@ -93,7 +93,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Returns the key of the entity. It is checked before any row is looked up, because the unit's rows are known by their `RowKey`s alone.
+    /// Returns the entity's key after checking its table and partition, because the unit identifies rows by `RowKey` only.
     ///
     /// # Errors
     /// Any error from [`check_place`](Self::check_place).
@@ -103,7 +103,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(key)
     }
 
-    /// Returns the row, including the slots that the unit has already changed.
+    /// Returns the stored row, including slots already changed by the unit.
     async fn slots_before<E: Series>(&mut self, entity: &E) -> Result<Option<Row>> {
         let key = self.slots_key(entity)?;
         match self.slots.get(&key.row_key) {

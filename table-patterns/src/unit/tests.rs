@@ -1,4 +1,4 @@
-//! Tests of units that write a support desk's tickets. Tickets use every pattern, so each write to a ticket must maintain the rows of all patterns.
+//! Tests of units that write a support desk's tickets. Tickets use every pattern, so each ticket write must maintain all patterns' rows.
 
 mod absent;
 mod bad_input;
@@ -104,7 +104,7 @@ impl Message for Told {
     const VERSION: u32 = 1;
 }
 
-/// A participant that adds a row for each change, and an outbox step for each closed ticket.
+/// A participant that adds a row for each change and an outbox step for each closed ticket.
 struct Trail;
 
 fn text(ticket: Option<&Ticket>) -> String {
@@ -172,7 +172,7 @@ fn rows(store: &Store, prefix: &str) -> Vec<String> {
     bags.into_iter().map(|bag| bag.key().row_key.as_str().to_owned()).collect()
 }
 
-/// Returns the number of rows that are reserved for patterns. Typed reads skip these rows.
+/// Returns the number of rows reserved for patterns, which typed reads skip.
 fn reserved(store: &Store, prefix: &str) -> usize {
     let query = Query::new(KeyRange::rows("contoso", TextRange::prefix(prefix)));
     block_on(store.query(&TableName::new("Desk").unwrap(), &query, None)).unwrap().rows.len()

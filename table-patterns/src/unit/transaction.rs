@@ -1,4 +1,4 @@
-//! Transactions: a closure that reads, decides and writes in one unit. The closure runs again until all of its reads are still current at the commit.
+//! Transactions: read-modify-write closures over one unit, rerun until all reads are still current at the commit.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,13 @@ use crate::unit::contention::Contention;
 use crate::unit::reservation::is_refusal;
 use crate::unit::{UnitOfWork, partition_key};
 
-/// A function that reads, decides and writes in a unit. Unlike an async closure, an implementation may borrow its captures and still be `Send`.
+/// A read-modify-write function over a unit. Unlike an async closure, an implementation may borrow its captures and still be `Send`.
 pub(crate) trait Decide<S, O, T, X> {
     /// Runs the function on a new unit. May be called several times.
     fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> impl Future<Output = Result<T, X>>;
 }
 
-/// A wrapper that makes an async closure a [`Decide`].
+/// A wrapper that implements [`Decide`] for an async closure.
 struct Closure<F>(F);
 
 impl<S, O, T, X, F: AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>> Decide<S, O, T, X> for Closure<F> {
@@ -35,7 +35,7 @@ impl<S, O, T, X, F: AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>> Decide<S,
 /// The state of one transaction across its attempts.
 pub(super) struct Attempts<'a> {
     race: RetryLoop<'a>,
-    /// The last attempt, if the store refused it.
+    /// The last attempt, if it was refused by the store.
     refused: Option<RefusedRun>,
     /// `true` once a group commit has been refused. The unit is then committed alone, so an error can be attributed to this unit.
     pub(super) is_alone: bool,
@@ -44,7 +44,7 @@ pub(super) struct Attempts<'a> {
     pub(super) contention: Contention,
 }
 
-/// A refused attempt. If the next attempt equals it, the error is the transaction's own: nothing that it depends on has changed, and the closure made the
+/// A refused attempt. If the next attempt equals it, the transaction itself causes the error: none of its dependencies has changed, and the closure made the
 /// same choice again, for example the same key for a new entity.
 #[derive(PartialEq)]
 struct RefusedRun {
@@ -60,8 +60,8 @@ impl RefusedRun {
     }
 }
 
-/// The versions that an attempt depends on: the versions of the rows that the unit has read, and the versions that its writes require, because the closure may
-/// have read those rows elsewhere.
+/// The versions on which an attempt depends: those of the rows read by the unit, and those required by its writes, because the closure may have read rows
+/// elsewhere.
 type Depends = (HashMap<RowKey, Option<ETag>>, Vec<(RowKey, ETag)>);
 
 /// The outcome of one attempt.
@@ -72,19 +72,17 @@ pub(super) enum Finished {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Runs a closure that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. At the commit, everything that
-    /// the closure has [read](UnitOfWork::get) is still current, and an entity that it did not find is still absent. Otherwise, the closure
-    /// runs again on the new rows, with growing delays and a bounded number of attempts. It also runs again if another writer was first to insert an
-    /// entity or to take a unique value. If two consecutive runs fail because of the same row, and nothing that they depend on has changed, the error is
-    /// returned. If the closure writes nothing, nothing is committed, and the rows that it read may be from different times.
+    /// Runs a read-modify-write closure in one [unit](crate::unit) on a partition, and commits the unit. At the commit, every entity [read](UnitOfWork::get) by
+    /// the closure is still current, and every entity it did not find is still absent. Otherwise, the closure runs again on the new rows, with growing delays
+    /// and a bounded number of attempts. It also runs again if another writer was first to insert an entity or to take a unique value. If two consecutive runs
+    /// fail because of the same row and with unchanged dependencies, the error is returned. If the closure writes nothing, nothing is committed, and the rows
+    /// it read may be from different times.
     ///
-    /// - Transactions on a partition through one handle and its clones take turns in the order of their arrival, and are
-    ///   committed in groups: a transaction reads the rows that the previous transactions wrote. The closure must not start
-    ///   another transaction on the same partition through the same handle.
+    /// - Transactions on a partition through one handle and its clones take turns in arrival order, and are committed in groups: a transaction reads the rows
+    ///   written by previous transactions. The closure must not start another transaction on the same partition through the same handle.
     /// - Between processes, the first commit wins. A transaction that has lost three times reserves the partition by writing a special row, and other
-    ///   processes' transactions wait for it, so a process far from the store is not starved by processes close to it. Methods that write a single entity
-    ///   do not wait.
-    /// - The closure may run several times: its only effects must be writes through the unit.
+    ///   processes' transactions wait for it, so a process far from the store is not starved by processes close to it. Single-entity writes do not wait.
+    /// - The closure may run several times, so its only effects must be writes through the unit.
     /// - In a task that can move between threads, as with `tokio::spawn`, the closure must own its captures: `async move |unit|` over clones. With
     ///   borrowed captures, rustc does not accept the future as `Send`.
     /// - The caller chooses the error type. If the closure returns errors only through `?`, specify the type: `Ok::<_, Error>(value)`.
@@ -129,12 +127,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// ```
     ///
     /// # Errors
-    /// - The error that the closure returned, unchanged. In this case, nothing is written.
-    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the closure's error type, if other writers committed
-    ///   first in all attempts that the [policy](Entities::with_retry) allows.
+    /// - The closure's error, unchanged. In this case, nothing is written.
+    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the closure's error type, if other writers committed first in all attempts allowed by the
+    ///   [policy](Entities::with_retry).
     /// - Any error from [`UnitOfWork::commit`], converted to the closure's error type.
     ///
-    /// After an [ambiguous](Error::is_ambiguous) error, read the entities before trying again.
+    /// After an [ambiguous](Error::is_ambiguous) error, read the entities before retrying.
     pub async fn transaction<T, X: From<Error>>(
         &self,
         partition: Selection<E, Partition>,
@@ -159,7 +157,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         Ok(Committed { value, partition_key, versions, time: self.retry().runtime().now() })
     }
 
-    /// Runs a transaction until it is either committed or refused.
+    /// Runs a transaction until it is committed or refused.
     async fn attempt<T, X: From<Error>>(
         &self,
         table: &TableName,
@@ -206,8 +204,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Waits until the rows that the unit has read are committed.
-    /// Returns `false` if their commit fails; a decision based on them is then invalid.
+    /// Waits until the rows read by the unit are committed. Returns `false` if their commit fails; a decision based on them is then invalid.
     async fn is_settled(&self, turn: Turn) -> Result<bool> {
         let Some(group) = self.reads.group.clone().filter(|_| self.reads.used_group) else { return Ok(true) };
         drop(turn);
@@ -236,8 +233,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let refused = attempts.refused.take();
         let deleted = self.delete_reservation();
         let group = turn.group();
-        // A transaction with a reservation keeps its turn until it has ended. Otherwise, the next transactions of this process would wait for a reservation that
-        // only the group's commit deletes.
+        // A transaction with a reservation keeps its turn until it has ended. Otherwise, this process's next transactions would wait for a reservation deleted
+        // only by the group's commit.
         let is_reserved = self.rivals.as_ref().is_some_and(|rivals| rivals.own.is_some());
         let is_contended = group.is_some() || turn.has_waiters();
         if is_contended
@@ -252,7 +249,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             return self.finish_in(&group, joined, recorded, attempts).await;
         }
         if group.is_some() {
-            // The unit has read row versions that the group has not committed yet, or a member has sealed the group.
+            // The unit has read uncommitted row versions from the group, or a member has sealed the group.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
@@ -273,8 +270,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 attempts.contention.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
-            // The decision may be based on rows that have changed since. If two consecutive runs depend on the same versions and are refused because of the
-            // same row, the error is the unit's own, unless only another writer can cause it.
+            // The decision may be based on outdated rows. If two consecutive runs depend on the same versions and are refused because of the same row, the unit
+            // itself causes the error, unless only another writer can cause it.
             error if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 let run = RefusedRun::new(depends, &error);
                 if !is_race && refused.as_ref() == Some(&run) {
@@ -291,7 +288,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Returns the versions of the written entities, without those of conditions.
+    /// Returns the new versions of the written entities, omitting conditions.
     pub(super) fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Versions {
         let of_acts = self.acts.iter().zip(versions);
         of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, version)| version).collect()

@@ -1,4 +1,4 @@
-//! A unit of work's writes of single entities, and its conditions on single entities.
+//! Writes of, and conditions on, single entities in a unit of work.
 
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
@@ -31,8 +31,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.write("insert", entity.key_of()?, kind, None, Some(entity))
     }
 
-    /// Adds a replace of an entity that has been read. Properties that `E` does not declare, such as the slots of a series, are kept; a field
-    /// that is `None` is removed. The commit reads the entity if a property is removed, or if the entity has copies.
+    /// Adds a replace of an entity that has been read. Properties not declared by `E`, such as the slots of a series, are kept; a field that is `None` is
+    /// removed. The commit reads the entity if a property is removed, or if the entity has copies.
     ///
     /// # Errors
     /// `InvalidInput` if `old` and `new` have different keys (UPD-6); any error from [`insert`](Self::insert).

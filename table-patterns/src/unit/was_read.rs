@@ -1,4 +1,4 @@
-//! The argument of unit methods that change an entity: the entity as it was read.
+//! The argument of unit methods that change an entity: the entity as read, with its version.
 
 use table_core::entity::{Entity, Versioned};
 

@@ -1,4 +1,4 @@
-//! Compile-time checks of the parts of a wide entity.
+//! Compile-time checks of a wide entity's parts.
 
 use table_core::entity::Entity;
 use table_core::limits;
@@ -7,7 +7,7 @@ use table_core::schema::{ENTITY_TYPE, EntitySchema};
 use crate::series::{is_same, is_sorted};
 use crate::wide::{MOST_PARTS, WRITE_ID, Wide};
 
-/// Checks at compile time that the parts can be stored.
+/// Checks at compile time that a wide entity's parts can be stored.
 pub(super) const fn check_parts<W: Wide>() {
     assert!(!W::PARTS.is_empty() && W::PARTS.len() <= MOST_PARTS, "a wide entity has 1 to 99 parts (EGT-2)");
     assert!(
@@ -28,7 +28,7 @@ pub(super) const fn check_parts<W: Wide>() {
     }
 }
 
-/// Checks at compile time that no name occurs more than once in the parts, the header and the `WriteId`.
+/// Checks at compile time that no property name occurs twice in the parts and the header, and that no name is reserved.
 pub(super) const fn check_names(parts: &[&[&str]], header: &EntitySchema) {
     assert!(!is_in_parts(WRITE_ID, parts), "`WriteId` is the pattern's own property");
     assert!(
@@ -64,7 +64,7 @@ pub(super) const fn check_names(parts: &[&[&str]], header: &EntitySchema) {
     }
 }
 
-/// Returns `true` if the names in each part are in strictly ascending order, as generated slot names are.
+/// Returns `true` if the names in each part are in strictly ascending order, like generated slot names.
 const fn are_sorted(parts: &[&[&str]]) -> bool {
     let mut parts = parts;
     while let [part, rest @ ..] = parts {

@@ -18,10 +18,10 @@ pub fn put<T>(
     out.put(name, |row| write(value, name, row))
 }
 
-/// Returns the first error from several writes. Callers collect the results in an array, which avoids one branch per field.
+/// Combines the results of several writes. Callers collect the results in an array, which avoids one branch per field.
 ///
 /// # Errors
-/// The first error from the writes, if any of them failed.
+/// The first error among the results.
 pub fn all<const COUNT: usize>(written: [Result<()>; COUNT]) -> Result<()> {
     written.into_iter().collect()
 }
@@ -38,14 +38,14 @@ pub fn take<T>(
     properties.take(name, read)
 }
 
-/// Takes the place of the header in a declaration that does not compile. Never called.
+/// Replaces the header in a declaration that does not compile. Never called.
 #[must_use]
 #[expect(clippy::panic, reason = "a declaration with a mistake does not compile")]
 pub fn stub<T>() -> T {
     panic!("the declaration has a mistake")
 }
 
-/// Returns the names in a part, which are those of its properties and of its slots.
+/// Returns the names in a part: the names of its properties and slots.
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
 pub const fn part<const COUNT: usize>(runs: &[&[&'static str]]) -> [&'static str; COUNT] {
@@ -62,13 +62,13 @@ pub const fn part<const COUNT: usize>(runs: &[&[&'static str]]) -> [&'static str
     names
 }
 
-/// Returns the slot names in one part, which are a range of a field's slot names.
+/// Returns a field's slot names in one part, a range of all its slot names.
 #[must_use]
 pub const fn cut<'a>(names: &'a [&'static str], from: usize, count: usize) -> &'a [&'static str] {
     names.split_at(from).1.split_at(count).0
 }
 
-/// Panics at compile time if the number of values in an array differs from the number of slots of its field.
+/// Panics at compile time if an array's length differs from its field's number of slots.
 pub const fn require_slots(values: Option<usize>, slots: usize, message: &str) {
     if let Some(values) = values
         && values != slots

@@ -1,4 +1,4 @@
-//! Reads the parts of a wide entity, and checks that they belong to the same write.
+//! Reads a wide entity's parts, and checks that they belong to the same write.
 
 use std::ops::Bound;
 
@@ -16,7 +16,7 @@ use crate::paging::each_row;
 use crate::wide::fault::WideFault;
 use crate::wide::{MOST_PARTS, WRITE_ID};
 
-/// A part of a wide entity, as read from the store.
+/// A wide entity's part, as read from the store.
 struct Part {
     row: Row,
     etag: ETag,
@@ -34,8 +34,8 @@ pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }
 
-/// Reads properties of all parts of an entity, including the `WriteId`s. Returns `None` if it has no parts.
-/// Repeats the read while the parts belong to different writes (PAT-WIDE-3).
+/// Reads the selected properties and `WriteId`s of all parts of an entity. Returns `None` if the entity has no parts. Repeats the read while the parts belong
+/// to different writes (PAT-WIDE-3).
 pub(super) async fn fetch<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -56,8 +56,8 @@ pub(super) async fn fetch<S: TableStore>(
         let writes = found.iter().map(|part| part.as_ref().map(|part| part.write)).collect();
         match judge(found) {
             Ok(whole) => return Ok(Some(whole)),
-            // Two consecutive reads found the same parts with the same `WriteId`s, so this is the stored state: a write of several parts
-            // would have changed the `WriteId`s. Only merges of single parts keep them.
+            // Two consecutive reads found the same parts with the same `WriteId`s, so this is the stored state: a write of several parts would have changed the
+            // `WriteId`s. Only merges into single parts keep them.
             Err(error) if before.as_ref() == Some(&writes) => return Err(in_place(error)),
             Err(error) => {
                 before = Some(writes);
@@ -79,7 +79,7 @@ pub(super) async fn versions<S: TableStore>(
     Ok(found.into_iter().map(|part| part.map(|part| part.etag)).collect())
 }
 
-/// Selects only the properties that determine whether the parts belong to the same write.
+/// Returns the selection of the `WriteId` only, sufficient to check that the parts belong to the same write.
 pub(super) fn write_ids() -> Select {
     Select::names([WRITE_ID])
 }
@@ -93,7 +93,7 @@ async fn read<S: TableStore>(
     select: Select,
 ) -> Result<Vec<Option<Part>>> {
     let bound = |part| row_key(key, part).map(|key| Bound::Included(key.to_string()));
-    // The read includes the largest possible part number, because an undeclared part must not be silently ignored.
+    // The query covers the largest possible part number, so an undeclared part is not silently ignored.
     let rows = TextRange { lower: bound(0)?, upper: bound(MOST_PARTS - 1)? };
     let query = Query { select, ..Query::new(KeyRange::rows(key.partition_key.as_str(), rows)) };
     let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();
@@ -118,7 +118,7 @@ async fn read<S: TableStore>(
     Ok(found)
 }
 
-/// Returns the number of the part that a row contains, counted from 0. Returns `None` if the row is not a part.
+/// Returns a row's part number, counted from 0; `None` if the row is not a part.
 fn part_of(key: &EntityKey, row_key: &str) -> Option<usize> {
     let number = row_key.strip_prefix(key.row_key.as_str())?.strip_prefix('_')?;
     let is_number = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -129,7 +129,7 @@ fn extra_part(at: usize, parts: usize) -> Error {
     Error::of(WideFault::Surplus { part: at + 1, parts })
 }
 
-/// Checks that all parts exist and belong to the same write. Returns them with their versions.
+/// Checks that all parts exist and belong to the same write, and returns them with their versions.
 fn judge(found: Vec<Option<Part>>) -> Result<Whole> {
     let mut whole = Whole { rows: Vec::with_capacity(found.len()), etags: Vec::with_capacity(found.len()) };
     let mut first = None;

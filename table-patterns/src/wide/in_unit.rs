@@ -1,4 +1,4 @@
-//! Wide entities in a unit of work: their parts are written in the unit's transaction.
+//! Wide entities in a unit of work, whose parts are written in the unit's transaction.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -18,7 +18,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds all parts of a wide entity to the unit, as inserts if `old` is `None`, and as conditional replaces otherwise. Each part is one operation. The
     /// commit returns no version for a wide entity, so read the entity before the next replace.
     ///
-    /// Indexes, feeds and copies are declared on another entity in the same unit:
+    /// Declare indexes, feeds and copies on a separate entity in the same unit:
     ///
     /// ```
     /// # use table_patterns::EntityStore;
@@ -68,7 +68,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.put_parts::<W>(&key, kinds, old.is_some())
     }
 
-    /// Adds a delete of all parts of a wide entity, on the condition that the entity still has the version `version`.
+    /// Adds a delete of all parts of a wide entity, conditional on `version`.
     ///
     /// # Errors
     /// Any error from [`put_wide`](Self::put_wide).

@@ -1,4 +1,4 @@
-//! Patches, which merge individual properties into a wide entity without reading it.
+//! Patches: merge individual properties into a wide entity without reading it.
 
 use std::fmt;
 
@@ -107,7 +107,7 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         let (store, name) = (table.table.store(), table.table.name()?);
         let mut race = table.retry.start("the wide entity");
         loop {
-            // The new `WriteId` would hide that the parts do not belong together, so they are judged before.
+            // The new `WriteId` would hide that the parts belong to different writes, so this is checked first.
             let found = fetch(store, name, &key, (W::PARTS.len(), write_ids()), &table.retry).await?;
             let missing = || table.in_place(Error::of(WideFault::NothingToUpdate), &key);
             let etags = found.ok_or_else(missing)?.etags;

@@ -1,4 +1,4 @@
-//! The positions of a wide entity's properties according to the declaration.
+//! The declared positions of a wide entity's properties.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 /// The names of the properties in each part.
 pub(super) type Names = &'static [&'static [&'static str]];
 
-/// The names of all properties of a wide entity, by position. Positions are counted through all parts, from the first property in the first part.
+/// The names of all properties of a wide entity, by position. Positions are counted across all parts, from the first property in the first part.
 #[derive(Debug)]
 pub(super) struct Places {
     names: Vec<&'static str>,
@@ -14,7 +14,7 @@ pub(super) struct Places {
     ends: Vec<usize>,
     /// The position of each name. Built when a property is first looked up out of order.
     by_name: OnceLock<HashMap<&'static str, usize>>,
-    /// The position of each name that ends in a number, keyed by its word and its number; `None` if several names differ only in leading zeros.
+    /// The position of each name ending in a number, keyed by word and number; `None` if several names differ only in leading zeros.
     by_number: OnceLock<HashMap<(&'static str, &'static str), Option<usize>>>,
 }
 
@@ -63,7 +63,7 @@ impl Places {
         by_number.get(&number).copied().flatten()
     }
 
-    /// Returns the number of the part that contains the property at a position. Parts are counted from 0.
+    /// Returns the number, counted from 0, of the part that contains the property at a position.
     pub(super) fn part(&self, position: usize) -> usize {
         self.ends.partition_point(|end| *end <= position)
     }
@@ -74,7 +74,7 @@ impl Places {
     }
 }
 
-/// Splits a name that ends in a number into its word and its number, without leading zeros. `Day001` is split into `Day` and `1`.
+/// Splits a name ending in a number into its word and its number without leading zeros: `Day001` into `Day` and `1`.
 fn numbered(name: &str) -> Option<(&str, &str)> {
     let word = name.trim_end_matches(|at: char| at.is_ascii_digit());
     let digits = name.strip_prefix(word).filter(|digits| !digits.is_empty())?;

@@ -1,4 +1,4 @@
-//! The properties of a wide entity, each assigned to one of its parts.
+//! The reader and the writer of a wide entity's properties, each assigned to one of its parts.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,12 +14,12 @@ use crate::wide::fault::WideFault;
 use crate::wide::places::{Names, Places};
 use crate::wide::{WRITE_ID, Wide};
 
-/// A writer that puts each property of a wide entity into the part to which it is assigned.
+/// A writer that puts each property of a wide entity into its assigned part.
 #[derive(Debug)]
 pub struct WideWriter {
     places: Places,
     parts: Vec<Part>,
-    /// The flags of the properties, by position: `true` if the property has been written.
+    /// For each position, `true` if the property has been written.
     written: Vec<bool>,
     /// The position after the last written property. The search for the next property begins here, because properties are usually written in order.
     next: usize,
@@ -74,7 +74,7 @@ impl WideWriter {
         Ok(())
     }
 
-    /// Returns the part that contains all written properties; `None` if no part or several parts contain them.
+    /// Returns the part that contains all written properties; `None` if they are in several parts or nothing has been written.
     pub(super) fn only_part(&self) -> Option<usize> {
         let mut touched = self.parts.iter().enumerate().filter(|(_, part)| part.is_written);
         touched.next().map(|(at, _)| at).filter(|_| touched.next().is_none())
@@ -98,21 +98,21 @@ impl WideWriter {
 #[derive(Debug)]
 pub struct WideReader<'a> {
     places: Places,
-    /// The values that are stored in the declared part under the declared name, by position.
+    /// The values stored in the declared part under the declared name, by position.
     own: Vec<Option<ValueRef<'a>>>,
-    /// The values of declared properties that are stored in other parts, or under names with a different number of digits, by position.
+    /// The values of declared properties stored in other parts, or under names with a different number of digits, by position.
     moved: BTreeMap<usize, Vec<Stored<'a>>>,
     /// The properties of the header, which belong to the first part.
     of_header: Vec<Stored<'a>>,
-    /// The properties that neither the wide entity nor its header declares.
+    /// The properties declared by neither the wide entity nor its header.
     undeclared: Vec<Stored<'a>>,
-    /// `true` if the value in the declared part is used when another part contains a different value; `false` if different values are an error.
+    /// `true` if the value in the declared part wins over a different value in another part; `false` if different values are an error.
     is_lenient: bool,
     /// The position after the last property that was read. The search for the next property begins here, because properties are usually read in order.
     next: AtomicUsize,
 }
 
-/// A property, as stored.
+/// A stored property.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored<'a> {
     pub(super) part: usize,
@@ -155,7 +155,7 @@ impl<'a> WideReader<'a> {
         Ok(Self { places, own, moved, of_header, undeclared, is_lenient: false, next: AtomicUsize::new(0) })
     }
 
-    /// Uses the value in the declared part if another part contains a different value. Without this setting, different values are an error.
+    /// Makes the value in the declared part win over a different value in another part. Without this setting, different values are an error.
     pub(super) fn lenient(self) -> Self {
         Self { is_lenient: true, ..self }
     }
@@ -165,7 +165,7 @@ impl<'a> WideReader<'a> {
         self.moved.is_empty() && self.of_header.iter().all(|stored| stored.part == 0)
     }
 
-    /// Returns the properties of the header that the first part lacks and other parts contain, as a row; `None` if there are none.
+    /// Returns the header properties found only in parts other than the first, as a row; `None` if all are in the first part.
     ///
     /// # Errors
     /// `EntityMismatch` if two parts contain a property with different values (PAT-WIDE-4).
@@ -183,7 +183,7 @@ impl<'a> WideReader<'a> {
         Ok(moved.map(RowWriter::finish))
     }
 
-    /// Returns the value to use of a property that several parts may contain: the first one.
+    /// Returns the first of a property's stored values, which may be in several parts.
     ///
     /// # Errors
     /// `EntityMismatch` if the values differ, unless the reader is [lenient](Self::lenient).
@@ -202,7 +202,7 @@ impl<'a> WideReader<'a> {
         Ok(found)
     }
 
-    /// Returns the properties that neither the wide entity nor its header declares, such as those that a newer release has added.
+    /// Returns the properties declared by neither the wide entity nor its header, such as those added by a newer release.
     pub(super) fn undeclared(&self) -> &[Stored<'a>] {
         &self.undeclared
     }
@@ -217,7 +217,7 @@ impl<'a> WideReader<'a> {
         self.take(name, T::from_value)
     }
 
-    /// Reads a property with the given function, from its declared part or from another part that contains the property.
+    /// Reads a property with the given function, from its declared part or any other part that contains it.
     pub(super) fn take<T>(
         &self,
         name: &str,

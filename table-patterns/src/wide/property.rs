@@ -1,4 +1,4 @@
-//! The typed properties of a wide entity, for patches.
+//! Typed properties of a wide entity, for patches.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,7 +22,7 @@ use crate::wide::fault::WideFault;
 /// ```
 pub struct WideProperty<W, T> {
     name: Cow<'static, str>,
-    /// The first and the last number of the field's slots if the property's number is outside of this range; otherwise, `None`.
+    /// The field's first and last slot numbers if the property's number is outside this range; otherwise, `None`.
     outside: Option<(usize, usize)>,
     of: PhantomData<fn() -> (W, T)>,
 }
@@ -55,7 +55,7 @@ impl<W, T> WideProperty<W, T> {
 }
 
 /// The slots of the wide entity `W` in a field of type `F`, such as `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from the
-/// word at the start of their names, the number of digits that follow it, and the range of numbers.
+/// word that begins their names, the number of digits after it, and the range of numbers.
 ///
 /// ```
 /// use table_patterns::wide::WideSlots;

@@ -1,4 +1,4 @@
-//! The handle to a table of wide entities. Each entity is written in one transaction, and is read consistently.
+//! The handle to a table of wide entities, which writes each entity in one transaction and reads it consistently.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::wide::fetch::{Whole, fetch, row_key, versions};
 use crate::wide::properties::Stored;
 use crate::wide::{Wide, WideReader, WideWriter};
 
-/// The version of a wide entity, which consists of the versions of its parts. Any later write to a part makes it stale.
+/// The version of a wide entity: the versions of its parts. Any later write to a part makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WideVersion(pub(super) Vec<ETag>);
 
@@ -35,7 +35,7 @@ pub struct WideTable<W: Wide, S> {
 }
 
 impl<W: Wide, S> WideTable<W, S> {
-    /// Creates a handle to wide entities from a handle to the table that contains their parts.
+    /// Creates a handle to wide entities from a handle to the table with their parts.
     #[must_use]
     pub fn new(table: Table<W::Header, S>) -> Self {
         const { check_parts::<W>() }
@@ -73,7 +73,7 @@ impl<W: Wide, S> WideTable<W, S> {
 
 /// A store that creates handles to tables of wide entities. Implemented for every [`TableStore`].
 pub trait WideStore: TableStore + Clone {
-    /// Returns a handle to the table that `W` declares. Sends no request.
+    /// Returns a handle to the table declared by `W`. Sends no request.
     ///
     /// ```
     /// use table_patterns::embedded::Engine;
@@ -106,7 +106,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Self { table: self.table.create_if_missing().await?, ..self })
     }
 
-    /// Inserts the entity, either with all its parts or not at all.
+    /// Inserts the entity with all its parts, atomically.
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if any part is already stored.
@@ -117,9 +117,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.write(whole, false, |rows| Ok(rows.into_iter().map(OperationKind::Insert).collect())).await
     }
 
-    /// Inserts or replaces the entity without a condition: the last writer wins.
-    /// First reads which parts are stored, because parts that only a newer declaration has would otherwise be lost.
-    /// Repairs an entity whose parts are missing or belong to different writes, because it replaces all of them.
+    /// Inserts or replaces the entity unconditionally: the last writer wins. First reads the versions of the stored parts, because parts known only to a newer
+    /// declaration would keep the old `WriteId`. Replaces all parts, which also repairs an entity whose parts are missing or belong to different writes.
     ///
     /// # Errors
     /// - `EntityMismatch` if more parts are stored than declared (PAT-WIDE-4).
@@ -141,7 +140,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Replaces the entity, on the condition that none of its parts has been written since it was read.
+    /// Replaces the entity if none of its parts has been written since it was read.
     ///
     /// # Errors
     /// - `UpdateConditionNotSatisfied` if a part has been written since it was read.
@@ -157,8 +156,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         .await
     }
 
-    /// Returns the entity and its version; `None` if it does not exist.
-    /// Sends one range query. Repeats it if a write was in progress (PAT-WIDE-3).
+    /// Returns the entity and its version; `None` if it does not exist. Sends one range query, repeated if a write was in progress (PAT-WIDE-3).
     ///
     /// # Errors
     /// - `EntityMismatch` if a part is missing or was written separately (PAT-WIDE-4).
@@ -169,8 +167,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(found.map(|(whole, found)| (whole, WideVersion(found.etags))))
     }
 
-    /// Updates the entity: reads it, calls `change` and replaces it. If another writer committed first, repeats these steps after a back-off (CON-3).
-    /// Properties that `W` does not declare are kept.
+    /// Updates the entity: reads it, calls `change` and replaces it. If another writer committed first, retries after a back-off (CON-3). Undeclared properties
+    /// are kept.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
@@ -210,7 +208,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Deletes the entity, on the condition that none of its parts has been written since it was read.
+    /// Deletes the entity if none of its parts has been written since it was read.
     ///
     /// # Errors
     /// - `UpdateConditionNotSatisfied` if a part has been written since it was read.
@@ -231,7 +229,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Some((self.decode(key, &found.rows, &properties)?, found)))
     }
 
-    /// Returns a reader for the properties in the parts of an entity.
+    /// Returns a reader for the properties in an entity's parts.
     pub(super) fn properties<'a>(&self, key: &EntityKey, rows: &'a [Row]) -> Result<WideReader<'a>> {
         WideReader::of::<W>(rows).map_err(|error| self.in_place(error, key))
     }
@@ -249,7 +247,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         decode().map_err(|error| self.in_place(error, key))
     }
 
-    /// Returns the key and the parts of an entity. Every part contains the same new `WriteId`.
+    /// Returns an entity's key and parts. Every part contains the same new `WriteId`.
     pub(super) fn rows(&self, whole: &W) -> Result<(EntityKey, Vec<Row>)> {
         let error = |error: Error| match whole.header().key_of() {
             Ok(key) => self.in_place(error, &key),
@@ -298,7 +296,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     }
 }
 
-/// Returns the key and the parts of a wide entity. Every part contains the same new `WriteId`.
+/// Returns a wide entity's key and parts. Every part contains the same new `WriteId`.
 pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
     let header = whole.header();
     let key = header.key_of()?;
@@ -308,8 +306,8 @@ pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
     Ok((key, writer.finish(Some(Uuid::new_v4()))?))
 }
 
-/// Returns the undeclared properties to keep in each declared part, such as properties that a newer release has added. They stay in the part
-/// with the same number. If that part is not declared, they move to the last part, unless it already has a property with the same name.
+/// Returns the undeclared properties to keep in each declared part, such as properties added by a newer release. They stay in the part with the same number. If
+/// that part is not declared, they move to the last part, unless it already has a property with the same name.
 pub(super) fn undeclared<W: Wide>(properties: &WideReader<'_>) -> Vec<Row> {
     let mut kept: Vec<(BTreeSet<&str>, RowWriter)> = W::PARTS.iter().map(|_| Default::default()).collect();
     for Stored { part, name, value } in properties.undeclared() {
@@ -326,7 +324,7 @@ impl WideVersion {
     /// Returns the conditions for the parts of an entity of type `W`.
     ///
     /// # Errors
-    /// `InvalidInput` if the version belongs to an entity with a different number of parts. A write would then miss some of the parts.
+    /// `InvalidInput` if the version belongs to an entity with a different number of parts, some of which a write would miss.
     pub(super) fn conditions<W: Wide>(&self) -> Result<Vec<IfMatch>> {
         if self.0.len() != W::PARTS.len() {
             return Err(Error::of(WideFault::OtherParts));

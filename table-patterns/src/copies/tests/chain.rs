@@ -21,7 +21,7 @@ use crate::entities::Entities;
 use crate::outbox::Outbox;
 use crate::work::{Sweep, Worker, WorkerOptions};
 
-/// A tree node. A root has its own value; every other node copies the root's value from its parent.
+/// A tree node. A root has a value; every other node copies the root's value from its parent.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Nodes", copied_by(Parent), copies_from(Parent))]
 #[partition_key(half)]
@@ -216,7 +216,7 @@ fn pat_den_2_a_bulk_may_contain_a_source_and_its_holders() {
         // One transaction inserts the parent and its child; their order in the call does not matter.
         nodes.bulk().insert_all([node(5, Some(4), 0), node(4, None, 1)]).await?;
         assert_eq!(value(5).await?.as_deref(), Some("value1"));
-        // A new holder copies from the new source, so no worker needs to correct it.
+        // A new holder copies from its new source, so no worker needs to correct it.
         nodes
             .bulk()
             .insert_or_replace_all([node(4, None, 2), node(5, Some(4), 0), node(1, Some(4), 0)])
@@ -275,8 +275,8 @@ impl CopyRelation for Before {
     }
 }
 
-/// Links members into a ring, and lets workers process the changes. The workers' sleeps return immediately. Each count must be one more than the
-/// previous member's count, so the counts never converge.
+/// Links members into a ring, and lets workers process the changes without sleeping. Each count must be one more than the previous member's count, so the
+/// counts never converge.
 fn settle_ring(length: u32) {
     let now = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let (read, slept) = (Arc::clone(&now), Arc::clone(&now));
@@ -313,7 +313,7 @@ fn settle_ring(length: u32) {
         let text = format!("{poison:?}");
         let found = members.get(Member::key(half(0), 0)).await?;
         assert!(text.contains("form a circle"), "{length} members: {text}, {found:?}");
-        // The error that is stored with poison has a limited length.
+        // The error stored with poison has a limited length.
         let is_named = |id: u32| text.contains(&format!("member_{id:02}"));
         assert!(length > 8 || (0..length).all(is_named), "{length} members: {text}");
         Ok::<_, Error>(())

@@ -1,4 +1,4 @@
-//! Tests copied entities and entities with copies that also have indexes, lists and feeds. Every update of a copy must also update these.
+//! Tests copied entities and holders of copies that also have indexes, lists and feeds, which every update of a copy must maintain.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -69,7 +69,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// The result of `Desk::named` if neither index contains the name.
+/// The result of [`Desk::named`] if neither index contains the name.
 const NONE: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
 
 type Through = Outbox<Engine, Engine>;
@@ -101,7 +101,7 @@ impl Desk {
         assert!(report.is_clean(), "{:?}", report.findings);
     }
 
-    /// Returns the tickets whose agent is named `name`, as found by the index in the partition and by the remote index.
+    /// Returns the tickets whose agent is named `name`, as found by the same-partition index and by the remote index.
     fn named(&self, name: &str) -> [Vec<u32>; 2] {
         let here = block_on(self.tickets.get_by_index(Ticket::by_agent("contoso", name))).unwrap();
         let there = block_on(self.tickets.query_eventual(Ticket::names(name)).collect()).unwrap();
@@ -179,13 +179,13 @@ fn pat_intra_5_a_source_keeps_its_own_unique_index() {
     assert_eq!(error.code(), ErrorCode::UniqueViolation);
 }
 
-/// Tests that `settle_copies` repairs the copies in an entity that another tool has written, and updates the entity's index entries.
+/// Tests that `settle_copies` repairs the copies in an entity written by another tool, and updates the entity's index entries.
 #[test]
 fn pat_den_2_settlement_maintains_the_indexes_of_a_holder() {
     let desk = Desk::new();
     block_on(desk.agents.insert(&agent("contoso", "Ada", "ada@contoso.com"))).unwrap();
     block_on(desk.tickets.insert(&ticket(1, false))).unwrap();
-    // The tool that makes this change does not maintain copies.
+    // This change simulates a tool that does not maintain copies.
     let rename = |agent: &mut TableEntity| drop(agent.insert("Name", "Nemo"));
     let bag = desk.outbox.store().untyped("Desk").unwrap();
     block_on(bag.update(Selection::point("contoso", "agent_0007"), rename)).unwrap();

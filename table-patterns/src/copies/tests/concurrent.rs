@@ -55,7 +55,7 @@ fn pat_den_2_concurrent_writers_and_workers_converge() {
                     sales.manager_id = manager;
                 };
                 block_on(one.departments.update(Department::key("Sales"), change)).unwrap();
-                // The source and the copy are always consistent. Both are read in one page, which is a snapshot.
+                // The source and the copy are always consistent: both are read in one page, which is a snapshot.
                 let rows = one.rows("Company");
                 let find = |row: &str| rows.iter().find(|(_, row_key, _)| row_key == row).unwrap().2.clone();
                 let department = find("Department");

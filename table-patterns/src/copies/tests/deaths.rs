@@ -27,10 +27,10 @@ fn company() -> Company {
     company
 }
 
-/// A function that writes to the company. Any of its requests may fail or lose its response.
+/// A write to the company, any request of which may fail or lose its response.
 type Scene = fn(&Company);
 
-/// Every kind of write, each followed by one run of a worker. Errors are ignored, because an error means that the process has died.
+/// Every kind of write, each followed by one worker run. Errors are ignored, because an error means that the process has died.
 const SCENES: [(&str, Scene); 8] = [
     ("rename", |company| {
         let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
@@ -124,8 +124,8 @@ fn pat_ec_5_a_request_that_fails_once_is_retried_by_the_worker() {
     }
 }
 
-/// Tests a process that is suspended at a request until the other processes have completed all pending work. It then resumes, and dies. No other
-/// process runs afterwards, so its late writes must not overwrite newer data.
+/// Tests a process suspended at a request until other processes have completed all pending work. It then resumes and dies. No other process runs afterwards, so
+/// its late writes must not overwrite newer data.
 #[test]
 fn pat_den_2_a_delayed_process_undoes_nothing() {
     let meanwhile: [(&str, Scene); 5] = [
@@ -204,7 +204,7 @@ fn pat_den_2_a_delayed_process_undoes_nothing() {
                 scene(&company);
                 assert!(happened.load(Ordering::SeqCst), "{at}");
                 company.store.heal();
-                // The suspended process may have recorded work that it has not performed.
+                // The suspended process may have recorded work without performing it.
                 company.recover();
                 assert_left_over(&company, &at);
             }

@@ -1,4 +1,4 @@
-//! Tests that handles of every kind maintain the copies that an entity declares.
+//! Tests that every kind of handle maintains an entity's declared copies.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -91,7 +91,7 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
         agents.update(Agent::key("t", 1), |agent| agent.name = "Eve".into()).await.unwrap();
         let found = tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap();
         assert_eq!(found.len(), 1);
-        // Two holders of one source are in the same transaction, which has only one condition on the source.
+        // Two holders of one source in the same transaction share one condition on the source.
         let mut unit = tickets.unit(Ticket::partition("t")).unwrap();
         unit.insert(&other).unwrap().insert(&Ticket { id: 9, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
@@ -118,8 +118,7 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
     });
 }
 
-/// Tests a transaction that writes two holders of one source. If the source changes after it was read for the first holder, it is read again for both
-/// holders.
+/// Tests a transaction that writes two holders of one source. If the source changes after it was read for the first holder, it is reread for both holders.
 #[test]
 fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     for bulk in [false, true] {
@@ -159,8 +158,7 @@ fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     }
 }
 
-/// Tests a unit of work that has read a source before another writer changes the source. The source never has the required version again, so another
-/// attempt cannot succeed.
+/// Tests a unit of work that read a source before another writer changed it. The source never regains the required version, so no further attempt can succeed.
 #[test]
 fn upd_3_a_unit_that_read_an_older_source_of_its_holder_is_refused_at_once() {
     let engine = Engine::in_memory();

@@ -33,7 +33,7 @@ pub(crate) struct Ticket {
     pub(crate) reviewer_name: Option<String>,
 }
 
-/// An entity that copies the title of a ticket and the name of the ticket's agent, which the ticket itself has copied.
+/// An entity that copies a ticket's title and the name of the ticket's agent, itself a copy in the ticket.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copies_from(OfTicket))]
 #[partition_key(tenant)]

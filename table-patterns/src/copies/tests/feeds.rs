@@ -1,4 +1,4 @@
-//! Tests holders with a feed in another partition than their source: a transaction updates as many of them as it has space for.
+//! Tests holders with a feed in a different partition than their source: a transaction updates as many of them as fit.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -1,4 +1,4 @@
-//! Tests that every write through a handle to a copied entity, or to an entity that holds copies, maintains the copies.
+//! Tests that every write through a handle to a copied entity or a holder of copies maintains the copies.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -103,7 +103,7 @@ fn pat_den_2_every_verb_on_a_holder_copies_the_values_of_its_sources() {
     });
 }
 
-/// Tests that a unit of work that contains holders, sources and other entities sets the copies when it is committed (PAT-DEN-2).
+/// Tests that a unit of work with holders, sources and other entities sets the copies when it is committed (PAT-DEN-2).
 #[test]
 fn pat_den_2_a_unit_updates_copies() {
     block_on(async {

@@ -134,7 +134,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
         unit.commit().await?;
         desk.check().await?;
 
-        // A holder is refused if it refers to a source that the same unit of work deletes.
+        // A holder is refused if it refers to a source deleted by the same unit of work.
         let mut unit = desk.unit();
         unit.delete(&desk.agent(1).await?.unwrap())?.insert(&ticket(3, Some(1)))?;
         let error = unit.commit().await.unwrap_err();
@@ -160,7 +160,7 @@ fn pat_den_2_a_holder_of_two_sources_or_with_a_condition_is_written_later() {
     .unwrap();
 }
 
-/// A change that a unit of work makes to one entity.
+/// A unit of work's change to one entity.
 #[derive(Clone, Debug)]
 enum Act {
     Agent(u32, Option<u8>),
@@ -231,7 +231,7 @@ proptest! {
             for acts in &units {
                 let mut unit = desk.unit();
                 for act in acts {
-                    // An entity that is already in the unit of work keeps its first change; the second one is refused.
+                    // An entity already in the unit of work keeps its first change; the second one is refused.
                     if let Err(error) = add(&desk, &mut unit, act).await {
                         prop_assert_eq!(error.rule(), Some("EGT-4"), "{}", error);
                     }

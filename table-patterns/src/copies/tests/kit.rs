@@ -1,5 +1,5 @@
-//! A fixture for copy tests: a company in which departments copy the names of their managers within a partition, and projects in another
-//! table copy the names of their leads and deputies.
+//! A fixture for copy tests: a company whose departments copy their managers' names within a partition, and whose projects, in another table, copy the names of
+//! their leads and deputies.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -160,7 +160,7 @@ impl Company {
         Self::on(Engine::in_memory(), |store| store)
     }
 
-    /// Returns the handles of another process to the company. The process runs an hour later, when the claims of dead workers have expired.
+    /// Returns the handles of another process to the company. The process runs an hour later, after the claims of dead workers have expired.
     pub(super) fn again(&self) -> Self {
         Self::at(self.hour + 1, self.engine.clone(), |store| store)
     }

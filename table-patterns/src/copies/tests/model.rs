@@ -1,4 +1,4 @@
-//! Tests that compare copies with a simple model after random sequences of actions. Workers run late, twice and in any order.
+//! Compares copies with a simple model after random sequences of actions. Workers run late, twice and in any order.
 
 use std::collections::BTreeMap;
 
@@ -49,8 +49,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A model of the company: the employees' last names, and the numbers of the employees to which departments and projects
-/// refer.
+/// A model of the company: the employees' last names, and the numbers of employees referenced by departments and projects.
 #[derive(Clone, Debug, Default)]
 struct Model {
     names: BTreeMap<u32, String>,
@@ -101,7 +100,7 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
             let done = block_on(company.employees.delete(Employee::key("Sales", id), IfMatch::Any)).is_ok();
             assert_eq!(done, model.names.contains_key(&id) && model.manager.flatten() != Some(id));
             if done {
-                // All pending work is completed before the number is given to another employee.
+                // All pending work is completed before the number is reused for another employee.
                 company.recover();
                 model.names.remove(&id);
                 for (lead, deputy) in model.projects.values_mut() {
@@ -195,7 +194,7 @@ proptest! {
             (*part, ((number(*lead), model.name(*lead)), (number(*deputy), model.name(*deputy))))
         });
         prop_assert_eq!(projects.collect::<BTreeMap<_, _>>(), expected.collect());
-        // Refused writes have left references, which the next change to their source removes.
+        // Refused writes have left references, removed by the next change to their source.
         for id in 1..4 {
             block_on(company.employees.settle_copies(Employee::key("Sales", id))).unwrap();
         }

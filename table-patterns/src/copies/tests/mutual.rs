@@ -124,8 +124,7 @@ fn pat_den_2_other_verbs_and_units_make_two_entities_sources_of_each_other() {
     .unwrap();
 }
 
-/// Tests a person who is read as the source of a copy, and again as a holder, while another writer changes the person between the two
-/// reads.
+/// Tests a person read as a source and again as a holder, changed by another writer between the two reads.
 #[test]
 fn pat_den_2_a_source_that_changes_while_it_becomes_a_holder_is_read_again() {
     block_on(async {

@@ -8,7 +8,7 @@ use table_core::{Entity, TableEntity, TableStoreExt};
 use super::kit::{Company, Employee, Project, ada, bob, project};
 use crate::copies::CopyRelation;
 
-/// Replaces a project's row with a row that the entity type cannot decode.
+/// Replaces a project's row with one that the entity type cannot decode.
 fn break_row(company: &Company, holder: &Project) {
     let key = holder.key_of().unwrap();
     let row = TableEntity::new(key.partition_key.as_str(), key.row_key.as_str()).unwrap().with("Lead", "Ada");
@@ -20,7 +20,7 @@ fn read(company: &Company, holder: &Project) -> Project {
     block_on(projects.get(Project::key(&holder.name, holder.part))).unwrap().unwrap().into_value()
 }
 
-/// Returns the projects of the test. Each has a lead, and every second one also a deputy.
+/// Returns the test's projects. Each has a lead, and every second one also a deputy.
 fn holders(count: u16) -> Vec<Project> {
     let holder = |part| Project {
         part,

@@ -1,4 +1,4 @@
-//! Tests the rows that participants add to the writes of sources (copied entities) and of the holders of their copies in one transaction.
+//! Tests participants' rows in transactions that write both sources (copied entities) and the holders of their copies.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -12,7 +12,7 @@ use crate::outbox::Outbox;
 use crate::participant::{Changes, Participant, WithParticipants};
 use crate::work::Worker;
 
-/// The one row of a partition for the entity that was written last.
+/// A partition's single row for the last written entity.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -22,7 +22,7 @@ struct Latest {
     of: String,
 }
 
-/// A participant that writes the row of the entity that was written last.
+/// A participant that records the last written entity in that row.
 struct RecordLatest(&'static str);
 
 impl Participant<Agent> for RecordLatest {
@@ -47,7 +47,7 @@ impl Participant<Ticket> for RecordLatest {
     }
 }
 
-/// The context of a write of a ticket.
+/// The context of a ticket write.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -86,7 +86,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// Creates a desk with one agent, whose name the given number of tickets copy.
+    /// Creates a desk with one agent, whose name is copied into the given number of tickets.
     async fn new(store: Store, tickets: u32) -> Result<Self> {
         let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("copies")?);
         outbox.create_queues().await?;

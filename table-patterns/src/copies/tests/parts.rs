@@ -1,4 +1,4 @@
-//! Tests parent entities whose child entities (parts) hold copies of the parent's properties.
+//! Tests parent entities whose parts (child entities) hold copies of the parent's properties.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -24,7 +24,7 @@ struct Order {
     title: String,
 }
 
-/// An order line: a part of the order, with a copy of the order's title.
+/// An order line: a part of an order, with a copy of the order's title.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", copies_from(OfOrder))]
 #[partition_key(customer)]

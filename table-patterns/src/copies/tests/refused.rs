@@ -1,4 +1,4 @@
-//! Tests sources with holders in a table whose stored schema a newer program has extended, and runs of a backfill that another pass supersedes.
+//! Tests sources with holders in a table whose stored schema was extended by a newer program, and backfill runs superseded by another pass.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -37,7 +37,7 @@ mod newer {
 
 const NOTE: &str = "keeps copied_by Lead";
 
-/// Opens the handle of the employees, and makes the copies of their names pending.
+/// Opens the employees' handle, and makes the copies of their names pending.
 fn reopened(company: &Company) -> Company {
     let mut later = Company::at(1, company.engine.clone(), |store| store.pages_of(1));
     later.employees = block_on(later.employees.clone().create_if_missing()).unwrap();
@@ -134,7 +134,7 @@ fn pat_den_2_a_superseded_backfill_of_copies_asks_for_another_run() {
     assert!(superseded > 0);
 }
 
-/// Tests that a backfill reports each failed entity, whichever of its requests fails. The entity fails only in the first of two passes.
+/// Tests that a backfill reports each failed entity, whichever request fails. The entity fails only in the first of two passes.
 #[test]
 fn pat_den_2_no_failed_entity_of_a_backfill_is_lost() {
     const NOTES: [&str; 2] = ["keeps copied_by OfTicket", "keeps copies_from Assignee"];

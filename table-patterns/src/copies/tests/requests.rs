@@ -1,4 +1,4 @@
-//! Tests how many requests and writes the backfill of a source's copies and the deletion of a source need, with many holders.
+//! Tests the number of requests and writes for backfilling the copies of, and for deleting, a source with many holders.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ const NOTE: &str = "keeps copied_by Lead";
 
 type Store = FaultyStore<LimitedStore<Engine>>;
 
-/// Makes the copies of the employees' names pending, and completes them in pages of `page` references. Returns the report and the store.
+/// Makes the copies of the employees' names pending, and backfills them in pages of `page` references. Returns the report and the store.
 fn backfilled(engine: &Engine, page: usize, is_ordered: bool) -> (CopiesReport, Store) {
     let limited = LimitedStore::new(engine.clone(), |capabilities| capabilities.ordered = is_ordered);
     let store = FaultyStore::new(if is_ordered { limited } else { limited.shuffled(1_000) });

@@ -13,7 +13,7 @@ use crate::entities::Entities;
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
 
-/// The ways to write a ticket. Each one inserts the ticket if it does not exist.
+/// A way to write a ticket. Each one inserts the ticket if it does not exist.
 #[derive(Clone, Copy, Debug)]
 enum Verb {
     Single,
@@ -21,14 +21,14 @@ enum Verb {
     Bulk,
 }
 
-/// A write of a ticket, and the change that another writer makes before one of its reads.
+/// A ticket write, and another writer's change before one of its reads.
 #[derive(Clone, Debug)]
 struct Write {
     verb: Verb,
     id: u32,
     /// The numbers of the assignee and the reviewer.
     agents: [Option<i32>; 2],
-    /// The number of the read before which the other writer acts, and the number of the agent that it renames.
+    /// The number of the read before which another writer renames an agent, and that agent's number.
     rival: Option<(usize, u32)>,
 }
 

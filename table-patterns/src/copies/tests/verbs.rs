@@ -29,7 +29,7 @@ fn read_project(company: &Company, name: &str) -> Project {
 #[test]
 fn pat_den_1_one_point_query_returns_a_department_with_its_manager() {
     let company = company();
-    // Values that the program sets for copied properties are overwritten with the source's values.
+    // Values set by the program for copied properties are overwritten with the source's values.
     let wrong = Department { manager_last_name: Some("Nobody".into()), ..sales(Some(223)) };
     block_on(company.departments.insert(&wrong)).unwrap();
     assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
@@ -180,7 +180,7 @@ fn pat_den_2_a_reference_to_a_missing_source_is_refused() {
     assert!(company.references().is_empty());
 }
 
-/// The program in an earlier release, when departments did not copy the names of their managers.
+/// The program in an earlier release, when departments did not copy their managers' names.
 mod older {
     use table_core::Entity;
     use table_core::selection::{Point, Selection};
@@ -251,7 +251,7 @@ fn invalid_input_is_refused_and_nothing_is_partially_written() {
     assert!(
         block_on(company.projects.delete(Project::key("None", 1), IfMatch::Any)).unwrap_err().is_not_found()
     );
-    // The write of a program that does not declare this relation is refused, because it would leave outdated copies.
+    // A write by a program without this relation is refused, because it would leave outdated copies.
     let older = Entities::<older::Employee, _, _>::from(company.outbox.clone());
     let key = older::Employee::key("Sales", 223);
     let error = block_on(older.update(key, |ada| ada.last_name = "Byron".into())).unwrap_err();
@@ -274,7 +274,7 @@ fn futures_are_send() {
     block_on(sendable(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any))).unwrap();
 }
 
-/// Tests that deleting an entity with its parts clears its holders, or is refused because of them, as for any other delete (PAT-DEN-2).
+/// Tests that deleting an entity with its parts clears its holders or is refused because of them, like any other delete (PAT-DEN-2).
 #[test]
 fn pat_den_2_a_deletion_with_parts_is_refused_or_clears_the_holders() {
     let company = company();

@@ -13,7 +13,7 @@ impl Batch {
     /// # Errors
     /// `InvalidInput` if the batch has too many operations (EGT-2); `RequestBodyTooLarge` if it has too many bytes (EGT-3).
     pub(super) fn check(&mut self, limits: &Limits) -> Result<()> {
-        // Counting the rows that contain the records takes time in proportion to the number of records, so they are counted only near the limit.
+        // Counting the rows that hold the change records takes linear time, so they are counted only near the limit.
         let most = self.entities.len() + self.rows.len() + self.intents.len() + self.records.len() + 1;
         let operations = if most <= limits.operations { most } else { self.operations() };
         let bytes = self.measured_bytes(limits);
@@ -27,7 +27,7 @@ impl Batch {
         Err(Error::of(fault))
     }
 
-    /// Returns the size of the rows in bytes, measured in the way that the limits specify.
+    /// Returns the size of the rows in bytes, measured as `limits` specifies.
     fn measured_bytes(&mut self, limits: &Limits) -> usize {
         if limits.measure == TransactionMeasure::Entities {
             return self.bytes;
@@ -44,7 +44,7 @@ impl Batch {
         self.body_bytes.iter().sum::<usize>() + rows.sum::<usize>()
     }
 
-    /// Returns a description of the contributions, for error messages.
+    /// Returns a human-readable list of the contributions for error messages.
     fn parts(&self) -> String {
         let part = |(name, count): (&str, usize)| match name {
             "entities" | "intents" | "the feed" => format!("{count} of {name}"),

@@ -1,4 +1,4 @@
-//! Changes to a batch that are rolled back on failure.
+//! Batch changes that are rolled back on failure.
 
 use table_core::Result;
 use table_core::key::RowKey;

@@ -1,4 +1,4 @@
-//! The planned write of one entity, and its completion by a contributor that reads other entities.
+//! One entity's planned write, and its completion by a contributor that reads other entities.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use crate::entities::siblings::Siblings;
 
 /// A handle that completes its entities' writes.
 pub(crate) trait Completes: Send + Sync {
-    /// Returns the entity's completed plan, and plans for the other entities that the same transaction must write.
+    /// Returns the entity's completed plan, and plans for other entities to be written in the same transaction.
     fn complete(&self, pending: PendingWrite) -> BoxFuture<'_, Result<(EntityPlan, Vec<EntityPlan>)>>;
 }
 
-/// The planned write of one entity.
+/// One entity's planned write.
 #[derive(Clone)]
 pub(crate) struct EntityWrite<'a> {
     pub(super) plan: EntityPlan,
@@ -36,7 +36,7 @@ pub(crate) struct EntityWrite<'a> {
 #[derive(Clone)]
 pub(super) struct Completion<'a> {
     pub(super) by: Arc<dyn Completes + 'a>,
-    /// The stored properties. For a replace, these are at least the properties that the type declares; otherwise, all of them.
+    /// The stored properties: at least the declared properties for a replace, all properties otherwise.
     stored: Option<Row>,
     context: WriteContext,
 }
@@ -56,7 +56,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.plan_by(|| Arc::new(self), &self.context, (key, kind), old, new)
     }
 
-    /// Plans an entity's write as a part of a unit, with the unit's context. `by` returns the handle itself.
+    /// Plans an entity's write within a unit of work, with the unit's context. `by` returns the handle itself.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -84,8 +84,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(EntityWrite { plan, completion })
     }
 
-    /// Returns a write plan that only serves to estimate the size of a transaction. If `is_planned_again` is `true`, a later plan will be based on the stored
-    /// entity, so this plan omits the rows of contributors that may refuse the write.
+    /// Returns a plan used only to estimate a transaction's size. If `is_planned_again` is `true`, the write will be replanned from the stored entity, so this
+    /// plan omits rows from contributors that may refuse the write.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -145,7 +145,7 @@ impl<T: Completes + ?Sized> Completes for &T {
 }
 
 impl EntityWrite<'_> {
-    /// Creates a write that no contributor completes: a condition on an entity, or a row that is written without a handle.
+    /// Creates a write that no contributor completes: a condition on an entity, or a row written without a handle.
     pub(crate) const fn without_contributors(plan: EntityPlan) -> Self {
         Self { plan, completion: None }
     }
@@ -155,17 +155,17 @@ impl EntityWrite<'_> {
         &self.plan.key
     }
 
-    /// Lets the store recognise the write after a lost response, if the transaction contains no other write.
+    /// Marks the write as identified: if the transaction contains no other write, the store can recognise it after a lost response.
     pub(crate) fn identified(self) -> Self {
         Self { plan: EntityPlan { identified: true, ..self.plan }, ..self }
     }
 
-    /// Sets whether the write removes properties that this program does not know.
+    /// Sets whether the write removes properties unknown to this program.
     pub(crate) fn whole(self, is_whole: bool) -> Self {
         Self { plan: EntityPlan { is_whole, ..self.plan }, ..self }
     }
 
-    /// Returns the arguments for completing this write. Other entities may be written in the same transaction if `together` is `true`.
+    /// Returns the arguments for completing this write. If `together` is `true`, the same transaction may write other entities.
     pub(super) fn pending(
         &self,
         completion: &Completion<'_>,

@@ -1,4 +1,4 @@
-//! Tests that the error of a bulk write contains the position of the refused entity.
+//! Tests that a bulk write's error contains the position of the refused entity.
 
 use std::collections::BTreeMap;
 
@@ -48,8 +48,8 @@ fn the_error_of_a_bulk_delete_names_the_missing_entity() {
     });
 }
 
-/// Returns the positions of the users whose address belongs to a stored user outside the batch. Only these users can be refused: an address that belongs to
-/// another user in the batch is free once the batch has been written.
+/// Returns the positions of users whose address belongs to a stored user outside the batch. Only these users can be refused, because another batch user's
+/// address is free once the batch has been written.
 fn refused(stored: &BTreeMap<u32, String>, batch: &[User]) -> Vec<usize> {
     let is_in_batch = |number: u32| batch.iter().any(|user| user.number == number);
     let is_taken = |mail: &String| stored.iter().any(|(number, own)| own == mail && !is_in_batch(*number));
@@ -138,7 +138,7 @@ fn pat_ix_4_a_bulk_write_whose_players_exchange_places_names_the_player_without_
     });
 }
 
-/// A participant that refuses the change of one user with the given error code.
+/// A participant that refuses a change to one user with the given error code.
 struct Refuses(u32, ErrorCode);
 
 impl Participant<User> for Refuses {

@@ -63,7 +63,7 @@ struct Latest {
     number: i32,
 }
 
-/// A participant that records which ticket was written last.
+/// A participant that records the last written ticket.
 struct RecordLatest;
 
 impl Participant<Ticket> for RecordLatest {
@@ -128,7 +128,7 @@ impl Participant<desk::Ticket> for Claims {
 type Store = WithParticipants<Engine>;
 type Tickets = Entities<desk::Ticket, Store, Outbox<Store, Engine>>;
 
-/// Creates a store with the `Claims` participant and one agent, whose name the agent's tickets copy.
+/// Creates a store with the `Claims` participant and one agent, whose name is copied into the agent's tickets.
 async fn with_claims() -> Result<(Store, Tickets)> {
     let store = Engine::in_memory().with_participant::<desk::Ticket>(Claims);
     let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("work")?);

@@ -9,7 +9,7 @@ use table_core::store::StoredRow;
 
 use crate::entities::plan::{both, is_condition};
 
-/// A row that units in the group write.
+/// A row written by units in a group.
 pub(super) struct GroupRow {
     pub(super) kind: OperationKind,
     pub(super) seen: Seen,
@@ -17,14 +17,14 @@ pub(super) struct GroupRow {
     pub(super) writer: u64,
 }
 
-/// The content of a row, as subsequent units see it.
+/// A row's content as seen by subsequent units.
 #[derive(Clone)]
 pub(super) enum Seen {
     /// The row after the last write; `None` if it is deleted.
     Known(Option<StoredRow>),
     /// The group only checks the row, so the stored row is current.
     Stored,
-    /// The content is unknown, because properties have been merged into a row that had not been read.
+    /// The content is unknown, because properties were merged into a row that had not been read.
     Unknown,
 }
 
@@ -34,14 +34,14 @@ pub(super) fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns a version for a row that has not been committed yet.
-/// No stored row ever has this version, so the store refuses a write from outside the group that requires it.
+/// Returns a placeholder version for an uncommitted row. No stored row ever has this version, so the store refuses any write outside the group that requires
+/// it.
 fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
 }
 
-/// Returns a row's content after a write at the time `now`; `None` if the write cannot be part of a group. The row's Timestamp is `now`, but not before that of
-/// the previous version. The commit sets the final one.
+/// Returns a row's content after a write at the time `now`; `None` if the write cannot be part of a group. The row's provisional Timestamp is `now`, but never
+/// earlier than the previous version's. The commit sets the final Timestamp.
 pub(super) fn seen_after(
     before: Option<&Seen>,
     read: Option<&Option<StoredRow>>,
@@ -78,7 +78,7 @@ pub(super) fn compose(known: &GroupRow, kind: &OperationKind) -> Option<Operatio
     if is_condition(&known.kind) {
         return after_condition(&known.kind, kind);
     }
-    // A later unit's condition applies to the row in the state that the earlier unit has left.
+    // A later unit's condition applies to the row as the earlier unit left it.
     let holds = |if_match: &IfMatch| match (if_match, &known.seen) {
         (IfMatch::Any, Seen::Known(Some(_)) | Seen::Unknown) => true,
         (IfMatch::ETag(etag), Seen::Known(Some(stored))) => *etag == stored.etag,

@@ -32,7 +32,7 @@ pub(crate) type CommitGroup = Box<
 /// The pattern that records changes, if any.
 pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
 
-/// The check that a unit may write, with a flag that is `true` if the unit removes properties that the program does not know.
+/// A unit's admission check, and a flag that is `true` if the unit removes properties unknown to this program.
 pub(crate) type Admission = (Arc<dyn AdmitWrites>, bool);
 
 /// The outcome of a group commit: for each row, the number of its last write and its new version.
@@ -40,9 +40,9 @@ pub(crate) type GroupOutcome = Result<Arc<HashMap<RowKey, (u64, Option<ETag>)>>>
 
 /// Units whose operations are committed together. Each unit sees the previous units' writes.
 ///
-/// A group is open until it is sealed, and sealed until its commit ends. It is sealed by the writer that has the turn, by the last writer in the queue, or by
-/// a member that has waited too long, because the writer that has the turn may be slow, wait for this member, or never be polled again. A sealed
-/// group accepts no operations, and its rows can be read only after the commit.
+/// A group is open until it is sealed, and sealed until its commit ends. It is sealed by the writer with the turn, by the last writer in the queue, or by a
+/// member that has waited too long, because the writer with the turn may be slow, wait for this member, or never be polled again. A sealed group accepts no
+/// operations, and its rows can be read only after the commit.
 pub(crate) struct Group {
     state: Mutex<State>,
     timer: GroupTimer,
@@ -55,33 +55,33 @@ struct State {
     partition_key: PartitionKey,
     limits: Limits,
     rows: HashMap<RowKey, GroupRow>,
-    /// The rows, in the order of their first operations.
+    /// The rows, in first-write order.
     order: Vec<RowKey>,
-    /// Stored rows that units have read but not written.
+    /// Stored rows read but not written by units.
     read: HashMap<RowKey, Option<StoredRow>>,
-    /// The `RowKey`s of the entities for which members record steps, in the form that the keys of outbox rows contain.
+    /// The `RowKey`s of entities for which members record steps, encoded as in the keys of outbox rows.
     sources: HashSet<String>,
     records: Vec<ChangeRecord>,
     recorder: Recorder,
-    /// The members' admission checks. They are repeated at the commit, which may begin long after a member has joined.
+    /// The members' admission checks, repeated at the commit, which may begin long after a member has joined.
     admissions: Vec<Admission>,
     bytes: usize,
     /// `None` once the group is sealed.
     commit: Option<CommitGroup>,
-    /// The running commit, which any member can drive.
+    /// The running commit. Any member can drive it.
     sealed: Option<BoxFuture<'static, GroupOutcome>>,
     outcome: Option<GroupOutcome>,
     wakers: Vec<Waker>,
-    /// `true` once a member has waited too long. From then on, each step of the commit wakes all members, because the member that drove the commit may not be
+    /// `true` once a member has waited too long. From then on, each wake-up of the commit wakes all members, because the member driving the commit may not be
     /// polled again.
     is_late: bool,
-    /// `true` if the commit has woken all members while one of them was polling it. The other members could not poll the commit at that time.
+    /// `true` if the commit woke all members while one of them was polling it, so the others could not poll it.
     is_woken: bool,
 }
 
 /// The result of reading a row through a group.
 pub(crate) enum GroupRead {
-    /// The row in the state that the previous units have left.
+    /// The row as the previous units left it.
     Found(Option<StoredRow>),
     /// The group has no information about the row, so it must be read from the store.
     Stored,
@@ -89,7 +89,7 @@ pub(crate) enum GroupRead {
     Unknown,
 }
 
-/// The row keys of the operations that a unit has added, each with the number of the write.
+/// The row key of each operation added by a unit, with the number of the write.
 pub(crate) type Joined = Vec<(RowKey, u64)>;
 
 impl Group {
@@ -121,7 +121,7 @@ impl Group {
         Self { state: Mutex::new(state), timer }
     }
 
-    /// Reads a row in the state that the previous units have left.
+    /// Reads a row as the previous units left it.
     pub(crate) fn read(&self, row_key: &RowKey) -> GroupRead {
         let state = self.lock();
         if state.commit.is_none() {
@@ -170,7 +170,7 @@ impl Group {
             bytes += state.limits.operation_bytes(state.partition_key.as_str(), row_key.as_str(), kind);
             let before = known.map(|known| &known.seen);
             let seen = seen_after(before, state.read.get(row_key), kind, now)?;
-            // A condition leaves the number of an earlier write unchanged.
+            // A condition keeps the number of the earlier write.
             let writer = known.filter(|_| is_condition(kind)).map_or_else(next_number, |known| known.writer);
             rows.push((row_key.clone(), GroupRow { kind: composed, seen, writer }));
         }
@@ -198,7 +198,7 @@ impl Group {
         Some(joined)
     }
 
-    /// Closes the group. Its members then drive the commit. When the commit ends, `turn` is passed on.
+    /// Closes the group, after which its members drive the commit. When the commit ends, `turn` is passed on.
     pub(crate) fn seal(&self, turn: Option<Turn>) {
         let mut state = self.lock();
         let Some(commit) = state.commit.take() else { return };
@@ -271,7 +271,7 @@ impl Wake for WakeMembers {
     }
 }
 
-/// A member that waits for its group's commit.
+/// A member waiting for its group's commit.
 struct Member<'a> {
     group: &'a Arc<Group>,
     is_polling: bool,

@@ -1,5 +1,5 @@
-//! Tests that units of work that are committed as a group leave the same rows as units that run one by one, whatever they read and write. Also tests that the
-//! steps that they record have increasing versions.
+//! Tests that units of work committed as a group leave the same rows as units run one by one, for any reads and writes, and that their recorded steps have
+//! increasing versions.
 
 mod members;
 mod waiters;
@@ -28,7 +28,7 @@ use crate::entities::plan::touch;
 use crate::outbox::rows::{self, together};
 use crate::outbox::{Intent, OUTBOX_PREFIX, Step};
 
-/// The kind of a unit's write to one row. Most kinds depend on the content of the row, which the unit reads first.
+/// A unit's write to one row. Most writes depend on the row's content, which the unit reads first.
 #[derive(Clone, Copy, Debug)]
 enum Write {
     Replace,
@@ -36,17 +36,17 @@ enum Write {
     Delete,
     Put,
     PutMerged,
-    /// A check that the row still has the version that was read, or is still absent.
+    /// A check that the row still has the version read, or is still absent.
     Check,
     /// A check that the row exists.
     CheckAny,
-    /// An empty merge that requires the version that was read.
+    /// An empty merge that requires the version read.
     Touch,
     /// A merge without a read.
     MergeBlindly,
 }
 
-/// A unit's writes, and the rows for which it records a step.
+/// A unit's writes by row, and the rows for which it records a step.
 type Unit = (BTreeMap<u8, (Write, u8, i64)>, BTreeSet<u8>);
 
 fn units() -> impl Strategy<Value = Vec<Unit>> {
@@ -80,7 +80,7 @@ fn row_key(at: u8) -> RowKey {
     RowKey::new(format!("row{at}")).unwrap()
 }
 
-/// Returns an operation that performs a write, and that succeeds if the row is as it was read.
+/// Returns the operation for a write, which succeeds if the row is unchanged since it was read.
 fn operation(
     at: u8,
     (write, property, value): (Write, u8, i64),
@@ -157,7 +157,7 @@ impl Store {
         page.rows.iter().map(properties).collect()
     }
 
-    /// Returns, for each source entity, the versions of its recorded steps, in the order of the units that recorded them.
+    /// Returns, for each source entity, the versions of its recorded steps, in unit order.
     fn versions(&self) -> BTreeMap<String, Vec<u64>> {
         let range = rows::range(&self.partition_key);
         let page = block_on(self.engine.query(&self.table, &Query::new(range), None)).unwrap();
@@ -169,7 +169,7 @@ impl Store {
         versions
     }
 
-    /// Opens a group whose commit goes to the test's engine.
+    /// Opens a group that commits to the test's engine.
     fn group(&self) -> Arc<Group> {
         let (engine, table, partition_key) =
             (self.engine.clone(), self.table.clone(), self.partition_key.clone());

@@ -17,19 +17,19 @@ use crate::blob::{BlobRef, LargeReader, encode_caseless, upload, whole};
 use crate::index::list::fault::ListFault;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The size of an upload part in bytes. It is larger than 5 MiB, the highest minimum part size of any blob store.
+/// The size of an upload part in bytes. Larger than 5 MiB, the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 
-/// A blob that has been uploaded for a list, and that no entity references yet.
+/// A blob uploaded for a list and not yet referenced by an entity.
 pub(crate) struct Upload {
     path: Path,
     born: u64,
 }
 
-/// The blob store for lists that do not fit into an entity, or that should not be stored in one. Each list has its own blob, to which an index entity refers
-/// (PAT-IX option 1, PAT-IX-4).
+/// The blob store for lists that do not fit into an entity or should not be stored in one. Each list has a separate blob, referenced by an index entity (PAT-IX
+/// option 1, PAT-IX-4).
 ///
-/// Pass it to [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the limit of
+/// Pass it to [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the limit set by
 /// [`spill_above`](Self::spill_above), and stays there until it is empty. Because the list's entity refers to the blob, handles with different limits can be
 /// used together, but every program that uses the table needs the blob store.
 ///
@@ -84,15 +84,15 @@ impl ListBlobs {
         Self { spill_above: Some(keys), ..self }
     }
 
-    /// Sets how long a blob is kept after the last reference to it is removed; a day by default. A write to a list may take at most half of this time. A reader
-    /// that takes longer between reading the entity and reading the blob must read the entity again. The names of this handle's blobs contain the period,
-    /// so a collector with a shorter grace period also keeps these blobs for the full period.
+    /// Sets the grace period for which a blob is kept after its last reference is removed; one day by default. A write to a list may take at most half of this
+    /// time. A reader that takes longer between reading the entity and reading the blob must read the entity again. The names of this handle's blobs contain
+    /// the period, so a collector with a shorter grace period also keeps these blobs for the full period.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// Returns `true` if a list with `keys` keys exceeds the limit of [`spill_above`](Self::spill_above).
+    /// Returns `true` if a list with `keys` keys exceeds the limit set by [`spill_above`](Self::spill_above).
     pub(crate) fn is_beyond(&self, keys: usize) -> bool {
         self.spill_above.is_some_and(|most| keys > most)
     }
@@ -145,7 +145,7 @@ impl ListBlobs {
         Err(Error::of(ListFault::Slow(upload.path.to_string())))
     }
 
-    /// Removes an uploaded blob after the write of its entity was refused. If this fails, the blob is orphaned, and the collector removes it later.
+    /// Removes an uploaded blob after the write of its entity was refused. If the removal fails, the collector removes the orphaned blob later.
     pub(crate) async fn discard(&self, upload: &Upload) {
         let _ = self.blobs.delete(&upload.path).await;
     }

@@ -1,4 +1,4 @@
-//! Changes lists in the partition of their entities: reads a list, changes it, and writes it only if the stored list is unchanged.
+//! Changes lists in their entities' partition with conditional read-modify-write updates.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -53,8 +53,8 @@ impl ListChange {
                 joins = true;
             }
         }
-        // IMPORTANT: adding a member writes the list even if it already contains the member.
-        // A concurrent removal of members without an owner then fails, and reads the list again.
+        // IMPORTANT: adding a member writes the list even if it already contains the member. A concurrent removal of dangling members then fails and rereads
+        // the list.
         if after == before && !joins {
             return Ok(None);
         }
@@ -104,7 +104,7 @@ impl DerivedRow for ListChange {
     }
 }
 
-/// The blob of a list, already uploaded for the transaction that will refer to it.
+/// A list blob already uploaded for the transaction that will reference it.
 struct Uploaded {
     blobs: ListBlobs,
     pace: Runtime,

@@ -1,9 +1,9 @@
-//! The content of a list's blob: a line with the format version, and sorted lines of JSON.
+//! The content of a list blob: a format version line, followed by sorted lines of JSON.
 //!
 //! | line | content |
 //! |---|---|
-//! | 1 | `tables list 1`: the kind of the file, and the version of the format |
-//! | 2 | `["LastNames","Jones","all"]`: the table, the `PartitionKey` and the `RowKey` of the entity that names the blob |
+//! | 1 | `tables list 1`: the file type and the format version |
+//! | 2 | `["LastNames","Jones","all"]`: the table, the `PartitionKey` and the `RowKey` of the entity that references the blob |
 //! | other lines | `["Sales","000152"]`: the `PartitionKey` and the `RowKey` of one member, in key order, each once |
 //!
 //! Each line ends with a line feed. A space at the beginning of line 2 [marks](crate::index::mark) the list. The entity stores the length and the checksum.
@@ -36,7 +36,7 @@ pub(crate) fn encode<'k>(
     text.into_bytes()
 }
 
-/// Decodes the members of a list. Returns `true` with them if the list is marked.
+/// Decodes a list. Returns its members, and `true` if the list is marked.
 ///
 /// # Errors
 /// `Corrupted` if the content is not a list, or belongs to a different entity; `FormatTooNew` if its format version is newer.
@@ -113,7 +113,7 @@ mod tests {
         EntityKey::new(partition_key, row_key).unwrap()
     }
 
-    /// The content of a blob that an earlier release wrote. It must remain readable.
+    /// The content of a blob written by an earlier release. It must remain readable.
     const GOLDEN: &str = "tables list 1\n[\"LastNames\",\"O'Neil \\\"Ab\\\"\",\"all\"]\n[\"Marketing\",\"000007\"]\n\
                           [\"Sales\",\"\"]\n[\"Sales\",\"000152\"]\n[\"\u{1F600}\",\"1\"]\n[\"\u{FF21}\",\"1\"]\n";
 

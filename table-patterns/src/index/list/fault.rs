@@ -1,4 +1,4 @@
-//! List errors: lists that are full or invalid, and list blobs that cannot be read.
+//! List errors: full or invalid lists, and unreadable list blobs.
 
 use table_core::Fault;
 use table_core::key::EntityKey;

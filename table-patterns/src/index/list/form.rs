@@ -1,4 +1,4 @@
-//! The format of an index's list entities: the properties that contain the members, and their encoding (PAT-IX-4).
+//! The format of list entities: the properties that contain the members, and their encoding (PAT-IX-4).
 
 #[cfg(test)]
 mod tests;
@@ -15,13 +15,13 @@ use table_core::{EdmType, Error, Result, ValueRef};
 use crate::blob::BlobRef;
 use crate::index::list::fault::ListFault;
 
-/// One member of a list in the form of parts: the parts of the entity's key that are not in the list's key, starting with the parts of the `RowKey`.
+/// A list member stored as parts: the parts of the entity's key missing from the list's key, starting with the `RowKey` parts.
 pub(crate) type Member = Vec<String>;
 
 /// The members of a list as stored in an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum StoredMembers {
-    /// The parts of each member, in the order of [`Member`].
+    /// The parts of each member, in [`Member`] order.
     Parts(BTreeSet<Member>),
     /// The keys of the entities.
     Keys(BTreeSet<EntityKey>),
@@ -31,13 +31,13 @@ pub(crate) enum StoredMembers {
 #[derive(Clone, Debug)]
 pub(crate) struct ListForm {
     pub(super) index: &'static IndexSchema,
-    /// The name of the first property with parts: `EmployeeIDs` if one string identifies a member, `EmployeeDetails` if several strings identify it.
+    /// The name of the first property with parts: `EmployeeIDs` if one string identifies a member, `EmployeeDetails` if several strings do.
     parts: String,
     /// The name of the first property with keys: `EmployeeKeys`.
     pub(super) keys: String,
-    /// The names of the key parts that identify a member, in the order of [`Member`].
+    /// The names of the key parts that identify a member, in [`Member`] order.
     names: Vec<&'static str>,
-    /// `true` if lists store keys, because the order of the parts depends on the declaration of the struct, or because a part is not a string.
+    /// `true` if lists store keys, either because the order of the parts would depend on the struct's field order, or because a part is not a string.
     pub(super) has_keys: bool,
 }
 
@@ -48,7 +48,7 @@ impl ListForm {
                 |piece: &KeyPiece| matches!(piece, KeyPiece::Field { field: name, .. } if *name == field);
             entity.partition_key.iter().any(is_it)
         };
-        // IMPORTANT: within each key, the parts are in the order of the struct's fields, as in the lists of parts that releases have already stored.
+        // IMPORTANT: within each key, the parts are in field order, as in the lists of parts already stored by earlier releases.
         let (behind, mut parts): (Vec<_>, Vec<_>) =
             index.properties.iter().partition(|part| in_partition_key(part.field));
         let is_text = |part: &&PropertySchema| part.edm == EdmType::String && !part.optional;
@@ -70,7 +70,7 @@ impl ListForm {
         self.index
     }
 
-    /// Returns the name of the property that refers to the blob of a list, such as `EmployeeIDsBlob`.
+    /// Returns the name of the property that references a list's blob, such as `EmployeeIDsBlob`.
     fn blob_name(&self) -> String {
         format!("{}Blob", self.parts)
     }
@@ -90,14 +90,14 @@ impl ListForm {
         }
     }
 
-    /// Returns the row of an entity whose list is stored in `blob`.
+    /// Returns the row of an index entity whose list is stored in `blob`.
     pub(crate) fn pointer(&self, blob: &BlobRef) -> Row {
         let mut row = RowWriter::with_capacity(1);
         row.property(&self.blob_name(), ValueRef::String(&blob.to_string()));
         row.finish()
     }
 
-    /// Converts an index entry to a list member in the form of parts; `None` if a part is not a string.
+    /// Converts an index entry to a list member stored as parts; `None` if a part is not a string.
     pub(crate) fn member(&self, row: &Row) -> Option<Member> {
         let mut hint = 0;
         let text = |name: &&str| match row.view().find(name, &mut hint) {
@@ -107,7 +107,7 @@ impl ListForm {
         self.names.iter().map(text).collect()
     }
 
-    /// Converts a list member in the form of parts to the properties of an index entry.
+    /// Converts a list member stored as parts to the properties of an index entry.
     pub(crate) fn row(&self, member: &Member) -> Row {
         let mut row = RowWriter::with_capacity(member.len());
         for (name, text) in self.names.iter().zip(member) {
@@ -116,7 +116,7 @@ impl ListForm {
         row.finish()
     }
 
-    /// Returns the members of a list that is stored in an entity. `key` is the key of that entity.
+    /// Returns the members of a list stored in the entity with key `key`.
     ///
     /// # Errors
     /// `EntityMismatch` if the row is not a list of this index.
@@ -217,7 +217,7 @@ impl ListForm {
         Error::of(ListFault::Full { index: self.index.name, keys })
     }
 
-    /// Returns the error for a list that needs a blob, if the handle has no blob store.
+    /// Returns the error for a list that needs a blob when the handle has no blob store.
     pub(crate) fn without_blobs(&self) -> Error {
         Error::of(ListFault::WithoutBlobs(self.index.name))
     }
@@ -232,7 +232,7 @@ impl ListForm {
     }
 }
 
-/// Returns the name of a list's property, given the number of the piece that it contains: `EmployeeIDs`, `EmployeeIDs1`, …
+/// Returns the name of the property with chunk number `piece` of a list: `EmployeeIDs`, `EmployeeIDs1`, …
 fn name_of(first: &str, piece: usize) -> String {
     if piece == 0 { first.to_owned() } else { format!("{first}{piece}") }
 }
@@ -244,7 +244,7 @@ fn pieces<T: DeserializeOwned>(
     broken: impl Fn(&str) -> Error,
 ) -> Result<Vec<T>> {
     let mut members = Vec::new();
-    // Every property must be a piece: an unexpected property indicates that a piece is missing.
+    // Every property must be a chunk of the list: an unexpected property indicates a missing chunk.
     for piece in 0..list.len().max(1) {
         let name = name_of(first, piece);
         let Some(ValueRef::String(text)) = list.find(&name, &mut { piece })? else {

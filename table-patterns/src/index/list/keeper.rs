@@ -1,4 +1,4 @@
-//! Reads and writes lists, each of which is stored in an entity or in a blob that the entity references.
+//! Reads and writes lists stored in an entity or in a blob referenced by the entity.
 
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;
@@ -27,7 +27,7 @@ pub(crate) struct Lists<'a> {
 /// A prepared write of a list.
 pub(crate) struct ListWrite {
     pub(crate) kind: OperationKind,
-    /// The new blob that the written row references, if any.
+    /// The new blob referenced by the written row, if any.
     pub(crate) upload: Option<Upload>,
 }
 
@@ -36,7 +36,7 @@ impl Lists<'_> {
     ///
     /// # Errors
     /// - `EntityMismatch` or `Corrupted` if the row is not a list of this index.
-    /// - `BlobNotFound` if the blob of the list no longer exists; read the list's entity again.
+    /// - `BlobNotFound` if the list's blob no longer exists; read the list's entity again.
     /// - `InvalidInput` if the list is in a blob and no blob store is configured.
     pub(crate) async fn read<E: Entity>(
         &self,
@@ -47,7 +47,7 @@ impl Lists<'_> {
         self.read_by(owner_of::<E>, form, key, found).await
     }
 
-    /// Returns the members of a stored list. `owner_of` computes the entity that a member belongs to.
+    /// Returns the members of a stored list. `owner_of` computes a member's owner.
     pub(crate) async fn read_by(
         &self,
         owner_of: OwnerOf,
@@ -137,7 +137,7 @@ impl Lists<'_> {
         self.blobs.map_or(Ok(()), |blobs| blobs.check_age(upload, self.pace.now()))
     }
 
-    /// Removes an uploaded blob after the write of its entity was refused. If this fails, the blob is orphaned, and the collector removes it later.
+    /// Removes an uploaded blob after the write of its entity was refused. If the removal fails, the collector removes the orphaned blob later.
     pub(crate) async fn discard(&self, upload: &Upload) {
         if let Some(blobs) = self.blobs {
             blobs.discard(upload).await;
@@ -145,7 +145,7 @@ impl Lists<'_> {
     }
 }
 
-/// Returns `true` if an error means that a stored row is not a valid list, or that its blob is missing. A repair replaces such a row.
+/// Returns `true` if an error reports that a stored row is not a valid list or that its blob is missing. A repair replaces such a row.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted | ErrorCode::BlobNotFound)
 }

@@ -1,4 +1,4 @@
-//! The members of a list, as read from an entity or a blob.
+//! List members read from an entity or a blob.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,18 +16,18 @@ use crate::index::list::{ListForm, Member, StoredMembers};
 pub(crate) struct Members {
     /// The keys of the entities in the list, each with its parts if known. Blobs and entities with whole keys contain no parts.
     owners: BTreeMap<EntityKey, Option<Member>>,
-    /// Encoded members that do not form a valid entity key. They are kept until a repair removes them.
+    /// Encoded members that do not form a valid entity key, kept until a repair removes them.
     invalid: BTreeSet<Member>,
     /// `true` if the list was read from an entity that contains the parts of its members.
     has_parts: bool,
     /// `true` if the list is [marked](crate::index::mark).
     is_marked: bool,
-    /// The blob that the list was read from; `None` for a list in an entity.
+    /// The blob from which the list was read; `None` for a list stored in an entity.
     blob: Option<BlobRef>,
 }
 
 impl Members {
-    /// Decodes the members of a list that is stored in an entity.
+    /// Decodes the members of a list stored in an entity.
     ///
     /// # Errors
     /// `EntityMismatch` if the row is not a list of this index.
@@ -49,7 +49,7 @@ impl Members {
         Ok(members)
     }
 
-    /// Creates the members of a list that is stored in a blob.
+    /// Creates the members of a list stored in a blob.
     pub(crate) fn of_blob(blob: BlobRef, (owners, is_marked): (BTreeSet<EntityKey>, bool)) -> Self {
         Self { blob: Some(blob), is_marked, ..Self::of_keys(owners) }
     }
@@ -87,7 +87,7 @@ impl Members {
         self.is_marked = false;
     }
 
-    /// Returns the blob that the list was read from.
+    /// Returns the blob from which the list was read; `None` for a list stored in an entity.
     pub(crate) const fn blob(&self) -> Option<&BlobRef> {
         self.blob.as_ref()
     }
@@ -100,7 +100,7 @@ impl Members {
         self.owners.contains_key(owner)
     }
 
-    /// Adds an entity. `member` contains its parts if they are strings.
+    /// Adds an entity. `member` contains its key parts if they are strings.
     pub(crate) fn join(&mut self, owner: EntityKey, member: Option<Member>) {
         self.is_marked = false;
         match self.owners.get(&owner) {

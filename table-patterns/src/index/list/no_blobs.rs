@@ -6,11 +6,11 @@ use table_core::name::TableName;
 
 use crate::blob::BlobRef;
 
-/// The blob store for lists, which is available only with the `blobs` feature.
+/// The blob store for lists, available only with the `blobs` feature.
 #[derive(Clone, Debug)]
 pub(crate) enum ListBlobs {}
 
-/// A blob that was uploaded for a list and that no entity references yet.
+/// A blob uploaded for a list and not yet referenced by an entity.
 pub(crate) enum Upload {}
 
 #[expect(clippy::unused_async, reason = "the signatures of the feature `blobs`")]

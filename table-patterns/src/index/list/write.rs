@@ -1,4 +1,4 @@
-//! Writes the members of a list into its entity, in the current form or in that of an older release.
+//! Writes a list's members into its entity, in the current format or in an older release's format.
 
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
@@ -22,7 +22,7 @@ impl ListForm {
         self.with_mark(self.write_parts(key, &texts, limits)?, (key, members), limits)
     }
 
-    /// Adds the mark of a list to its row, if the list is marked: a space before the members in the last property, which is the shortest one.
+    /// If the list is marked, adds the mark to its row: a space before the members in the last property, which is the shortest.
     fn with_mark(&self, row: Row, (key, members): (&EntityKey, &Members), limits: &Limits) -> Result<Row> {
         if !members.is_marked() {
             return Ok(row);
@@ -43,7 +43,7 @@ impl ListForm {
         self.within(marked.finish(), (key, members.len()), limits)
     }
 
-    /// Returns `true` if the row of a list contains the mark.
+    /// Returns `true` if a list's row contains the mark.
     pub(crate) fn is_marked(list: RowView<'_>) -> Result<bool> {
         for property in list.properties() {
             if matches!(property?.value, ValueRef::String(text) if text.starts_with(' ')) {
@@ -53,10 +53,10 @@ impl ListForm {
         Ok(false)
     }
 
-    /// Returns the row of a list entity in the form of an older release, after [`write`](Self::write) has refused the list with `error`.
+    /// Returns the row of a list entity in an older release's format, after [`write`](Self::write) has refused the list with `error`.
     ///
     /// # Errors
-    /// `error` if the list was not stored in the form of an older release; `IndexListFull` if it does not fit in that form either.
+    /// `error` if the list was not stored in an older release's format; `IndexListFull` if it does not fit in that format either.
     pub(crate) fn write_older(
         &self,
         key: &EntityKey,
@@ -69,7 +69,7 @@ impl ListForm {
         self.with_mark(self.write_parts(key, &texts, limits)?, (key, members), limits)
     }
 
-    /// Returns `true` if a stored list has the form of an older release, and can be converted to the current form.
+    /// Returns `true` if a stored list has an older release's format and can be converted to the current format.
     pub(crate) fn is_outdated(&self, key: &EntityKey, members: &Members, limits: &Limits) -> bool {
         self.has_keys && members.has_parts() && self.write_keys(key, members, limits).is_ok()
     }

@@ -21,7 +21,7 @@ use crate::index::whole::has_same;
 use crate::outbox::keys::guard_key;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Adds the writes for one key: the guard, and the entry if it differs. Returns `false` if the entity has changed since it was read.
+    /// Adds the writes for one key: the guard, and the entry if it differs from the desired entry. Returns `false` if the entity has changed since it was read.
     pub(super) async fn operations(
         &self,
         entry: &Entry,
@@ -30,8 +30,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     ) -> Result<bool> {
         let Entry { target: Target { key, guard, row }, wanted, entity, marks } = entry;
         let step = match self.step(key, (wanted.as_ref(), *marks), row.as_ref()).await {
-            // The entity may have released the value since it was read, and the other entity may have acquired the value.
-            // Both had the value at the same time only if the entity has not changed.
+            // This entity may have released the value after it was read, and another entity may have acquired it. Both had the value at the same time only if
+            // this entity has not changed.
             Err(error) if error.code() == ErrorCode::UniqueViolation => {
                 let (store, table) = (self.handle.table.store(), self.handle.table.name()?);
                 let now = store.get(table, &self.change.owner, &Select::All).await?;
@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
                     }
                     _ => {}
                 }
-                // The stored entry is obsolete. Its owner would remove it later.
+                // The stored entry is obsolete. Settling its owner would remove it later.
                 Some(OperationKind::Replace(row.clone(), if_match))
             }
             None if is_ours => Some(OperationKind::Delete(if_match)),

@@ -1,4 +1,4 @@
-//! Decides whether a recorded change can be settled with the entity that was read.
+//! Decides if a recorded change can be settled using the entity as read.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -13,22 +13,22 @@ use crate::index::settle::{Entries, Target};
 /// The decision for one key of a recorded change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Write the entry and its guard.
+    /// The entry and its guard must be written.
     Write,
-    /// Nothing is left to do: this change or a later one has been settled, or a recorded later change will be settled.
+    /// No write is needed: this change or a later one has been settled, or a recorded later change will be settled.
     Settled,
     /// The entity that was read is stale; read it again.
     Behind,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Decides for one key. `now` is the entry of the entity that was read, and `written` the time when that entity was written.
+    /// Returns the verdict for one key. `now` is the entry of the entity as read, and `written` the time at which that version was written.
     ///
-    /// IMPORTANT: the entry of the entity that was read is written only if it equals the entry of the recorded change, if the entity was written
-    /// later, or if the record has no comparable entry. Otherwise, either the read was stale, or a later change has replaced the entry. A later change is
-    /// proven if the guard or a recorded intent contains a later change to this key. Each of these facts is permanent, so a stale read cannot falsify them.
-    /// Not every later write has a record: most do not change the entry, although another program may encode it differently. Programs built from an older
-    /// release and other tools delete entities without a record; then only a write can prove that the entity does not exist.
+    /// IMPORTANT: the entry of the entity as read is written only if it equals the recorded change's entry, if the entity was written later, or if the record
+    /// has no comparable entry. Otherwise, either the read was stale, or a later change has replaced the entry. A later change is proven if the guard or a
+    /// recorded intent contains a later change to this key. Each of these facts is permanent, so a stale read cannot falsify them. Not every later write has a
+    /// record: most do not change the entry, although another program may encode it differently. Programs built from an older release and other tools delete
+    /// entities without a record. In this case, only a write can prove that the entity does not exist.
     pub(super) async fn verdict(
         &self,
         target: &Target,
@@ -51,7 +51,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(if written.is_none() && self.is_gone().await? { Verdict::Write } else { Verdict::Behind })
     }
 
-    /// Returns `true` if the entity does not exist. Checks this with a write that never succeeds, because a read might be answered by a stale replica.
+    /// Returns `true` if the entity does not exist. Uses a write that never succeeds, because a read might be answered by a stale replica.
     async fn is_gone(&self) -> Result<bool> {
         let (store, table, owner) =
             (self.handle.table.store(), self.handle.table.name()?, &self.change.owner);

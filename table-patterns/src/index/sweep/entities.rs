@@ -1,4 +1,4 @@
-//! The phase of a pass that compares entities with index rows: finds missing index entries, and writes them if requested.
+//! The pass phase that compares entities with index rows: finds missing index entries, and writes them if requested.
 
 use std::collections::BTreeMap;
 
@@ -33,13 +33,13 @@ struct Wrong {
     kind: FindingKind,
     /// The correct entry.
     entry: IndexEntry,
-    /// `true` if the key is free for the entry.
+    /// `true` if no other row occupies the entry's key.
     is_free: bool,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Checks the index entries of entities. Writes missing entries together, several per transaction.
-    /// Entities with other damage, and entities that a concurrent writer has changed, are processed one by one.
+    /// Checks the entities' index entries. Writes missing entries in batches, several per transaction. Entities with other damage, and entities changed by a
+    /// concurrent writer, are processed one by one.
     pub(super) async fn entities(&self, items: &[Item]) -> Result<Vec<Finding>> {
         let looks = (0..items.len()).map(|position| async move {
             let Some(item) = items.get(position) else { return Ok(Ok(None)) };
@@ -80,7 +80,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_values().collect())
     }
 
-    /// Processes entities one by one, several of them concurrently. Entities that share a key in the index are processed in order.
+    /// Processes entities individually, several of them concurrently. Entities that share a key in the index are processed in order.
     async fn alone(
         &self,
         items: &[Item],
@@ -102,8 +102,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// Returns an entity's index entry; `None` if the entity has none. If the entity cannot be read, or no key of the index can contain its value, returns
-    /// a finding, the inner `Err`.
+    /// Returns an entity's index entry; `None` if the entity has none. If the entity cannot be read or no key of the index can contain its value, the inner
+    /// `Err` is a finding.
     async fn entry(&self, key: &EntityKey, row: &Row) -> Result<Result<Option<IndexEntry>, Finding>> {
         let entry = async {
             let entity: E = read_as(key, row).map_err(|error| self.table.here(error, key))?;
@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         self.checked((Phase::Entities, key), entry).await
     }
 
-    /// Returns the damage to an entity's index entry, based on the entity as it was read with the page.
+    /// Returns the damage to an entity's index entry, based on the entity as read with the page.
     async fn look(&self, item: &Item) -> Result<Result<Option<Wrong>, Finding>> {
         match self.entry(&item.key, &item.found.row).await? {
             Ok(Some(entry)) => {
@@ -130,7 +130,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let (table, mut race) = (self.table.table.name()?, self.table.retry.start(RACE));
         loop {
-            // The page is outdated: read the entity, its row, and the entity again.
+            // The page may be outdated, so the entity, its row, and the entity again are read here.
             let Some(found) = self.store().get(table, key, &Select::All).await? else { return Ok(None) };
             let entry = match self.entry(key, &found.row).await? {
                 Ok(Some(entry)) => entry,
@@ -149,7 +149,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(Some(finding));
             }
             match self.write_entry(found.etag, key, wrong).await {
-                // The write was conditional on the version that was judged, or read the entity itself, so the entry is not judged again.
+                // The write was conditional on the judged version, or reread the entity, so the entry is not judged again.
                 Ok(()) => return Ok(Some(Finding { repaired: true, ..finding })),
                 Err(error) if error.code() == ErrorCode::UniqueViolation => {
                     return Ok(Some(Finding { kind: FindingKind::Duplicate, ..finding }));
@@ -159,7 +159,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 }
                 Err(error) if Failure::of(&error) == Failure::Lasting => {
                     let reason = Some(error.to_string());
-                    // IMPORTANT: the index lacks an entity that a query could look for.
+                    // IMPORTANT: the index lacks an entry for a readable entity.
                     let _ = self.blocked.set(error);
                     return Ok(Some(Finding { reason, ..finding }));
                 }
@@ -202,7 +202,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         wrong(kind, entry, false)
     }
 
-    /// Writes the index entry of an entity. If the index is in the entity's partition, one transaction writes both, conditional on the entity's version, so no
+    /// Writes an entity's index entry. If the index is in the entity's partition, one transaction writes both, conditional on the entity's version, so no
     /// concurrent write with a different value can interfere.
     async fn write_entry(&self, etag: ETag, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;
@@ -212,7 +212,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             return self.table.settle_for_pass(schema, &change).await.map(drop);
         }
         if kind != FindingKind::Stale {
-            // The row at this key has no owner.
+            // The row at this key is dangling.
             self.clear(&entry.key, key).await?;
         }
         let batch = Batch::of(self.joining(key.clone(), etag, entry))?;
@@ -240,7 +240,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 }
                 Some(holder) if holder == *owner => return Ok(()),
                 Some(holder) if self.table.has_entry(self.index, &holder, at).await? => return Ok(()),
-                // The holder is read again after the mark.
+                // The row's owner is reread after the row is marked.
                 Some(_) if !is_marked(&found.row)? && has_room(at, &found.row, &limits)? => {
                     self.submit(&table, at, mark(found.etag)).await?;
                 }

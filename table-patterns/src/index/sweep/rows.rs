@@ -1,4 +1,4 @@
-//! The phase of a pass that compares index rows with entities: finds index entries that belong to no entity, and removes them if requested.
+//! The pass phase that compares index rows with entities: finds dangling index entries, and removes them if requested.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -23,11 +23,11 @@ use crate::requests::{self, CONCURRENCY};
 /// The findings in one index row.
 #[derive(Default)]
 struct Checked {
-    /// `true` if a repair [marks](crate::index::mark) the row before it removes an entry.
+    /// `true` if a repair [marks](crate::index::mark) the row before removing an entry.
     marks: bool,
-    /// The entries that belong to no entity or cannot be read. A repair removes them.
+    /// Dangling or unreadable entries. A repair removes them.
     wrong: Vec<Finding>,
-    /// The entries that a repair keeps, because their entities cannot be decoded, or because the row is itself an entity.
+    /// Entries kept by a repair, because their entities cannot be decoded or because the row is itself an entity.
     kept: Vec<Finding>,
 }
 
@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(kept);
             }
             if !self.repair {
-                // IMPORTANT: the row was read before its owners. An owner that was added since then has written the row and changed its version.
+                // IMPORTANT: the row was read before its owners. Adding an owner since then has changed the row's version.
                 let again = self.store().get(table, key, &Select::All).await?;
                 let Some(again) = again else { return Ok(Vec::new()) };
                 if again.etag != found.etag {
@@ -72,7 +72,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(kept);
             }
             let has_owner = wrong.iter().any(|finding| finding.owner.is_some());
-            // IMPORTANT: an owner may get the value of the entry without a write of the row. The row is marked before its owners are read for the last time.
+            // IMPORTANT: an owner may get the entry's value without a write of the row. The row is therefore marked before its owners are read for the last
+            // time.
             let marks = marks && has_owner && self.schema().is_same_partition();
             let done = if marks {
                 self.mark(table, key, &found).await
@@ -128,9 +129,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(checked)
     }
 
-    /// Adds a finding if the index entry of an entity is not at `key`, or if the entity cannot be decoded.
+    /// Adds a finding if an entity's index entry is not at `key`, or if the entity cannot be decoded.
     async fn check_owner(&self, owner: &EntityKey, key: &EntityKey, checked: &mut Checked) -> Result<()> {
-        // IMPORTANT: only a decoding error is a finding. An error of the read leaves the index incomplete.
+        // IMPORTANT: only a decoding error is a finding. A read error leaves the index incomplete.
         let found = self.store().get(self.table.table.name()?, owner, &Select::All).await?;
         let has_entry = async {
             let Some(found) = found else { return Ok(false) };
@@ -145,7 +146,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(())
     }
 
-    /// Marks a row that is about to be deleted, or changed because it contains entries that belong to no entity.
+    /// Marks a row before dangling entries, or the row itself, are removed.
     async fn mark(&self, table: &TableName, key: &EntityKey, found: &StoredRow) -> Result<()> {
         if self.schema().kind == IndexKind::Copies {
             return self.submit(table, key, mark(found.etag.clone())).await;
@@ -167,8 +168,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let owners: Vec<_> = wrong.iter().filter_map(|finding| finding.owner.as_ref()).collect();
         let (mut latest, is_guarded) = (None, !self.schema().is_same_partition());
         if is_guarded && !owners.is_empty() {
-            // A concurrent settling that found the row correct wrote nothing.
-            // The row is therefore settled here, which reads the entity afterwards, instead of being deleted.
+            // A concurrent worker that found the row correct wrote nothing. The row is therefore settled here instead of deleted, because settling rereads the
+            // entity.
             for owner in &owners {
                 let change = RemoteChange::of_index(self.schema(), (*owner).clone(), vec![key.clone()]);
                 self.table.settle_for_pass(self.schema(), &change).await?;

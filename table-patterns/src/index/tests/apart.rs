@@ -1,4 +1,4 @@
-//! Tests of an index whose partitions are in the entities' table. The values of the entities' partition keys can start with the same text as the index's keys.
+//! Tests of an index whose partitions are in the entities' table, with entity partition keys that can begin with the same text as the index's keys.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ struct Event {
     kind: String,
 }
 
-/// A type whose index has `RowKey`s in the same format.
+/// An employee. Its index rows have `RowKey`s in the same format as the entities.
 #[derive(Clone, Debug, PartialEq, Entity)]
 #[entity(table = "Staff", crate = table_core)]
 #[partition_key(department)]

@@ -31,8 +31,7 @@ fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     ids.map(one).collect()
 }
 
-/// The number of transactions that record progress: one when the pass over the rows has begun, one when the rows are complete, and one when the index
-/// is ready.
+/// The number of transactions that record progress: at the start of the pass, after the rows, and when the index is ready.
 const NOTES: usize = 3;
 
 #[test]
@@ -238,7 +237,7 @@ fn pat_ix_4_an_overlong_list_is_named_and_affects_no_other_entity() {
     .unwrap();
 }
 
-/// Tests that at most as many entities as the rate allows per second are written at once, even if a page contains more.
+/// Tests that a burst writes at most one second's allowance of entities, even if a page contains more.
 #[test]
 fn a_rate_bounds_the_writes_between_two_waits() {
     block_on(async {

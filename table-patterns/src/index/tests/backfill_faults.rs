@@ -1,5 +1,4 @@
-//! Tests of backfills whose process dies at any submit, or that run with concurrent writers. Later runs continue them, and the result must agree with the
-//! model.
+//! Tests of backfills whose process dies at any submit or that run with concurrent writers. Later runs continue them, and the result must agree with the model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -23,7 +22,7 @@ use crate::index::{IndexReport, IndexState};
 /// The number of entities per page; the backfill writes each page in several transactions.
 const PAGE: usize = 25;
 
-/// Runs a backfill, and stores the number of processed entities from its last progress report in `scanned`.
+/// Runs a backfill, and stores the number of processed entities reported last in `scanned`.
 async fn told<I: Index, O: StepRecorder>(
     table: &Entities<I::Entity, Disturbed, O>,
     scanned: &mut u64,
@@ -50,7 +49,7 @@ async fn dies_and_goes_on<I: Index, O: StepRecorder>(
     let has_died = told::<I, O>(table, &mut before).await.is_err();
     store.live();
     told::<I, O>(table, &mut after).await?;
-    // At most the page that the backfill had reported but not recorded is processed again.
+    // At most one page, reported but not yet recorded, is processed again.
     let rest = entities - before;
     let page = u64::try_from(PAGE).unwrap();
     assert!((rest..=rest + page).contains(&after), "{at} {fault:?}: {before} and {after} of {entities}");
@@ -161,7 +160,7 @@ fn pat_intra_4_a_repair_that_crashes_at_any_submit_is_completed_by_the_next() {
     }
 }
 
-/// A write by another writer during a backfill.
+/// A concurrent write during a backfill.
 #[derive(Clone, Debug)]
 enum Live {
     Put(Staff),
@@ -219,12 +218,12 @@ fn live() -> impl Strategy<Value = Live> {
     })
 }
 
-/// Returns `true` for backfill errors that the generated entities can cause, even if only temporarily.
+/// Returns `true` for backfill errors that the generated entities can cause, even temporarily.
 fn is_of_the_data(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }
 
-/// Runs the backfills of all three indexes, and returns which of them succeeded.
+/// Runs the backfills of all three indexes, and returns their outcomes.
 async fn all<S: table_core::TableStore + Clone>(
     table: &Entities<Staff, S, crate::entities::NoOutbox>,
     page: usize,

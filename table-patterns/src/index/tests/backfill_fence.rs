@@ -1,4 +1,4 @@
-//! Tests that a backfill does not take over the pass that another release has begun, whether it waits for older programs or not.
+//! Tests that a backfill does not take over a pass begun by another release, with or without waiting for older programs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,8 @@ mod before {
     }
 }
 
-/// Declares a release whose index has the given literal in its keys. A backfill reads the schema again for copies of whole entities, but not for these.
+/// Declares a release whose index has the given literal in its keys. Its copies include no properties, so a backfill does not reread the schema, as it would
+/// for copies of whole entities.
 macro_rules! release {
     ($release:ident: $literal:literal) => {
         mod $release {
@@ -62,7 +63,7 @@ async fn opened<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
     store.entities::<E>().create_if_missing().await
 }
 
-/// Begins a pass as a release of the library that records no identity of the pass.
+/// Begins a pass like an older release of the library, which records no pass identity.
 async fn begin_without_identity<E: Entity, S: TableStore>(people: &Entities<E, S, NoOutbox>) -> Result<()> {
     let start = format_position(Phase::Rows, &Position::default());
     let begin = |layout: &mut table_core::table::SchemaRecord| {
@@ -87,8 +88,8 @@ async fn begin_second(engine: Engine, has_identity: bool) -> Result<()> {
     Ok(())
 }
 
-/// Runs the backfill of the first release, during which the second release begins its own, before each request in turn. If `is_indexed` is `true`, the index
-/// of the first release is complete, so its backfill writes nothing, and the schema of the second release does not refuse it.
+/// Runs the first release's backfill, and lets the second release begin a backfill before each request in turn. If `is_indexed` is `true`, the first release's
+/// index is complete, so its backfill writes nothing, and the second release's schema does not refuse it.
 fn races(has_older: bool, has_identity: bool, is_indexed: bool) {
     for number in 0.. {
         let count = block_on(async {
@@ -141,8 +142,8 @@ fn races(has_older: bool, has_identity: bool, is_indexed: bool) {
     }
 }
 
-/// Tests that the first run of a backfill does not record when it ran with the schema that another release stores at the same time. The other release must
-/// wait for older programs from its own first run.
+/// Tests that a backfill's first run does not record its time under a schema concurrently stored by another release. That release's waiting period must start
+/// at its first run.
 #[test]
 fn a_first_run_starts_no_wait_of_another_release() {
     for number in 0.. {
@@ -177,8 +178,8 @@ fn a_first_run_starts_no_wait_of_another_release() {
     }
 }
 
-/// Lets the second release store its schema, and then the first release again, before each request of a run of the first release. The schema that the run has
-/// read is then stored, but the programs of the second release may have requests in flight, which only a wait after that can exclude.
+/// Before each request of a run of the first release, stores the second release's schema and then the first release's again. The schema read by the run is then
+/// stored, but programs of the second release may have requests in flight, which only a later wait can exclude.
 fn returns(has_waited: bool) {
     for number in 0.. {
         let count = block_on(async {

@@ -1,4 +1,4 @@
-//! Tests that a release with different indexes can continue a backfill. The key ranges of the entities depend on all indexes with partitions in the table.
+//! Tests that a release with different indexes can continue a backfill. The entities' key ranges depend on all indexes with partitions in the table.
 
 mod reads;
 
@@ -46,7 +46,7 @@ release!(two: index(ByAge, row_key("age_", age, "_", id)), index(ByMail, unique,
 const DEPARTMENTS: [&str; 3] = ["lobby", "sales", "workshop"];
 const AGE: u16 = 36;
 
-/// Interrupts the backfill of one release at each of its requests, and continues it with the other release.
+/// Interrupts one release's backfill at each request, and continues it with the other release.
 macro_rules! continues {
     ($first:ident, $then:ident) => {
         for number in 0.. {
@@ -121,7 +121,7 @@ async fn backfill<I: Index, S: TableStore>(people: &Entities<I::Entity, S, NoOut
         .map(|report| report.retry_after.is_none())
 }
 
-/// Lets one release run its backfill after, or during, the time when another release declares the index differently.
+/// Runs one release's backfill after or while another release declares the index differently.
 macro_rules! redeclares {
     ($first:ident, $then:ident) => {
         for number in 0.. {
@@ -154,7 +154,7 @@ macro_rules! redeclares {
                 if is_early {
                     assert_eq!(state(&people).await?, IndexState::Building, "request {number}: {first:?}");
                 }
-                // The older program runs its backfill again, and must not complete that of the other release.
+                // The older program runs its backfill again, and must not complete the other release's backfill.
                 let again = backfill::<$first::PersonByAge, _>(&store.entities::<$first::Person>()).await;
                 assert_eq!(state(&people).await?, IndexState::Building, "{again:?}");
                 assert!(again.unwrap_err().to_string().contains("create_if_missing"));
@@ -184,7 +184,7 @@ fn a_backfill_without_a_property_does_not_complete_the_index_that_includes_it() 
     redeclares!(narrow, wider);
 }
 
-/// Tests that a run of a pass neither records a position nor completes the index after another run has completed it and the index is rebuilt.
+/// Tests that a run neither records a position nor completes the index after another run has completed the pass and the index is being rebuilt.
 #[test]
 fn a_backfill_that_was_restarted_begins_again() {
     for number in 0.. {
@@ -214,7 +214,7 @@ fn a_backfill_that_was_restarted_begins_again() {
             let calls = store.calls();
             let count = calls.len();
             store.heal();
-            // Before its first page, the run may read the restarted pass, and then continues that pass.
+            // Before its first page, the run may read the restarted pass, and then continues it.
             let begins = calls.iter().position(|call| *call == Call::Query);
             if first.is_err() {
                 assert_eq!(state(&people).await?, IndexState::Building, "request {number}");
@@ -248,7 +248,7 @@ mod renamed {
     }
 }
 
-/// Tests that a release completes the index of another release if both declare the same rows, although a field of the key has another name.
+/// Tests that a release completes another release's index if both declare the same rows, although a key field has a different name.
 #[test]
 fn a_backfill_completes_the_index_of_a_release_with_the_same_rows() {
     block_on(async {
@@ -264,7 +264,8 @@ fn a_backfill_completes_the_index_of_a_release_with_the_same_rows() {
     .unwrap();
 }
 
-/// Tests that a release does not complete an index whose copies contain fewer properties than its own, although the other release requires no backfill after it.
+/// Tests that a release does not complete another release's index whose copies contain fewer properties, although that release would require no backfill
+/// afterwards.
 #[test]
 fn a_backfill_with_a_property_does_not_complete_the_index_without_it() {
     block_on(async {
@@ -281,7 +282,7 @@ fn a_backfill_with_a_property_does_not_complete_the_index_without_it() {
     .unwrap();
 }
 
-/// Declares a release whose copies contain a level with the given type.
+/// Declares a release whose copies contain a level of the given type.
 macro_rules! levels {
     ($release:ident: $level:ty) => {
         mod $release {
@@ -304,7 +305,7 @@ macro_rules! levels {
 levels!(small: i32);
 levels!(large: i64);
 
-/// Tests that a release does not complete an index with entities that it cannot read, because a property has another type in the stored schema.
+/// Tests that a release does not complete an index with entities it cannot read, because a property has a different type in the stored schema.
 #[test]
 fn a_backfill_does_not_complete_the_index_of_a_release_with_a_widened_property() {
     block_on(async {

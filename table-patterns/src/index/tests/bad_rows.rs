@@ -1,4 +1,4 @@
-//! Tests that bad rows do not stop a backfill, check or repair: values that no key can contain, properties of wrong types, and rows of no known type.
+//! Tests that bad rows do not stop a backfill, check or repair: values that no key can contain, properties of wrong types, and rows of unknown types.
 
 use pollster::block_on;
 use table_core::Result;
@@ -56,7 +56,7 @@ struct Member {
 type Members = Entities<Member, Engine, Records>;
 type Verb = fn(&Members, &Member) -> Result<()>;
 
-/// Creates members, two of which have names that no key can contain, and adds a garbled member, a row of no known type, and an invalid index entry.
+/// Creates members, two of which have names that no key can contain, and adds a garbled member, a row of an unknown type, and an invalid index entry.
 fn members() -> (Engine, Members) {
     let engine = Engine::in_memory();
     let old = block_on(engine.table::<before::Member>().create_if_missing()).unwrap();
@@ -81,7 +81,7 @@ fn write(engine: &Engine, row_key: &str, write: impl FnOnce(&mut RowWriter)) {
     block_on(engine.submit(&TableName::new("Staff").unwrap(), transaction)).unwrap();
 }
 
-/// Returns the keys of the findings of one kind, without duplicates and in order.
+/// Returns the distinct keys of the findings of one kind, in order.
 fn found(report: &IndexReport, kind: FindingKind) -> Vec<&str> {
     let of_kind = report.findings.iter().filter(|finding| finding.kind == kind);
     let keys: std::collections::BTreeSet<_> = of_kind.map(|finding| finding.at.row_key.as_str()).collect();
@@ -95,7 +95,7 @@ fn pat_intra_7_rows_that_cannot_be_indexed_are_named_and_stop_no_backfill() {
     let (_, members) = members();
     let built =
         block_on(members.backfill::<MemberByName>().assume_no_older_programs().page(2).run()).unwrap();
-    // The entry without an entity is removed.
+    // The dangling entry is removed.
     assert_eq!((found(&built, FindingKind::BadEntity), built.repaired), (BAD.to_vec(), 3));
     assert!(built.findings.iter().all(|finding| finding.repaired || finding.reason.is_some()), "{built:?}");
     let built = block_on(members.backfill::<MemberNames>().assume_no_older_programs().run()).unwrap();
@@ -106,7 +106,7 @@ fn pat_intra_7_rows_that_cannot_be_indexed_are_named_and_stop_no_backfill() {
     assert_eq!(bob.map(|bob| bob.id), Some(4));
 }
 
-/// Tests that the index row of an entity that cannot be decoded is a finding, is kept, and does not keep the index from being ready.
+/// Tests that the index row of an undecodable entity is a finding, is kept, and does not keep the index from becoming ready.
 #[test]
 fn the_index_row_of_a_garbled_entity_stops_no_backfill() {
     let (engine, members) = members();
@@ -121,7 +121,7 @@ fn the_index_row_of_a_garbled_entity_stops_no_backfill() {
     }
 }
 
-/// Tests that a member of a list whose entity cannot be decoded remains in the list, and a backfill still removes a member whose entity was deleted.
+/// Tests that a list member with an undecodable entity remains in the list, while a backfill removes a member whose entity was deleted.
 #[test]
 fn a_garbled_member_of_a_list_keeps_no_dangling_member() {
     block_on(async {
@@ -154,7 +154,7 @@ fn a_garbled_member_of_a_list_keeps_no_dangling_member() {
     .unwrap();
 }
 
-/// Tests that only an entity itself can be the reason why a backfill omits the entity. A permanent error of any other read leaves the index *building*.
+/// Tests that a backfill omits an entity only because of the entity itself. A permanent error from any other read leaves the index *building*.
 #[test]
 fn a_backfill_that_cannot_read_an_index_row_is_not_complete() {
     let names = ["Ada", "Bob", "Cy"];

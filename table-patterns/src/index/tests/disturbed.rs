@@ -1,4 +1,4 @@
-//! A store for tests. It can fail as if the process died at a submit, run another writer's code before a request, and count requests.
+//! A test store that can fail as if the process died at a submit, run another writer's code before a request, and count requests.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -25,19 +25,19 @@ pub(super) enum Fault {
 
 type Hook = Box<dyn Fn(&Engine) + Send>;
 
-/// A wrapper around an engine. It counts requests, fails all submits from a given one onwards, and runs test functions before submits and gets.
+/// A wrapper around an engine. Counts requests, fails all submits from a given one onwards, and runs test functions before submits and gets.
 #[derive(Clone)]
 pub(super) struct Disturbed {
     pub(super) engine: Engine,
     pub(super) submits: Arc<AtomicUsize>,
     pub(super) gets: Arc<AtomicUsize>,
-    /// The last submitted transaction, whether or not it was applied.
+    /// The last submitted transaction, applied or not.
     pub(super) last: Arc<Mutex<Option<Transaction>>>,
     fault: Arc<Mutex<Option<(usize, Fault)>>>,
     hooks: Arc<Mutex<Vec<Hook>>>,
     get_hooks: Arc<Mutex<Vec<Hook>>>,
     under_way: Arc<AtomicUsize>,
-    /// The largest number of submits that were in progress at the same time.
+    /// The maximum number of submits in progress at the same time.
     pub(super) at_once: Arc<AtomicUsize>,
 }
 
@@ -65,17 +65,17 @@ impl Disturbed {
         *self.fault.lock().unwrap() = None;
     }
 
-    /// Runs a function before the next submit. With several functions, each runs before one submit, in the order in which they were set.
+    /// Runs a function before the next submit. Each of several functions runs before one submit, in the order set.
     pub(super) fn before_submit(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// Runs a function before the next get. With several functions, each runs before one get, in the order in which they were set.
+    /// Runs a function before the next get. Each of several functions runs before one get, in the order set.
     pub(super) fn before_get(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.get_hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// Awaits `work`. Returns its result with the number of gets and submits that it sent.
+    /// Awaits `work`. Returns its result and the numbers of gets and submits sent.
     pub(super) async fn count<T>(&self, work: impl Future<Output = T>) -> (T, usize, usize) {
         let (gets, submits) = (self.gets.load(Ordering::Relaxed), self.submits.load(Ordering::Relaxed));
         let done = work.await;

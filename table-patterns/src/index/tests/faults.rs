@@ -55,7 +55,7 @@ fn pat_intra_4_a_crash_at_any_submit_leaves_all_or_nothing() {
     }
 }
 
-/// Tests that a write detects changes that another writer makes between the write's read and its commit. The other writer changes rows directly in the engine.
+/// Tests that a write detects another writer's changes between its read and its commit. The other writer changes rows directly in the engine.
 #[test]
 fn con_3_changes_between_the_read_and_the_write_are_detected() {
     block_on(async {
@@ -90,7 +90,7 @@ fn con_3_changes_between_the_read_and_the_write_are_detected() {
         );
         assert_eq!(stored(&store, &["Company"]).await?, expected([&after, &other]));
 
-        // Conditions of the caller are not retried: a retry would hide a lost update.
+        // A caller's conditions are not retried: a retry would hide a lost update.
         let read = table.get(Staff::key("Sales", 2)).await?.unwrap();
         store.before_submit(|engine| {
             let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
@@ -157,7 +157,7 @@ fn pat_intra_8_a_bulk_load_packs_by_rows_per_entity_and_resumes() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let table = store.entities::<Staff>().create_if_missing().await?;
-        // Each write affects an entity, two copies, and a list that three entities share.
+        // Each write affects an entity, two copies, and a list shared by three entities.
         let staff = |id: u32| Staff {
             id,
             last_name: format!("Name{}", id / 3),

@@ -1,4 +1,4 @@
-//! Tests of left-over index rows that have no room for a mark, and of marks that remain.
+//! Tests of left-over index rows without room for a mark, and of marks that remain.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,14 +20,14 @@ use crate::EntityStore;
 use crate::entities::Entities;
 use crate::index::FindingKind;
 
-/// Returns a handle for which the entries in other partitions are settled by repairs.
+/// Opens a handle whose remote entries are settled only by repairs.
 async fn open<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
     store: &S,
 ) -> Result<Entities<E, S, Records>> {
     store.entities_with_outbox::<E, _>(Records::default()).create_if_missing().await
 }
 
-/// Writes the mail of an entity without its index.
+/// Writes an entity's mail without its index.
 async fn write<S: TableStore + Clone + 'static>(store: &S, id: u8, mail: &str) -> Result<()> {
     let entity = TableEntity::new("Sales", format!("no_{id}"))?.with("Mail", mail);
     store.untyped(TABLE)?.insert_or_replace(&entity).await.map(drop)
@@ -45,7 +45,7 @@ async fn assert_repairs<E: Entity + Send + Sync, S: TableStore + Clone + 'static
     Ok(())
 }
 
-/// Returns as many properties as given, or as many characters in 17 properties.
+/// Returns the given number of properties.
 fn properties(count: usize) -> BTreeMap<String, Value> {
     (0..count).map(|at| (format!("P{at:03}"), Value::from(1))).collect()
 }
@@ -55,7 +55,7 @@ fn characters(count: usize) -> BTreeMap<String, Value> {
     sizes.enumerate().map(|(at, size)| (format!("P{at:03}"), Value::from("x".repeat(size)))).collect()
 }
 
-/// Repairs each left-over copy whose size is between one that a store accepts with a mark and the largest one.
+/// Finds the largest copy accepted by a store, and repairs left-over copies of slightly smaller sizes.
 macro_rules! fills {
     ($module:ident) => {
         for (fill, range) in
@@ -105,10 +105,10 @@ fn a_left_over_copy_without_room_for_a_mark_is_removed() {
     fills!(remote);
 }
 
-/// The limits of stores. The entity of the list is larger than the first of them, and smaller than the last.
+/// The entity size limits of the tested stores. The list's entity is larger than the first limit, and smaller than the last.
 const BYTES: Range<usize> = ENTITY_RESERVE + 50..ENTITY_RESERVE + 250;
 
-/// Repairs a list in stores that accept entities of at most each number of bytes.
+/// Repairs a list in stores with each of the entity size limits.
 macro_rules! fills_lists {
     ($module:ident) => {
         let mut accepted = 0;
@@ -161,7 +161,7 @@ fn the_mark_of_a_copy_is_not_read_as_a_property_of_the_entity() {
         rows.insert_or_merge(&mark).await?;
         let read: Vec<_> = people.query(copies::Person::by_mail("Sales", "ada")).collect().await?;
         assert_eq!(read, [ada]);
-        // An entity with such a property, which another program wrote, has no copies.
+        // An entity with such a property, written by another program, has no copies.
         let entity = TableEntity::new("Sales", "no_1")?.with(UNCLAIMED, true);
         rows.insert_or_merge(&entity).await?;
         let error = people.update(copies::Person::key("Sales", 1), |_| {}).await.unwrap_err();

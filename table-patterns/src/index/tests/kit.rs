@@ -1,4 +1,4 @@
-//! A fixture for index tests: an entity, functions that return its expected and its stored rows, and a clock that advances while a caller sleeps.
+//! A fixture for index tests: an entity, its expected and stored rows, and a clock that advances only while a caller sleeps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub(super) struct Staff {
 }
 
 impl Staff {
-    /// Reads a property that is neither in the key of the index nor, like the age, always changed with it.
+    /// Returns `true` if the entity belongs in the index `ByAge`. Reads the note, which can change without the index's key, unlike the age.
     fn is_grown(&self) -> bool {
         self.age >= 18 && self.note != Some(0)
     }
@@ -91,7 +91,7 @@ fn text(row: &Row) -> String {
     row.view().properties().map(shown).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the rows that must be stored for entities, computed only from the definition of each index.
+/// Returns the expected rows for entities, computed only from the definition of each index.
 pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>) -> Rows {
     let mut rows = Rows::new();
     let mut lists: BTreeMap<_, (ListForm, Members)> = BTreeMap::new();
@@ -118,7 +118,7 @@ pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>)
     rows
 }
 
-/// Returns the rows that are stored in `tables`, without recorded changes.
+/// Returns the rows stored in `tables`, without recorded changes.
 pub(super) async fn stored<S: TableStore + Clone>(store: &S, tables: &[&str]) -> Result<Rows> {
     let mut rows = Rows::new();
     for table in tables {
@@ -192,7 +192,7 @@ pub(super) async fn records<E: Entity, S: TableStore + Clone>(
     bags.into_iter().map(read).collect()
 }
 
-/// Returns a runtime whose time advances only while a caller sleeps, and the time that has passed, in ticks.
+/// Returns a runtime whose time advances only while a caller sleeps, and the elapsed time in ticks.
 pub(super) fn waiting() -> (Runtime, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(0));
     let (now, later) = (Arc::clone(&time), Arc::clone(&time));

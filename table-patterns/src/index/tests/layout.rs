@@ -1,4 +1,4 @@
-//! Tests that the stored rows equal the rows published in the pattern catalogue, character by character.
+//! Tests that the stored rows equal those published in the pattern catalogue, character by character.
 
 use futures_util::TryStreamExt;
 use pollster::block_on;
@@ -17,7 +17,7 @@ fn shown(rows: super::kit::Rows) -> String {
     rows.into_iter().map(line).collect()
 }
 
-/// Tests the catalogue's rows for employees with an index in their own partition.
+/// Tests the catalogue's rows for employees with an index in their partition.
 #[test]
 fn pat_intra_and_ix_2_the_rows_of_an_indexed_insert() {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]

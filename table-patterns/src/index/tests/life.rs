@@ -1,5 +1,4 @@
-//! Tests of an index's states. An index is built for existing rows while other programs write. The build is resumable and has a rate limit. Then the index
-//! is disabled and enabled again.
+//! Tests of an index's life cycle: a resumable, rate-limited build over existing rows while other programs write, then disabling and re-enabling.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -37,11 +36,11 @@ fn a_new_index_supports_queries_only_once_it_is_built() {
         assert!(not_ready(table.get_by_index(Staff::by_last_name("Sales", "Name1")).await.unwrap_err()));
         assert_eq!(table.query(Staff::partition("Sales")).collect().await?.len(), 15, "the entities answer");
 
-        // Writers find no copies for old rows, and maintain the rows that they write.
+        // Writers find no copies of old rows, but maintain copies of the rows they write.
         let elder = |staff: &mut Staff| (staff.age, staff.email) = (20, Some("new".to_owned()));
         table.update(Staff::key("Marketing", 1), elder).await?;
         table.delete(Staff::key("Sales", 2), IfMatch::Any).await?;
-        // Handles that do not know the index as ready read its state again, whether they were opened before the backfill or never.
+        // Handles that do not know the index as ready reread its state, including handles opened before the backfill and handles never opened.
         let (early, unopened) =
             (engine.entities::<Staff>().create_if_missing().await?, engine.entities::<Staff>());
         let by_email =
@@ -154,8 +153,7 @@ fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
         let error = table.backfill::<StaffByEmail>().assume_no_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
-        // Both entities remain writable: writes that keep the value succeed, and an entity
-        // that releases the value leaves the copy of the other entity.
+        // Both entities remain writable: writes that keep the value succeed, and an entity that releases the value leaves the other entity's copy.
         table.update(Staff::key("Sales", 2), |staff| staff.age += 1).await?;
         table.update(Staff::key("Sales", 2), |staff| staff.email = Some("two".to_owned())).await?;
         let copy = engine.untyped("Company")?.get(&EntityKey::new("Sales", "email_ada")?).await?;
@@ -169,7 +167,7 @@ fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
     .unwrap();
 }
 
-/// Tests that a backfill writes nothing outdated if another writer changes an entity between the backfill's read and its write.
+/// Tests that a backfill writes no outdated rows if another writer changes an entity between the backfill's read and its write.
 #[test]
 fn a_backfill_writes_no_outdated_rows() {
     block_on(async {
@@ -217,7 +215,7 @@ fn a_disabled_index_refuses_queries_until_a_backfill() {
     .unwrap();
 }
 
-/// Tests that `enable` takes no index out of use, that `rebuild` restarts every pass that has begun, and that neither refuses older programs.
+/// Tests that `enable` takes no index out of use, that `rebuild` restarts every begun pass, and that neither refuses older programs.
 #[test]
 fn enable_changes_only_a_disabled_index() {
     block_on(async {
@@ -250,7 +248,7 @@ fn enable_changes_only_a_disabled_index() {
     .unwrap();
 }
 
-/// Tests that a check of an unknown index is an error, and not a clean report.
+/// Tests that checking an unknown index returns an error instead of a clean report.
 #[test]
 fn a_check_of_an_unknown_index_is_refused() {
     let table = block_on(Engine::in_memory().entities::<Staff>().create_if_missing()).unwrap();

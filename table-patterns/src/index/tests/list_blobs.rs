@@ -1,4 +1,4 @@
-//! Tests of lists in blobs: moves between entities and blobs, concurrent readers and writers, and the blobs that are left after a collection.
+//! Tests of lists in blobs: moves between entities and blobs, concurrent readers and writers, and blobs left after a collection.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -219,7 +219,7 @@ fn a_reader_overtaken_by_a_change_and_a_collection_starts_again() {
         people.insert(&jones(1)).await?;
         let other = scene.other(0).await?;
         let old = scene.blobs.names();
-        // This hook runs between the read of the entity and the read of its blob.
+        // This hook runs between the reads of the entity and its blob.
         scene.blobs.before_next(move |blobs| {
             block_on(other.insert(&jones(2))).unwrap();
             block_on(blobs.delete(&object_store::path::Path::parse(&old[0]).unwrap())).unwrap();

@@ -1,5 +1,4 @@
-//! Tests of list blobs with faults at each request to the table or the blob store, and with conflicts at each step:
-//! a list is never lost, missing or incomplete.
+//! Tests of list blobs with faults at each request to the table or the blob store, and with conflicts at each step: no list is ever lost or incomplete.
 
 use pollster::block_on;
 use table_core::etag::IfMatch;
@@ -31,7 +30,7 @@ async fn program(people: &People) {
 async fn recovered(scene: &Scene, what: &str) -> Result<()> {
     scene.store.live();
     scene.blobs.heal();
-    // Lists in the entities' partition need no recovery, because an entity and its list are written in one transaction.
+    // Lists in the entities' partition need no recovery, because each is written in its entity's transaction.
     let mut model = Model::new();
     for department in DEPARTMENTS {
         let left = scene.people.query(Employee::partition(department)).collect().await?;
@@ -97,7 +96,7 @@ fn pat_ix_4_a_crash_at_any_table_write_loses_nothing() {
     }
 }
 
-/// Tests that a writer notices if another writer moves the list to a blob, changes it or removes it between the first writer's read and write.
+/// Tests that a writer detects a list being moved to a blob, changed or removed by another writer between its read and its write.
 #[test]
 fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {
@@ -127,7 +126,7 @@ fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     }
 }
 
-/// Tests that a settlement that was overtaken by a later one does not undo it, even if the list is in a blob.
+/// Tests that a settlement overtaken by a later one does not undo it, even if the list is in a blob.
 #[test]
 fn pat_ix_4_an_overtaken_settlement_starts_again() {
     block_on(async {

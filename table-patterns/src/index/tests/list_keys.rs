@@ -1,4 +1,4 @@
-//! Tests of lists that store whole keys, because the parts of the entities' keys have several possible orders or are not strings.
+//! Tests of lists that store whole keys because the entities' key parts have several possible orders or are not strings.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use pollster::block_on;
@@ -16,7 +16,7 @@ use crate::index::list::{ListForm, Members};
 use crate::outbox::Outbox;
 use crate::work::Worker;
 
-/// A visit. Its day is a part of the `PartitionKey`. The key does not contain the instant, so index rows store it.
+/// A visit. Its day is part of the `PartitionKey`. The key does not contain the instant, so index rows store it.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -185,7 +185,7 @@ fn pat_ix_a_list_of_an_older_release_is_read_and_then_stored_as_keys() {
         is_stored(r#"MemberKeys ["member_red_ada","member_red_eve"]"#);
         assert!(members.check().run().await?.is_clean());
 
-        // A member without a valid key remains until a repair, so the list keeps its form.
+        // A member without a valid key remains until a repair, so the list keeps its format.
         older(&engine, r#"[["re_d","x"],["red","ada"]]"#);
         members.delete(Member::key("Sales", "red", "ada"), IfMatch::Any).await?;
         is_stored(r#"MemberDetails [["re_d","x"]]"#);
@@ -202,7 +202,7 @@ fn pat_ix_4_a_list_of_an_older_release_keeps_its_form_if_keys_do_not_fit() {
     let form = ListForm::new(Member::SCHEMA, &Member::SCHEMA.indexes[0]);
     let key = table_core::key::EntityKey::new("Sales", "tag_new").unwrap();
     let parts = [vec!["r".to_owned(), "a".to_owned()], vec!["r".to_owned(), "b".to_owned()]];
-    // One property has enough space for the parts of both members, but not for both keys.
+    // One property has room for the parts of both members, but not for both keys.
     let mut limits = Limits::PORTABLE;
     (limits.string_units, limits.properties) = (22, 1);
     let row = form.write_parts(&key, &parts.into(), &limits).unwrap();

@@ -1,5 +1,5 @@
-//! Tests that compare lists with a simple map from values to keys after random writes. The changes are settled in any order, some of them twice.
-//! The lists are in entities, in blobs, or move between them.
+//! Compares lists with a simple map from values to keys after random writes. Changes are settled in any order, some of them twice. Lists are in entities, in
+//! blobs, or move between them.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -14,9 +14,9 @@ const NAMES: [&str; 3] = ["Jones", "jones", "O'Neil/Ab"];
 enum Verb {
     Put(Employee),
     Delete(Employee),
-    /// Settles (applies to the remote lists) any earlier change, for the first time or again.
+    /// Settles any earlier change in the remote lists, for the first time or again.
     Settle(prop::sample::Index),
-    /// Advances the clock, and collects the blobs that no entity references.
+    /// Advances the clock, and collects unreferenced blobs.
     Collect,
 }
 
@@ -68,7 +68,7 @@ proptest! {
                         people.collect_orphaned_lists().await?;
                     }
                 }
-                // Lists in the partition of their entities are always consistent.
+                // Lists in their entities' partition are always consistent.
                 for name in NAMES {
                     for department in DEPARTMENTS {
                         let is_it = |person: &&Employee| person.last_name == name && person.department == department;

@@ -1,4 +1,4 @@
-//! Tests of lists that two releases use at the same time. The releases declare the fields of the key in different orders, which does not change the schema.
+//! Tests of lists used by two releases at the same time. The releases declare the key fields in different orders, which does not change the schema.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn key([country, city, team, name, _]: Texts) -> EntityKey {
 
 type Tasks<T> = Entities<T, Engine, Outbox<Engine, Engine>>;
 
-/// The handle of one release.
+/// A release's handle to the table.
 trait Release {
     fn put(&self, task: Texts);
     fn delete(&self, task: Texts) -> bool;
@@ -39,11 +39,11 @@ trait Release {
     fn inside(&self, country: &str, city: &str, tag: &str) -> Vec<EntityKey>;
     /// Returns the keys in the list of a tag in another table.
     fn outside(&self, tag: &str) -> Vec<EntityKey>;
-    /// Returns the damage that a check finds. Repairs it if `repair` is `true`.
+    /// Checks the lists and returns the findings. Repairs the damage if `repair` is `true`.
     fn findings(&self, repair: bool) -> Vec<FindingKind>;
 }
 
-/// Declares a release whose struct has the fields in the given order.
+/// Declares a release whose struct has its fields in the given order.
 macro_rules! release {
     ($release:ident: $($field:ident),+) => {
         mod $release {
@@ -120,7 +120,7 @@ fn world(beyond: usize) -> World {
 }
 
 impl World {
-    /// Returns the rows that contain lists, with their keys.
+    /// Returns the list rows, with their keys.
     fn lists(&self) -> Vec<TableEntity> {
         let rows =
             |table| block_on(self.engine.untyped(table).unwrap().scan("lists").max_rows(1_000).collect());
@@ -129,7 +129,7 @@ impl World {
         all.into_iter().filter(is_list).collect()
     }
 
-    /// Stores each list of keys as an older release stored it, with the key parts in the order of the fields of the first release.
+    /// Converts each list of keys to an older release's format, with the key parts in the first release's field order.
     fn make_older(&self) {
         for list in self.lists() {
             let Some(Value::String(text)) = list.get("TaskKeys") else { continue };
@@ -151,7 +151,7 @@ impl World {
         }
     }
 
-    /// Returns `true` if a list has the format of an older release.
+    /// Returns `true` if any list has an older release's format.
     fn has_older(&self) -> bool {
         self.lists().iter().any(|list| list.get("TaskDetails").is_some())
     }
@@ -166,7 +166,7 @@ enum Verb {
     Put(Texts),
     Delete(Texts),
     Work,
-    /// Converts the stored lists to the format of an older release.
+    /// Converts the stored lists to an older release's format.
     Age,
 }
 
@@ -207,7 +207,7 @@ proptest! {
                     assert_eq!(release(number).delete(task), was_there);
                 }
                 Verb::Work => release(number).work(&world.outbox, false),
-                // The lists of an older release are converted before the fields are reordered.
+                // An older release's lists are converted before the fields are reordered.
                 Verb::Age if is_deployment => {}
                 Verb::Age => world.make_older(),
             }

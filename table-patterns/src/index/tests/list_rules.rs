@@ -20,12 +20,12 @@ use crate::index::ListBlobs;
 
 const TABLES: [&str; 2] = ["Company", "LastNames"];
 
-/// Limits above which lists are stored in blobs. Depending on the limit, lists are always in entities, always in blobs, or move to a blob as they grow.
+/// Numbers of keys above which a list is stored in a blob: lists are always in entities, always in blobs, or move to a blob as they grow.
 const BEYOND: [usize; 3] = [usize::MAX, 0, 20];
 
 #[test]
 fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_at_any_location() {
-    // An attempt fails only because another writer succeeded. The number of these writes is below the limit of attempts, so no writer fails.
+    // An attempt fails only because another writer succeeded. There are fewer such writes than permitted attempts, so no writer fails.
     const WRITERS: u32 = 8;
     const EACH: u32 = 6;
     for beyond in BEYOND {
@@ -203,7 +203,7 @@ fn pat_ix_6_a_writer_touches_its_partition_and_no_cross_partition_list_blob() {
     };
     let own = [("Company".to_owned(), "Sales".to_owned())];
     block_on(async {
-        // Option 2: all requests of all writes go to the partition, whose throughput limits them.
+        // Option 2: all write requests go to one partition, whose throughput limits them.
         let meter = Meter::new(Engine::in_memory());
         let inside = meter.entities::<Inside>().create_if_missing().await?;
         meter.take();
@@ -213,7 +213,7 @@ fn pat_ix_6_a_writer_touches_its_partition_and_no_cross_partition_list_blob() {
         inside.delete(Inside::key("Sales", 0), IfMatch::Any).await?;
         assert_eq!(touched(&meter), own);
 
-        // Options 1 and 3: the writer leaves a record in its own partition, and a worker writes the list.
+        // Options 1 and 3: the writer records the change in its partition, and a worker writes the list.
         for beyond in [usize::MAX, 0] {
             let meter = Meter::new(Engine::in_memory());
             let blobs = crate::faults::FaultyBlobs::default();
@@ -334,7 +334,7 @@ fn pat_intra_8_a_bulk_load_with_large_lists_takes_several_transactions() {
         let people =
             store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let (mut all, mut taken) = (Vec::new(), Vec::new());
-        // At the end, the lists alone contain 5 times 100 keys of 12 characters, and each change writes an entire list.
+        // At the end, the lists contain 5 times 100 keys of 12 characters, and each change writes an entire list.
         for hundred in 0..5 {
             let new: Vec<_> =
                 (0..100).map(|id| person("Sales", hundred * 100 + id, NAMES[(id % 5) as usize])).collect();

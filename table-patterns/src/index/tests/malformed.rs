@@ -1,4 +1,4 @@
-//! Tests of lists with a malformed member, which belongs to no entity, or with a member whose value no key can contain.
+//! Tests of lists with a malformed member, or with a member whose value no key can contain.
 
 use pollster::block_on;
 use table_core::bag::TableEntity;
@@ -17,7 +17,7 @@ use crate::EntityStore;
 use crate::faults::{Fault, FaultyStore};
 use crate::index::FindingKind;
 
-/// Tests that a repair of a remote list with a malformed member keeps a member that has just returned to the list, at each request of the repair.
+/// Tests that a repair of a remote list with a malformed member keeps a member that returns to the list before any request of the repair.
 #[test]
 fn a_repair_of_a_malformed_remote_list_removes_no_member_that_has_just_joined() {
     let list = EntityKey::new("Jones", "all").unwrap();
@@ -74,7 +74,7 @@ fn a_repair_of_a_malformed_remote_list_removes_no_member_that_has_just_joined() 
     }
 }
 
-/// Adds a member that belongs to no entity to a list, as another tool would.
+/// Adds a malformed member to a list, as another tool would.
 async fn garble(engine: &Engine, table: &str, key: (&str, &str)) -> Result<()> {
     let list = EntityKey::new(key.0, key.1)?;
     let row = engine.get(&TableName::new(table)?, &list, &Select::All).await?.unwrap().row;
@@ -85,7 +85,7 @@ async fn garble(engine: &Engine, table: &str, key: (&str, &str)) -> Result<()> {
     engine.untyped(table)?.insert_or_merge(&malformed).await.map(drop)
 }
 
-/// Tests that a list whose members belong in a blob stays in its entity while it has a malformed member, and that a repair removes this member.
+/// Tests that a list large enough for a blob stays in its entity while it has a malformed member, and that a repair removes this member.
 #[test]
 fn a_malformed_list_is_written_and_repaired_also_if_it_belongs_in_a_blob() {
     for is_deleted in [false, true] {
@@ -122,7 +122,7 @@ fn a_malformed_list_is_written_and_repaired_also_if_it_belongs_in_a_blob() {
     }
 }
 
-/// Tests that a member whose value no key can contain is omitted from the result of a lookup, as an entity that has lost the value.
+/// Tests that a lookup omits a member whose value no key can contain, like an entity that has lost the value.
 #[test]
 fn a_member_whose_value_no_key_can_contain_is_omitted() {
     block_on(async {

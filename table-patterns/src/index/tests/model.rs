@@ -1,4 +1,4 @@
-//! Tests that compare indexed entities with a simple map after random writes: results must be equal, and index rows must match the index definitions.
+//! Compares indexed entities with a simple map after random writes: results must be equal, and index rows must match the index definitions.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ fn verb() -> impl Strategy<Value = Verb> {
 
 type Model = BTreeMap<EntityKey, Staff>;
 
-/// Returns the possible error codes of a write whose resulting entities cannot all be stored. Returns an empty list if the write must succeed.
+/// Returns the possible error codes of a write that would leave an invalid set of entities; empty if the write must succeed.
 fn forbidden(after: &Model, before: &Model) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
     let all = || after.values();

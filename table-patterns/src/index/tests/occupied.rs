@@ -39,7 +39,7 @@ mod before {
     }
 }
 
-/// An entity with copies in its partition, of which the second contains the whole key of the entity in its own key, and with copies in another table.
+/// An entity with copies in its partition and in another table. The key of the second copy in the partition contains the entity's whole key.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -62,7 +62,7 @@ struct Ticket {
     rank: u32,
 }
 
-/// An entity whose copies have `RowKey`s of the same form.
+/// An employee. Its copies have `RowKey`s in the same format as the entities.
 #[derive(Clone, Debug, PartialEq, Entity)]
 #[entity(table = "Staff", crate = table_core)]
 #[partition_key(department)]
@@ -76,7 +76,7 @@ struct Employee {
 }
 
 const TABLES: [&str; 2] = ["Desk", "Cards"];
-/// The keys of the index rows of [`ticket`] in its own partition.
+/// The keys of [`ticket`]'s index rows in its partition.
 const ROWS: [&str; 3] = ["mail_ada", "rank_07_001", "list_07"];
 
 fn ticket() -> Ticket {
@@ -118,7 +118,7 @@ fn pat_het_2_a_write_whose_index_row_exists_as_an_entity_is_refused_by_every_ver
             let bulk = tickets.bulk().insert_all([own.clone()]).await;
             assert!(bulk.is_err());
             assert_eq!(all(&engine).await?, before, "{row_key}");
-            // The list of another rank is an entry of the same entity.
+            // The list for another rank is an entry of the same entity.
             let other = Ticket { mail: "bob".into(), rank: 9, ..own.clone() };
             tickets.insert(&other).await?;
             let before = all(&engine).await?;
@@ -171,7 +171,7 @@ fn pat_het_2_settling_a_change_replaces_no_entity_in_the_table_of_the_index() {
             }
         }
         assert_eq!(all(&engine).await?, before);
-        // The removal of the ticket leaves it too.
+        // Deleting the ticket also keeps the foreign row.
         tickets.delete(Ticket::key("contoso", 1), IfMatch::Any).await?;
         for (_, changes) in records::<Ticket, _>(&engine, "contoso").await? {
             for change in changes {
@@ -185,7 +185,7 @@ fn pat_het_2_settling_a_change_replaces_no_entity_in_the_table_of_the_index() {
     .unwrap();
 }
 
-/// Tests that an entity remains that an older release stored in a partition of an index, where its key has the form of a copy's key.
+/// Tests that a backfill keeps an entity stored by an older release in a partition of an index under a key with the format of a copy's key.
 #[test]
 fn pat_het_2_a_backfill_removes_no_entity_from_the_partitions_of_its_index() {
     block_on(async {

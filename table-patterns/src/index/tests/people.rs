@@ -1,4 +1,4 @@
-//! A fixture for the tests of lists: an entity with a list in its partition and a remote list, in a table that can store lists in blobs.
+//! A fixture for list tests: an entity with a list in its partition and a remote list, in a table that can store lists in blobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(super) fn jones(id: u32) -> Employee {
 
 pub(super) type People<S = Disturbed> = Entities<Employee, S, Records>;
 
-/// A table whose table store and blob store can fail, with a clock that the test sets.
+/// A table with a table store and a blob store that can fail, and a clock set by the test.
 pub(super) struct Scene {
     pub(super) store: Disturbed,
     pub(super) blobs: FaultyBlobs,
@@ -98,7 +98,7 @@ impl Scene {
         self.now.fetch_add(ticks_of(GRACE), Ordering::SeqCst);
     }
 
-    /// Runs the collector until it has removed all blobs that no entity references.
+    /// Runs the collector until it has removed all unreferenced blobs.
     pub(super) async fn collect_all(&self) -> Result<()> {
         for _ in 0..3 {
             self.wait();
@@ -107,7 +107,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Returns the names of the blobs that rows reference.
+    /// Returns the names of the referenced blobs.
     pub(super) async fn named(&self) -> Result<Vec<String>> {
         let mut names = BTreeSet::new();
         for table in ["Company", "LastNames"] {
@@ -140,7 +140,7 @@ pub(super) async fn settle_all<S: TableStore + Clone + 'static>(people: &People<
     Ok(())
 }
 
-/// Returns the changes that are recorded and not yet settled.
+/// Returns the recorded, not yet settled changes.
 pub(super) async fn recorded<S: TableStore + Clone>(people: &People<S>) -> Result<Vec<RemoteChange>> {
     let mut changes = Vec::new();
     for department in DEPARTMENTS {

@@ -31,8 +31,8 @@ async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
     Ok((store, outbox, table))
 }
 
-/// Runs a new process, which finds and settles the recorded changes. It starts an hour later, when the dead process's claims have expired and the queue has
-/// lost all messages.
+/// Runs a new process that finds and settles the recorded changes. It starts an hour later, after the dead process's claims have expired and the queue has lost
+/// all messages.
 async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Result<()> {
     let real = Runtime::new();
     let later = Clock::new(move || real.now() + 36_000_000_000);

@@ -37,7 +37,7 @@ async fn settle_all<S: TableStore + Clone + 'static>(table: &Entities<Employee, 
     Ok(())
 }
 
-/// Makes the employee's unique values depend on its key, so that no two employees share one: duplicates in different partitions are not refused immediately.
+/// Makes the employee's unique values depend on its key, because duplicates in different partitions are not refused immediately.
 fn apart(employee: Employee) -> Employee {
     let wing = u32::from(employee.department == "Sales") * 100;
     Employee {
@@ -82,7 +82,7 @@ proptest! {
             }
             settle_all(&table).await?;
             assert_eq!(stored(&engine, &TABLES).await?, expected(model.values()));
-            // Consistent rows are not written.
+            // Rows already consistent are not written.
             for change in &seen {
                 assert_eq!(table.settle(change).await?, 0);
             }
@@ -123,8 +123,8 @@ fn pat_inter_3_a_crash_at_any_submit_of_a_settlement_is_recovered() {
     }
 }
 
-/// Tests a worker that is suspended before one of its requests. It resumes after all other work is done, sends that request and dies. No other process
-/// repairs its writes.
+/// Tests a worker suspended before one of its requests. It resumes after all other work is done, sends this request and dies. No other process repairs its
+/// writes.
 #[test]
 fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     type Act = fn(&Entities<Employee, Engine, Records>);
@@ -135,7 +135,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
         block_on(table.update(Employee::key("Sales", 223), change)).map(drop).unwrap();
     };
     let gone: Act = |table| block_on(table.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap();
-    // The suspended worker settles an entity that was inserted, or one that moved.
+    // The suspended worker settles an inserted or a moved entity.
     for (was_there, act) in [(false, moved), (false, gone), (true, moved), (true, gone)] {
         for index in 0..3 {
             for asleep_at in 0.. {
@@ -190,7 +190,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     }
 }
 
-/// Tests that a worker does not undo a later change that another worker settles between the first worker's reads and its write.
+/// Tests that a worker does not undo a later change settled by another worker between its reads and its write.
 #[test]
 fn an_older_settlement_does_not_undo_a_newer_one() {
     block_on(async {
@@ -225,8 +225,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
     .unwrap();
 }
 
-/// Tests a value that returns to its earlier owner after the worker has read the entity with the new value, but before the worker reads the owner of the
-/// stored entry.
+/// Tests a value that returns to its earlier owner after the worker has read its new owner, but before the worker reads the stored entry's owner.
 #[test]
 fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
     block_on(async {
@@ -295,7 +294,7 @@ fn pat_inter_5_a_possibly_stale_entity_is_marked_and_can_be_verified() {
     .unwrap();
 }
 
-/// A projection of the properties that the index includes.
+/// A projection of the properties included in the index.
 #[derive(Clone, Debug, PartialEq, table_core::Projection)]
 #[projection(of = Employee, crate = table_core)]
 struct Name {
@@ -370,7 +369,7 @@ impl Any {
         Self { department: "Sales".to_owned(), id, badge: id, rest: rest.collect() }
     }
 
-    /// Creates an entity of the maximum size that a store accepts.
+    /// Creates an entity of the maximum size accepted by a store.
     fn largest(id: u32) -> Result<Self> {
         let mut any = Self::new(id, 17, 32_600);
         let key = any.key_of()?;
@@ -407,7 +406,7 @@ fn pat_inter_3_an_entity_whose_remote_entry_no_store_accepts_is_refused() {
             assert_eq!(error.code(), code, "{error}");
             assert!(error.to_string().contains("`AnyBadges`") && error.key().is_some(), "{error}");
             assert_eq!(records::<Any, _>(&engine, "Sales").await?.len(), recorded, "nothing for a worker");
-            // Another program writes the entity, which alone is small enough. It can be made smaller or deleted.
+            // Another program writes the entity, which is small enough without its entry. The entity can be made smaller or deleted.
             engine.untyped("Company")?.insert(&entity.untyped()?).await?;
             let key = || Any::key("Sales", entity.id);
             assert_eq!(table.get(key()).await?.as_deref(), Some(&entity));

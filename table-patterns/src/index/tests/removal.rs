@@ -1,4 +1,4 @@
-//! Tests the removal of a tenant's entries from remote indexes: which entries are removed, and that a page of entries is removed before the next page is read.
+//! Tests that a tenant's entries, and no others, are removed from remote indexes, and that each page is removed before the next one is read.
 
 use pollster::block_on;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Tests that a check finds every kind of damage and nothing else, and that a repair corrects it, even with concurrent writers.
+//! Tests that a check finds exactly the damage present, and that a repair corrects it, even with concurrent writers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -149,7 +149,7 @@ fn each_kind_of_finding_has_its_name() {
         assert_eq!((some.found, some.findings.len()), (2, 1));
         assert_eq!(table.check().repair().run().await?.repaired, 5);
 
-        // Another tool writes a second entity with the same value. The check reports that entity, and a person must decide about it.
+        // Another tool writes a second entity with the same value. The check reports that entity, which must be resolved manually.
         let twin = Staff { id: 3, ..ada() };
         let mut bag = TableEntity::new("Sales", "empid_000003")?;
         for property in twin.to_row()?.view().properties() {
@@ -182,7 +182,7 @@ fn rows_in_other_partitions_are_checked_and_repaired_too() {
         };
         table.insert(&jones).await?;
         table.insert(&cao).await?;
-        // No change was relayed, so the remote entries are missing. A repair does the work of the relay.
+        // No change was relayed, so the remote entries are missing. A repair writes them.
         let report = table.check().run().await?;
         assert!(report.found == 5 && report.findings.iter().all(|found| found.kind == FindingKind::Missing));
         assert_eq!(table.check().repair().run().await?.repaired, 5);
@@ -241,7 +241,7 @@ fn with_concurrent_writers_a_check_finds_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// Tests that a repair keeps a list member that belongs to no entity when the repair reads it, but belongs to one before the repair writes the list.
+/// Tests that a repair keeps a list member that is dangling when read, but gains an entity before the repair writes the list.
 #[test]
 fn a_repair_removes_no_member_that_has_just_joined() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests that no index row gets a key that begins with U+FFFC, and that such rows of older releases are removed (PAT-EC-8).
+//! Tests that no index row gets a key that begins with U+FFFC, and that such rows written by older releases are removed (PAT-EC-8).
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -115,7 +115,7 @@ fn pat_ec_8_a_value_that_would_begin_a_reserved_index_key_is_refused_and_named()
         })
         .unwrap();
     }
-    // Behind a literal, the character is part of a value.
+    // After a literal, the character is part of a value.
     let inside = Ticket { mail: "a\u{FFFC}".into(), place: reserved(), ..ticket() };
     assert!(changes(None, Some(&inside)).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Tests that a failure of any request leaves no address of a missing blob in the table, and no blob that no entity refers to.
+//! Tests that a failure of any request leaves neither a dangling blob address in the table nor an unreferenced blob.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ enum Failure {
     Refused,
     /// The request takes effect, but its response is lost.
     Lost,
-    /// The request takes effect, and the response contains no `ETag`. The blob store answers as usual.
+    /// The request takes effect, but the response contains no `ETag`. The blob store responds as usual.
     Unversioned,
 }
 
@@ -68,7 +68,7 @@ fn failure() -> impl Strategy<Value = Failure> {
     prop_oneof![Just(Failure::Refused), Just(Failure::Lost), Just(Failure::Unversioned)]
 }
 
-/// Returns the number of the request that fails. The first requests are preferred, because a step sends few requests to the tables.
+/// Generates the number of the failing request. Low numbers are preferred, because a step sends few requests to the tables.
 fn number() -> impl Strategy<Value = usize> {
     prop_oneof![0_usize..2, 0_usize..12]
 }
@@ -126,8 +126,8 @@ impl Scene {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that failing requests to the table or to the blob store do no damage. No entity may ever refer to a missing blob, each acknowledged value must be
-    /// readable, and at the end only the blobs in use must exist. For this reason, blobs are written before entities and removed after them (BLB-12).
+    /// Tests that failing requests to the table or the blob store do no damage. No entity may ever refer to a missing blob, each acknowledged value must be
+    /// readable, and at the end only the blobs in use must exist. Blobs are therefore written before entities and removed after them (BLB-12).
     #[test]
     fn pat_large_2_no_failure_leaves_a_dangling_name_or_an_orphan(
         steps in prop::collection::vec((step(), prop::option::weighted(0.4, (number(), failure(), any::<bool>()))), 1..20),

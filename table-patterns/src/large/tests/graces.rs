@@ -1,4 +1,4 @@
-//! Tests programs whose handles have different grace periods.
+//! Tests programs with different grace periods.
 
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::migrate::Migration;
 
-/// Tests collections during which time passes, while an entity changes before one of the reads. The collections after the first one may be faster.
+/// Tests collections during which time passes and an entity changes before one of the reads. Later collections may be faster.
 #[test]
 fn pat_large_2_a_reader_has_the_grace_period_however_long_a_collection_takes() {
     let paces = [0, 1, 4, 9, 12].into_iter().flat_map(|tenths| [(tenths, tenths), (tenths, 0)]);
@@ -19,7 +19,7 @@ fn pat_large_2_a_reader_has_the_grace_period_however_long_a_collection_takes() {
         let table = scene.tables.inner().table::<Employee>();
         let other = LargeTable::new(table, Arc::new(blobs.clone()), "photos").with_clock(clock);
         let pace = Arc::new(AtomicU64::new(tenths));
-        // The time at which the entity stopped referring to its blob; 0 before that.
+        // The time at which the entity stopped referring to its blob; 0 before then.
         let changed = Arc::new(AtomicU64::new(0));
         let path = old.photo.as_ref().unwrap().path().to_owned();
         let check = {
@@ -62,8 +62,8 @@ fn pat_large_2_a_reader_has_the_grace_period_however_long_a_collection_takes() {
     }
 }
 
-/// Moves a table with two entities to another store, and then inserts a third entity there. The blobs stay where they are. Collectors run at the target
-/// during the copy, or at the source after it, if requested, and always at the target after the copy. Returns the number of contents that can be read.
+/// Moves a table with two entities to another store, and then inserts a third entity there. The blobs are not moved. If requested, collectors run at the target
+/// during the copy or at the source after it; one always runs at the target after the copy. Returns the number of readable contents.
 fn readable_after_a_move(collects_at_target_during: bool, collects_at_source_after: bool) -> usize {
     let (source, target) = (scene(), Engine::in_memory());
     let table = block_on(target.table::<Employee>().create_if_missing()).unwrap();
@@ -104,7 +104,7 @@ fn readable_after_a_move(collects_at_target_during: bool, collects_at_source_aft
     (0..3).filter(is_readable).count()
 }
 
-/// Tests why the collectors of both ends must be stopped while a table is moved, and why the source's collector must not run again.
+/// Shows why both stores' collectors must be stopped while a table is moved, and why the source's collector must not run again.
 #[test]
 fn pat_large_2_a_move_keeps_all_blobs_if_only_a_collector_of_the_complete_table_runs() {
     assert_eq!(readable_after_a_move(false, false), 3);
@@ -112,8 +112,8 @@ fn pat_large_2_a_move_keeps_all_blobs_if_only_a_collector_of_the_complete_table_
     assert_eq!(readable_after_a_move(false, true), 2, "the source does not have the third entity");
 }
 
-/// Marks the first photo of an entity as an orphan, restores the entity as it was before, and replaces the photo again. Returns `true` if the next collection
-/// keeps the first photo for a reader of the restored entity.
+/// Marks an entity's first photo as an orphan, restores the earlier entity, and replaces the photo again. Returns `true` if the next collection keeps the first
+/// photo for a reader of the restored entity.
 fn keeps_a_restored_photo(removes_marks: bool) -> bool {
     let scene = scene();
     let photo = |byte| [PHOTO.content(content(byte, 20))];
@@ -132,7 +132,7 @@ fn keeps_a_restored_photo(removes_marks: bool) -> bool {
     block_on(scene.employees.open(&first, PHOTO)).is_ok()
 }
 
-/// Tests why the marks must be deleted after a restore.
+/// Shows why the marks must be deleted after a restore.
 #[test]
 fn pat_large_2_a_reader_has_the_grace_period_after_a_restore_without_marks() {
     assert!(keeps_a_restored_photo(true));

@@ -1,4 +1,4 @@
-//! Tests deletes of a parent with about as many parts as a transaction can delete, or with many more.
+//! Tests deletes of a parent with about as many parts as a transaction can delete, or many more.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -13,7 +13,7 @@ use crate::faults::FaultyStore;
 /// The number of rows in a page.
 const PAGE: usize = 10;
 
-/// Returns the outcome of a delete, the number of rows in the table after it, and the number of rows that it has read.
+/// Returns the outcome of a delete, the number of rows left in the table, and the number of rows read.
 fn delete(is_ordered: bool, has_owner: bool, parts: u16) -> (Result<usize, ErrorCode>, usize, usize) {
     let engine = LimitedStore::new(Engine::in_memory(), |capabilities| {
         (capabilities.ordered, capabilities.checks) = (is_ordered, false);

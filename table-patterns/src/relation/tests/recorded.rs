@@ -1,4 +1,4 @@
-//! Tests that the deletes of parts are recorded in the feed.
+//! Tests that deletes of parts are recorded in the feed.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::EntityStore;
 use crate::faults::{Call, FaultyStore};
 use crate::feed::{Cursor, Feed, FeedEntry};
 
-/// An employee. The type has no feed, but its entity set contains a type that has one.
+/// An employee. The type has no feed, but its entity set contains a type with a feed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", set = Company)]
 #[partition_key(department)]
@@ -108,8 +108,8 @@ fn imp_6_the_deletes_of_parts_are_recorded_in_the_feed() {
     assert_eq!((of("inserted"), of("deleted")), (all.to_vec(), all.to_vec()));
 }
 
-/// Tests a bearer whose SAS permits access to a single partition. A commit that must list the partition for followers sends a second transaction to another
-/// table, which the SAS does not permit.
+/// Tests a bearer whose SAS permits access to a single partition. A commit that must list the partition for followers would write to another table, which the
+/// SAS does not permit.
 #[test]
 fn a_bearer_of_a_grant_deletes_an_owner_without_listing_the_feed_of_another_type() {
     let engine = Engine::in_memory();

@@ -1,4 +1,4 @@
-//! Tests that the deletion of a group keeps the rows that are reserved for patterns, such as pending intents.
+//! Tests that deleting a group keeps rows reserved for patterns, such as pending intents.
 
 use pollster::block_on;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ impl Handler<Mail> for Nothing {
     }
 }
 
-/// Creates a test in which an owner with the given row key has a pending intent and is deleted with its part.
+/// Declares a test in which an owner with the given row key has a pending intent and is deleted with its part.
 macro_rules! an_owner {
     ($test:ident, [$($owner:tt)*], [$($part:tt)*]) => {
         #[test]

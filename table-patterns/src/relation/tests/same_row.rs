@@ -1,4 +1,4 @@
-//! Tests a delete of parts whose participants write the same row.
+//! Tests deleting parts whose participants write the same row.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -8,7 +8,7 @@ use super::{Employee, Review, ada, key, review};
 use crate::EntityStore;
 use crate::participant::{Changes, Participant};
 
-/// The one row of a department for the review that was deleted last.
+/// A department's single row for the last deleted review.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]

@@ -1,4 +1,4 @@
-//! Tests an owner with an empty `RowKey`, whose parts are all rows of its partition except those that are reserved for patterns.
+//! Tests an owner with an empty `RowKey`, whose parts are all rows of its partition except those reserved for patterns.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ struct AccountWithLines {
     lines: Vec<TableEntity>,
 }
 
-/// The first characters of keys: the first and the last one that sort before and after the reserved one, and their neighbours.
+/// First characters of keys: the extremes of the ranges before and after the reserved character, and their neighbours.
 const FIRST: [char; 10] = [
     ' ',
     'a',
@@ -120,7 +120,7 @@ async fn delete_all_lines<S: TableStore + Clone + 'static>(store: S) {
     let after = rows(&store).await;
     assert!(after.keys().all(is_reserved), "{after:?}");
     for row_key in reserved {
-        // The deletes are recorded in the feed, whose head changes.
+        // The deletes are recorded in the feed, so its head changes.
         let is_same = after.get(row_key) == before.get(row_key) || row_key.contains("feed_head");
         assert!(is_same, "{row_key}");
     }

@@ -1,4 +1,4 @@
-//! Tests a series whose entity has a property in chunks. Merges of such entities are refused, but a merge of slots changes no chunk.
+//! Tests a series whose entity has a chunked property. Merges of such entities are refused, but a merge of slots changes no chunk.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, Error};

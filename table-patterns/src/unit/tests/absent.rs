@@ -1,4 +1,4 @@
-//! Tests of conditions on entities that the unit does not write, on stores with checks at the commit and on stores without checks.
+//! Tests of conditions on entities not written by the unit, on stores with and without checks.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -8,7 +8,7 @@ use table_core::{Entity, Error, ErrorCode, Result, TableStoreExt};
 use crate::EntityStore;
 use crate::faults::unordered;
 
-/// A doctor on duty. The tests check that two doctors are never on duty at the same time.
+/// A doctor. The tests check that two doctors are never on duty at the same time.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ward")]
 #[partition_key(ward)]
@@ -42,8 +42,8 @@ fn ward<S: TableStore + Clone + 'static>(store: &S) -> S {
     store.clone()
 }
 
-/// Puts a doctor on duty unless the other doctor is on duty. `meanwhile` runs between the first read and the commit.
-/// Each call uses a separate handle, as a separate process would.
+/// Puts a doctor on duty unless the other doctor is on duty. `meanwhile` runs between the first read and the commit. Each call uses a separate handle, like a
+/// separate process.
 async fn take_over<S: TableStore + Clone + 'static>(
     store: &S,
     number: u32,

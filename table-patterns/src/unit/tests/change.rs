@@ -76,7 +76,7 @@ fn ticket(note: Option<&str>) -> Ticket {
     Ticket { tenant: "contoso".into(), number: 7, status: 1, note: note.map(Into::into), owner: None }
 }
 
-/// Returns handles to a table that contains a ticket with a value in its third slot.
+/// Returns handles to a table with a ticket that has a value in its third slot.
 fn tickets() -> (Tickets, SeriesTable<Ticket, Store, Work>, Store) {
     let engine = Engine::in_memory();
     let store = FaultyStore::new(engine.clone());
@@ -193,7 +193,7 @@ enum Write {
     Delete,
 }
 
-/// Tests all sequences of reads and of another writer's writes.
+/// Tests all sequences of reads and other writers' writes.
 #[test]
 fn a_unit_commits_only_if_every_version_that_it_read_or_writes_is_the_stored_one() {
     use Step::{Find, Read, Remove, Set};
@@ -275,7 +275,7 @@ fn a_transaction_runs_again_if_it_has_read_two_versions_of_a_row() {
     done.unwrap();
     assert_eq!((runs, row(&series).slot(9)), (2, Some(&42)));
 
-    // A version that was read outside of the unit remains outdated.
+    // A version read outside the unit remains outdated.
     let done = block_on(tickets.transaction(Ticket::partition("contoso"), async |unit| {
         unit.get(Ticket::key("contoso", 7)).await?;
         unit.update(&outdated, |ticket| ticket.note = None).map(drop)
@@ -285,7 +285,7 @@ fn a_transaction_runs_again_if_it_has_read_two_versions_of_a_row() {
     assert!(error.to_string().contains("replace of `Ticket`"), "{error}");
 }
 
-/// Two entity types for the same rows, without declared patterns. One type lacks a property that the other has.
+/// Two entity types for the same rows, without declared patterns. One type lacks a property of the other.
 mod plain {
     use super::*;
 

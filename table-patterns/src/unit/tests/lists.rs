@@ -1,4 +1,4 @@
-//! Tests that transactions compete with other writers for rows derived from their entities.
+//! Tests of transactions that compete with other writers for rows derived from their entities.
 
 use std::time::Duration;
 

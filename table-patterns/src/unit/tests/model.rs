@@ -1,4 +1,4 @@
-//! Tests that compare units with random writes to a simple model.
+//! Compares units with random writes to a simple model.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ impl Act {
 }
 
 proptest! {
-    /// Tests that, whatever is written and whatever fails, the indexes, the feed, the audit rows and the intents match the committed changes.
+    /// Tests that, for any writes and failures, the indexes, the feed, the audit rows and the intents match the committed changes.
     #[test]
     fn pat_intra_4_every_verb_maintains_all_patterns_of_the_entity(acts in proptest::collection::vec(act(), 1..25)) {
         let (store, tickets) = desk();

@@ -44,7 +44,7 @@ pub(super) struct Entry {
 
 pub(super) type Counters = Entities<Counter, Distant<Engine>>;
 
-/// A test run: the engine that all processes share, and the seed of the virtual timeline.
+/// A test run: the engine shared by all processes, and the seed of the virtual timeline.
 pub(super) struct Run {
     pub(super) timeline: Timeline,
     pub(super) engine: Engine,
@@ -118,8 +118,8 @@ async fn post<S: TableStore + Clone + 'static>(counters: &Entities<Counter, S>) 
     attempts.into_inner()
 }
 
-/// Posts a few times in one process, while other processes post in an endless loop. Returns the largest number of attempts
-/// per transaction, first for the one process and then for the others.
+/// Posts a few times in one process while other processes post in an endless loop. Returns the largest numbers of attempts per transaction, in this process and
+/// in the others.
 fn contest(run: &Run, slow: &Counters, times: usize, others: &[Counters]) -> (usize, usize) {
     let (is_over, posts) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (most, most_of_others) = (AtomicUsize::new(0), AtomicUsize::new(0));

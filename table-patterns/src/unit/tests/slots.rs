@@ -1,4 +1,4 @@
-//! Tests that a unit writes slots of a series only in its own table and partition.
+//! Tests that a unit writes series slots only in its table and partition.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

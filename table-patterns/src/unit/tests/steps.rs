@@ -1,4 +1,4 @@
-//! Tests that steps recorded by group-committed transactions leave the state of the last change.
+//! Tests that steps recorded by group-committed transactions leave the last change's state.
 
 use futures_util::future::join_all;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ struct Line {
     phone: i32,
 }
 
-/// The copy of a line in another table, which a step writes.
+/// The copy of a line in another table, written by a step.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Phones")]
 #[partition_key(tenant)]
@@ -36,7 +36,7 @@ type Lines = Entities<Line, Engine, Outbox<Engine, Engine>>;
 /// A change to a line: its number, and the new phone; `None` deletes the line.
 type Change = (u32, Option<i32>);
 
-/// Changes a line, and records the step that changes its copy in the same way.
+/// Changes a line, and records a step that changes its copy in the same way.
 async fn change(lines: &Lines, (number, phone): Change) -> Result<()> {
     let done = lines.transaction(Line::partition("t"), async |unit| {
         let read = unit.get(Line::key("t", number)).await?;

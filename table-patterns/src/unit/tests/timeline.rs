@@ -68,7 +68,7 @@ impl Timeline {
         Runtime::new().clock(clock).sleep_by(move |time| Box::pin(sleep.sleep(time))).seed(seed)
     }
 
-    /// Runs all tasks until they end.
+    /// Runs all tasks to completion.
     pub(super) fn run(&self, tasks: Vec<LocalBoxFuture<'_, ()>>) {
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(Arc::clone(&woken));
@@ -95,7 +95,7 @@ impl Timeline {
     }
 }
 
-/// A distant store. Each request takes between one and two times the latency, and half of this time passes before the request is executed.
+/// A distant store. Each request takes between one and two times the latency, half of it before the request is executed.
 #[derive(Clone)]
 pub(super) struct Distant<S> {
     pub(super) inner: S,
@@ -106,11 +106,11 @@ pub(super) struct Distant<S> {
     pub(super) sent: Arc<Sent>,
 }
 
-/// The numbers of requests that one process has sent.
+/// The numbers of requests sent by one process.
 #[derive(Default)]
 pub(super) struct Sent {
     pub(super) transactions: AtomicUsize,
-    /// The transactions that delete reservations of other transactions. An own reservation is deleted without a condition.
+    /// The number of transactions that delete other transactions' reservations. A transaction deletes its own reservation unconditionally.
     pub(super) expiries: AtomicUsize,
 }
 

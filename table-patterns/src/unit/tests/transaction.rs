@@ -1,4 +1,4 @@
-//! Tests of transactions: reads that are still current at the commit, fair turns, group commits, and errors that are passed on.
+//! Tests of transactions: reads still current at the commit, fair turns, group commits, and forwarded errors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};

@@ -20,7 +20,7 @@ use crate::unit::tests::timeline::Timeline;
 #[derive(Clone, Copy, Debug)]
 enum Caller {
     Plain,
-    /// A caller whose closure makes a slow call that involves no store.
+    /// A caller whose closure makes a slow call outside the store.
     Slow,
     /// A caller that holds one of the program's mutexes during its transaction.
     Holds,
@@ -46,7 +46,7 @@ fn callers() -> impl Strategy<Value = Vec<(u64, Caller)>> {
 
 const SLOW: Duration = Duration::from_mins(5);
 
-/// The maximum time of a transaction whose own closure is fast. It allows for several time-outs of a turn, but not for another caller's closure.
+/// The maximum duration of a transaction with a fast closure. It allows for several turn time-outs, but not for another caller's closure.
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// Increments the counter and inserts an entry with the next number, after `pause`.

@@ -1,8 +1,8 @@
-//! Tests that no verb turns a damaged wide entity into one that can be read. Only a write that replaces all parts does.
+//! Tests that only a write that replaces all parts makes a damaged wide entity readable again.
 
 use super::*;
 
-/// Damage to one part, which another tool or an incomplete copy causes. The parts are counted from 1.
+/// Damage to one part, caused by another tool or an incomplete copy. Parts are counted from 1.
 #[derive(Clone, Debug)]
 enum Damage {
     Delete(usize),

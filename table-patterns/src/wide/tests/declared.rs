@@ -1,4 +1,4 @@
-//! Tests wide declarations, and rows that were written by a program with a different declaration.
+//! Tests wide declarations, and rows written by a program with a different declaration.
 
 use super::*;
 
@@ -160,7 +160,7 @@ fn pat_wide_1_a_list_with_another_length_than_its_slots_is_refused() {
     assert!(error.to_string().contains("365 values for 366 slots"), "{error}");
 }
 
-/// Tests that a manual implementation of [`Wide`] works, for types that the derive does not support.
+/// Tests that a manual implementation of [`Wide`] works, for types unsupported by the derive.
 #[test]
 fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -205,7 +205,7 @@ fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     assert_eq!(block_on(table.get(Counted::key(1, 2014))).unwrap().unwrap().0, whole);
 }
 
-/// A declaration of a year. It had two parts, and has been extended by a third part for counts that were added later.
+/// A declaration of a year, extended from two parts by a third part for counts added later.
 #[derive(Wide, Debug)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]
@@ -261,7 +261,7 @@ fn pat_wide_4_entities_are_resized_to_more_parts_and_back() {
         &version,
     ))
     .unwrap();
-    // The older program converts the entity back, which drops the properties that it does not know.
+    // The older program converts the entity back, which drops properties unknown to it.
     assert!(block_on(counts.get(key())).is_err());
     assert!(block_on(counts.resize(key(), 3)).unwrap());
     assert_eq!(days(&counts), vec![Some(2); 366]);

@@ -1,4 +1,4 @@
-//! Tests a release whose header declares a property that an earlier release stored in a part.
+//! Tests a release whose header declares a property stored in a part by an earlier release.
 
 use super::*;
 
@@ -51,7 +51,7 @@ impl Wide for Later {
     }
 }
 
-/// Creates an entity of the earlier release, and returns the handles of both releases.
+/// Stores an entity with the earlier release, and returns both releases' handles.
 fn stored() -> (WideTable<Earlier, Engine>, WideTable<Later, Engine>) {
     let store = Engine::in_memory();
     let earlier = block_on(store.wide::<Earlier>().create_if_missing()).unwrap();

@@ -1,4 +1,4 @@
-//! Tests the property names in the parts: thousands of slots, and names that occur more than once.
+//! Tests property names in parts: thousands of slots, and duplicate names.
 
 use super::*;
 use crate::wide::check::{check_names, check_parts};
@@ -68,7 +68,7 @@ impl Wide for Full {
     }
 }
 
-/// Returns the message with which a check refuses a declaration, or an empty string if it accepts the declaration.
+/// Returns the panic message of a check that refuses a declaration; an empty string if it accepts the declaration.
 fn refusal(check: fn()) -> String {
     let refused = std::panic::catch_unwind(check).err();
     refused

@@ -11,15 +11,15 @@ use declarations::{DAYS, HOURS, Release, Values, halves, hundred, nine, twelve};
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Sets values with a patch. Omits values whose numbers the release does not declare.
+    /// Sets values with a patch. Omits values with numbers not declared by the release.
     Set(Values),
     /// Sets a slot whose number is not declared for its field.
     SetOutside,
     Update(usize, i32),
     InsertOrReplace(Values),
-    /// Replaces the entity, alone or in a unit of work, on the condition that it has the version that another release has read.
+    /// Replaces the entity, alone or in a unit of work, conditional on the version read by another release.
     Replace(usize, Way, Values),
-    /// Deletes the entity, alone or in a unit of work, on the condition that it has the version that another release has read. Then inserts it again.
+    /// Deletes the entity, alone or in a unit of work, conditional on the version read by another release, then inserts it again.
     Delete(usize, Way, Values),
     Resize(usize),
 }
@@ -30,7 +30,7 @@ enum Way {
     Unit,
 }
 
-/// An entity type in the same table and partitions as the wide entities. It makes it possible to create a unit of work.
+/// An entity type in the wide entities' table and partitions, used to create units of work.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Counts")]
 #[partition_key(employee)]
@@ -130,7 +130,7 @@ fn stored(store: &Engine) -> BTreeMap<usize, BTreeSet<i32>> {
     found
 }
 
-/// Returns only those values whose numbers a release declares.
+/// Returns only the values with numbers declared by a release.
 fn declared(program: &Program, values: &Values) -> Values {
     values
         .iter()

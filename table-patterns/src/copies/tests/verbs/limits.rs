@@ -8,7 +8,7 @@ use crate::copies::tests::kit::{Company, Employee, Project, project};
 use crate::entities::Entities;
 use crate::faults::Call;
 
-/// Tests departments whose `RowKey`s are too long to be part of reference keys.
+/// Tests sources whose `RowKey`s are too long to be part of reference keys.
 #[test]
 fn key_8_a_source_that_leaves_no_space_for_reference_keys_is_refused() {
     use table_core::selection::{Point, Selection};
@@ -95,7 +95,7 @@ fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     company.assert_agreement("one between");
 }
 
-/// Tests that, if a source has more holders in its partition than fit into one transaction, the outbox updates the holders.
+/// Tests that the outbox updates a source's holders if more of them are in its partition than fit into one transaction.
 #[test]
 fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};
@@ -173,7 +173,7 @@ fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     assert_eq!(company.pending(), 0);
 }
 
-/// Tests a source whose references fill more than one page. Most of the references belong to a relation that the change does not affect.
+/// Tests a source whose references fill more than one page. Most of the references belong to a relation unaffected by the change.
 #[test]
 fn pat_den_2_holders_on_later_pages_of_references_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};

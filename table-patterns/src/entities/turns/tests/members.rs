@@ -1,4 +1,4 @@
-//! Tests of a group's members: one member drives the commit, some are cancelled or never polled again, and members that have timed out seal the group.
+//! Tests of a group's members: one member drives the commit, some are cancelled or never polled again, and timed-out members seal the group.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,7 +56,7 @@ impl Slow {
         Self::with(steps, Box::new(commit), is_admitted)
     }
 
-    /// Opens a group with one operation, given its commit and the senders that complete the steps of this commit.
+    /// Opens a group with one operation, the given commit, and the senders that complete the commit's steps.
     fn with(steps: Vec<oneshot::Sender<()>>, commit: CommitGroup, is_admitted: bool) -> Self {
         let store = Store::new();
         let alarms = Arc::<Mutex<Vec<oneshot::Sender<()>>>>::default();
@@ -97,7 +97,7 @@ impl Slow {
 
 type Waiting = (Arc<Task>, BoxFuture<'static, GroupOutcome>);
 
-/// Polls the members that have been woken, until none of them can proceed.
+/// Polls woken members until none can proceed.
 fn run(waiting: &mut Vec<Waiting>) {
     for _ in 0..4 {
         waiting.retain_mut(|(task, outcome)| !task.run(outcome));
@@ -139,7 +139,7 @@ enum Event {
     /// Another member waits.
     Wait,
     Run,
-    /// The writer that has the turn seals the group.
+    /// The writer with the turn seals the group.
     Seal,
     /// A member is cancelled.
     Cancel(usize),
@@ -223,7 +223,7 @@ fn a_late_member_that_is_woken_while_another_polls_the_commit_is_woken_again() {
         assert!(!task.run(&mut late));
         slow.ring();
     }
-    // This poll seals the group. Afterwards, the member that has timed out is never polled again.
+    // This poll seals the group. Afterwards, the timed-out member is never polled again.
     assert!(!task.run(&mut late));
     let (task, mut outcome) = other.lock().unwrap().take().unwrap();
     assert!(task.run(&mut outcome), "the other member was not woken");

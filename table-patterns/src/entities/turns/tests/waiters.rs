@@ -1,4 +1,4 @@
-//! Tests the queue of one row: writers wait in order, and writers that give up leave nothing behind.
+//! Tests a row's queue: writers wait in order, and writers that give up leave nothing behind.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -11,11 +11,11 @@ use super::*;
 enum Event {
     /// Some writers enter the queue.
     Enter(usize),
-    /// Some writers enter the queue and give up at once.
+    /// Some writers enter the queue and immediately give up.
     Pass(usize),
     /// The waiting writer at a random position gives up.
     Leave(prop::sample::Index),
-    /// The writer that has the turn ends.
+    /// The writer with the turn ends.
     End,
 }
 

@@ -1,4 +1,4 @@
-//! Tests reads through an index that the stored schema declares differently. Its rows belong to another release.
+//! Tests reads through an index declared differently by the stored schema. Its rows belong to another release.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -1,4 +1,4 @@
-//! Tests of edge cases of reservations: dead owners, older releases, credentials, full transactions, malformed rows, and no extra cost without contention.
+//! Tests of reservation edge cases: dead owners, older releases, credentials, full transactions, malformed rows, and no extra cost without contention.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::faults::{Call, Fault, FaultyStore};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LOSSES, PREFIX};
 
-/// Reserves the partition, like a process that dies immediately afterwards.
+/// Reserves the partition like a process that dies immediately afterwards.
 fn reserve(run: &Run) {
     let table = TableName::new("Counters").unwrap();
     let partition_key = PartitionKey::new("t").unwrap();
@@ -104,8 +104,8 @@ fn transactions_without_contention_send_no_request_for_reservations() {
     let (first, rest) = store.calls().split_first().map(|(first, rest)| (*first, rest.to_vec())).unwrap();
     assert_eq!((first, rest), (Call::Get, [Call::Get, Call::Get, Call::Submit].repeat(5)));
 
-    // Another process writes in the meantime. This transaction sends one more read. From the next
-    // transaction on, that read is sent together with the other reads.
+    // Another process writes in the meantime, so this transaction sends one more read. From the next transaction on, this read is sent together with the other
+    // reads.
     let other = store.entities::<Counter>();
     block_on(post(&other));
     store.heal();
@@ -236,7 +236,7 @@ fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>)
     }
 }
 
-/// A function that takes the number of a row, and returns the part of its `RowKey` after the prefix.
+/// A function that maps a row's number to the part of its `RowKey` after the prefix.
 type KeyForm = fn(u64) -> String;
 
 /// Tests that malformed rows among the reservations do not hide the reservations behind them, so a distant process keeps its turn.
@@ -261,7 +261,7 @@ fn rows_of_another_form_hide_no_reservation() {
     }
 }
 
-/// Tests that reservations left behind by another program delay this program only once, whatever their number.
+/// Tests that reservations left by another program delay this program only once, whatever their number.
 #[test]
 fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {
@@ -399,8 +399,8 @@ fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
     }
 }
 
-/// Tests a transaction that loses all its attempts to another process, while one of its requests fails. It leaves no reservation unless the request that
-/// deletes the reservation fails.
+/// Tests a transaction that loses all its attempts to another process while one of its requests fails. It leaves no reservation unless the failed request is
+/// the one that deletes it.
 #[test]
 fn a_transaction_with_a_failed_request_leaves_no_reservation() {
     let (mut failed, mut reserved) = (0, 0);

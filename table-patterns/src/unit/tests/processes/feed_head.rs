@@ -1,4 +1,4 @@
-//! Tests of a process that commits transactions in groups while another process moves the head of the partition's feed.
+//! Tests of a process with group commits while another process moves the head of the partition's feed.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use crate::EntityStore;
 use crate::entities::Entities;
 use crate::feed::Feed;
 
-/// A note whose changes are recorded in the feed of the partition.
+/// A note whose changes are recorded in the partition's feed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Counters", feed)]
 #[partition_key(tenant)]
@@ -27,13 +27,13 @@ struct Note {
     edits: i64,
 }
 
-/// The number of edits of each task of the slow process.
+/// The number of edits per task of the slow process.
 const EDITS: u32 = 4;
 
-/// The note that the near process edits.
+/// The note edited by the near process.
 const NEAR: u32 = 9;
 
-/// The maximum number of transactions that a process sends per edit, including those of its reservation.
+/// The maximum number of transactions sent per edit, including those for the reservation.
 const SENT: usize = 16;
 
 async fn edit(notes: &Entities<Note, Distant<Engine>>, number: u32) {
@@ -44,8 +44,8 @@ async fn edit(notes: &Entities<Note, Distant<Engine>>, number: u32) {
     edited.await.map_err(|error: Error| error.to_string()).unwrap();
 }
 
-/// Tests that a group of a distant process does not repeat its commit while a near process moves the head of the feed without a pause. Its members count the
-/// lost attempt and soon reserve the partition, and the near process waits.
+/// Tests that a distant process's group does not repeat its commit while a near process moves the head of the feed without a pause. Its members count the lost
+/// attempt and soon reserve the partition, and the near process waits.
 #[test]
 fn a_group_makes_one_attempt_for_the_head_of_a_feed() {
     for (seed, latency) in [(40, 20), (41, 40), (42, 60)] {

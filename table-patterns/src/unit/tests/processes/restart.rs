@@ -1,4 +1,4 @@
-//! Tests that transactions read their rows again at the commit if another process has reserved the partition.
+//! Tests that transactions reread their rows at the commit if another process has reserved the partition.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn upd_3_a_reservation_that_is_found_at_the_commit_runs_the_function_again() {
             unit.save(found.as_ref(), &note).map(drop)
         });
         begun.await.unwrap();
-        // A process that has died had reserved the partition, which changed the note's version.
+        // A dead process had reserved the partition, which changed the note's version.
         let (table, partition_key) = (TableName::new("Counters").unwrap(), PartitionKey::new("t").unwrap());
         let seen = SeenRows::default();
         let queue = Queue { store: &run.engine, table: &table, partition_key: &partition_key, seen: &seen };

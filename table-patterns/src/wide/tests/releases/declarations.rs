@@ -1,4 +1,4 @@
-//! The declarations of four releases, which store the same values in different parts, in different fields, and under names with different numbers of digits.
+//! Four releases' declarations, which store the same values in different parts, in different fields, and under names with different numbers of digits.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -13,9 +13,9 @@ pub(super) const HOURS: usize = 3;
 
 pub(super) type Values = BTreeMap<usize, i32>;
 
-/// The declaration of one release, for the wide entities that all releases share.
+/// One release's declaration of the wide entities shared by all releases.
 pub(super) trait Release: Wide + Clone {
-    /// The numbers of the values that the release declares.
+    /// The numbers of the values declared by the release.
     const NUMBERS: RangeInclusive<usize>;
 
     fn key() -> Selection<Self::Header, Point>;
