@@ -1,4 +1,4 @@
-//! Change feed: the changes in a partition in the order of their commits, readable from any position.
+//! Change feed: a partition's changes in commit order, readable from any position.
 //!
 //! # Context
 //! A feed lets a read model, an audit trail or another system follow every change in a partition, in order and at its own speed. Workers of an
@@ -10,31 +10,30 @@
 //! | RowKey | properties |
 //! |---|---|
 //! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is omitted |
-//! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from the feed of an earlier table; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: see below; `Kept`: `true` if the feed is never marked as quiet |
+//! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from that of an earlier table with the same name; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: see below; `Kept`: `true` if the feed is never marked as quiet |
 //!
 //! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or in a few rows if they are large.
 //! Typed reads skip these rows, like outbox rows.
 //!
-//! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets,
-//! the `RowKey` is the partition. `Quiet` in such a row is the end of a feed at which a follower found no more changes.
+//! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets, the `RowKey` is
+//! the partition. `Quiet` in such a row is the position of a follower that found no more changes.
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
-//! - The transaction replaces the head if its `ETag` is current. The order of the entries is therefore the order of the commits, both for changes to one
-//!   entity and for changes to several. It does not depend on the clock of a writer, a reader or the store.
-//! - No entry ever appears before a [`Cursor`] that was returned. If a writer was suspended before its commit, however long, the commit is refused,
-//!   and the writer reads the head again and takes the next number.
-//! - Each reader gets each entry that has not been trimmed at least once: a reader that stores its cursor after it
-//!   has processed a page reads some entries again after a crash.
+//! - The transaction replaces the head if its `ETag` is current. Entries are therefore in commit order, both for changes to one entity and for changes to
+//!   several. It does not depend on the clock of a writer, a reader or the store.
+//! - No entry ever appears before a [`Cursor`] that has been returned. If a writer was suspended before its commit, however long, the commit is refused, and
+//!   the writer reads the head again and takes the next number.
+//! - Each reader gets each untrimmed entry at least once: a reader that stores its cursor after processing a page may read some entries again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
-//! `docs/models/feed.rs` checks this protocol, and finds the violation if any of its conditions is removed.
+//! `docs/models/feed.rs` checks this protocol, and finds a violation if any of its conditions is removed.
 //!
 //! # Cost
 //! **Write.** A write adds two operations to the transaction: the entries and the head. The entries of a transaction with more than 80 changes, or with more
 //! than 256 KiB of payloads, take several rows. The handle remembers the head of a partition after a commit. A process reads the head before its first write,
-//! and again after a conflict. Writes to one partition through one handle take turns in the order of their arrival, because each write needs the head left by the
-//! previous write. If writers in different processes compete, the loser retries, as often as the retry policy of its handle permits.
+//! and again after a conflict. Writes to one partition through one handle take turns in arrival order, because each write needs the head left by the previous
+//! write. If writers in different processes compete, the loser retries according to its handle's retry policy.
 //!
 //! **Read.** A read takes one request for the head if nothing is new; otherwise it also reads the pages with the new rows.
 //!
@@ -54,9 +53,9 @@
 //! feeds.
 //!
 //! # Declared feeds
-//! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without
-//! a payload, in the transaction that writes the entity, its index rows and its participants' rows. `insert_or_replace` and `insert_or_merge` record `updated`
-//! for a new entity whose type has no indexes, participants and copies, because they do not read it. A plain write of such an entity does not compile. For
+//! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without a
+//! payload, in the transaction that writes the entity, its index rows and its participants' rows. `insert_or_replace` and `insert_or_merge` record `updated`
+//! for a new entity whose type has no indexes, participants or copies, because they do not read it. A plain write of such an entity does not compile. For
 //! another kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!
 //! ```
@@ -128,7 +127,7 @@ pub use read::FeedReader;
 pub(crate) use registry::Listed;
 use write::Record;
 
-/// The maximum time that one writer may hold the head of a feed while others wait. Its future may no longer be polled.
+/// The maximum time one writer may hold a feed's head while others wait. It is limited because that writer's future may never be polled again.
 const TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The table that lists the partitions with a feed. Listings of the program's tables omit it.
@@ -141,7 +140,7 @@ pub struct FeedChange<'a> {
     pub source: &'a RowKey,
     /// The kind of the change. The program chooses the kinds.
     pub kind: &'a str,
-    /// The details of the change, in a format that the program chooses; at most 64 KiB (TYPE-10).
+    /// The details of the change, in a format chosen by the program; at most 64 KiB (TYPE-10).
     pub payload: &'a [u8],
 }
 
@@ -163,11 +162,11 @@ pub struct FeedEntry {
 
 /// A position in a partition's feed. It can be stored, for example as JSON, and used by another process.
 ///
-/// If the table was deleted and created again, an old cursor reads the new feed from its beginning. So does a cursor that is behind the end of the feed,
-/// because the table was restored from a backup, until the feed has reached the number of the cursor.
+/// If the table was deleted and created again, an old cursor reads the new feed from its beginning. So does a cursor beyond the end of a feed whose table was
+/// restored from a backup, until the feed reaches the cursor's number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
-    /// The random identifier of the feed that the position belongs to; 0 in the default cursor, which is the beginning of every feed.
+    /// The random identifier of the cursor's feed; 0 in the default cursor, which is the beginning of every feed.
     feed: u64,
     number: u64,
 }
@@ -204,7 +203,7 @@ impl FeedEntry {
 }
 
 impl Cursor {
-    /// A cursor that belongs to no feed, because the identifier of a feed has at most 53 bits.
+    /// A cursor that belongs to no feed: feed identifiers have at most 53 bits.
     pub(crate) const UNKNOWN: Self = Self { feed: u64::MAX, number: 0 };
 
     /// Returns the number of the last change before the cursor; 0 at the beginning of the feed.
@@ -295,7 +294,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Returns the partitions of a table that have a feed, in the order in which the registry, [`FEEDS`], lists them.
+    /// Returns a table's partitions that have a feed, in the order of the registry, [`FEEDS`].
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].

@@ -1,4 +1,4 @@
-//! The head of a feed: a row that each commit replaces on the condition that its `ETag` is current. This condition orders the commits.
+//! The head of a feed: a row replaced by each commit, conditional on its `ETag`. This condition orders the commits.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};

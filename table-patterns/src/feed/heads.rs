@@ -1,4 +1,4 @@
-//! A cache of the feeds' heads. Each writer starts from the head that the previous writer of the same process left.
+//! A cache of feed heads. Each writer starts from the head left by the previous writer in the same process.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

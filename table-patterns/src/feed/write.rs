@@ -48,7 +48,7 @@ fn created_first() -> Error {
     Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
 }
 
-/// Returns the number of operations that recording these changes adds to a transaction.
+/// Returns the number of operations added to a transaction by recording the given changes.
 pub(crate) fn operations<'a>(records: impl IntoIterator<Item = &'a Record>) -> usize {
     let rows = rows(records).len();
     if rows == 0 { 0 } else { rows + 1 }
@@ -139,7 +139,7 @@ impl<S: TableStore> Feed<S> {
                     is_shared = true;
                 }
                 Err(error) => {
-                    // If the store refuses an operation for another reason than a change by another writer, the head remains valid.
+                    // If the store refuses an operation for a reason other than a concurrent change, the head remains valid.
                     let is_changed = error.is_precondition_failed() || error.operation().is_none();
                     if error.is_conflict() && !is_changed {
                         self.heads.leave(table, &partition_key, known);
