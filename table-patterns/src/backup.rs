@@ -1,8 +1,8 @@
 //! Backups of an embedded engine to a blob store: first a full backup, then incremental backups.
 //!
 //! # Context
-//! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to any store that
-//! the `object_store` crate supports. Writers can continue during a backup.
+//! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to any store supported
+//! by the `object_store` crate. Writers can continue during a backup.
 //!
 //! # Key layout
 //! | blob | content |
@@ -11,13 +11,13 @@
 //! | `nightly/0000000042.rows` | rows; immutable |
 //! | `nightly/BASE` | lists the row files that make up the backup |
 //!
-//! The files are byte for byte identical to those that `Engine::backup` writes. Other tools may upload such a folder, or download all blobs with the prefix.
+//! The files are byte-for-byte identical to those written by `Engine::backup`. Other tools may upload such a folder, or download all blobs with the prefix.
 //!
 //! # Guarantee
 //! - A backup contains everything that was acknowledged before the call. Each row file is verified before it is sent.
-//! - `BASE` is replaced last, by one request. If a backup is interrupted at any request, the destination therefore contains either the previous backup or the
-//!   new one. Call `back_up` again to complete it.
-//! - A restore yields the state of a single backup: the last one that was complete when the restore began, or one that was completed in the meantime.
+//! - `BASE` is replaced last, by one request. An interrupted backup therefore leaves either the previous backup or the new one at the destination. Call
+//!   `back_up` again to complete it.
+//! - A restore yields the state of a single backup: the last one completed before the restore began, or one completed during it.
 //! - A restore verifies every block. A damaged block is reported as `Corrupted`, with its file and offset. If a folder contains row files but was only partly
 //!   restored, `Engine::open` refuses it.
 //! - `FolderNotOurs` is returned if the prefix contains other blobs or a backup of another engine, for example the backup from which this engine's folder was
@@ -30,13 +30,13 @@
 //!
 //! # Bounds
 //! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A longer prefix, such as `nightly/weekly`, is the
-//! destination of a separate backup. A restore needs disk space for one copy of the rows. If a new backup to the prefix completes during a restore and
-//! removes files that the restore needs, the restore continues with the new backup. It then fetches only the files that the folder does not yet contain, so
-//! it completes if it is faster than the engine writes.
+//! destination of a separate backup. A restore needs disk space for one copy of the rows. If a new backup to the prefix completes during a restore and removes
+//! files still needed by the restore, the restore continues with the new backup. It then fetches only files missing from the folder, so it completes if it is
+//! faster than the engine writes.
 //!
 //! # When not to
-//! Do not use this module for an account of the cloud service: it has no engine files. The service replicates an account's data but keeps no earlier states; to
-//! keep them, use `tables backup`. To copy tables between stores, use [`migrate`](crate::migrate).
+//! Do not use this module for a cloud storage account, which has no engine files. The service replicates an account's data but keeps no earlier states; to keep
+//! them, use `tables backup`. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -107,7 +107,7 @@ impl BlobBackup {
         Ok(Self { store, prefix: path })
     }
 
-    /// Backs up everything that was acknowledged before the call. Row files that the previous backup contains are not sent again.
+    /// Backs up everything that was acknowledged before the call. Row files already in the previous backup are not sent again.
     ///
     /// # Errors
     /// - `FolderNotOurs` if the prefix contains other blobs, or a backup that this one cannot replace.
@@ -181,7 +181,7 @@ impl BlobBackup {
         restoration.finish()
     }
 
-    /// Fetches the backup's files that are not in `fetched` yet, and adds them to `fetched`.
+    /// Fetches the backup's files not yet in `fetched`, and adds them to it.
     async fn fetch_all(&self, restoration: &Restoration, fetched: &mut Vec<BackupFile>) -> Result<()> {
         for file in restoration.files() {
             if !fetched.contains(&file) {
