@@ -1,8 +1,8 @@
 //! Log data in blobs named by time (PAT-ANTI-2).
 //!
 //! # Context
-//! Log lines are written continuously and rarely read. Reads select a time range. In a table, either all writes go to one partition, or every read queries
-//! all partitions. In blobs that are named by hour, a write costs one request per block of lines, and a name prefix finds the lines.
+//! Log lines are written continuously and rarely read. Reads select a time range. In a table, either all writes go to one partition, or every read queries all
+//! partitions. With blobs named by hour, a write costs one request per block of lines, and a name prefix finds the lines.
 //!
 //! # Key layout
 //! | blob | metadata |

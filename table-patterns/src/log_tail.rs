@@ -12,8 +12,8 @@
 //! # Guarantee
 //! - No event overwrites another, because [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie
 //!   breaker, which contains the writer's random number and its event counter (PAT-LOG-4).
-//! - Events are ordered by tick, latest first. Within a tick, the events of one [`LogTail`] and its clones are in the order in which they were
-//!   appended, latest first. Events from different writers have different keys, in arbitrary order.
+//! - Events are ordered by tick, latest first. Within a tick, events appended through one [`LogTail`] and its clones are in append order, latest first. Events
+//!   from different writers have different keys, in arbitrary order.
 //! - The stamps that [`append`](LogTail::append) creates for one [`LogTail`] never decrease, even if its clock is set back.
 //! - After a lost response, the event is looked up (CON-11). As a result, either it is stored exactly once, or the error reports that the outcome is
 //!   unknown.
@@ -86,8 +86,8 @@ pub struct LogTail<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S, O> LogTail<E, S, O> {
-    /// Creates a handle to a log, with the system clock and a new random writer number. The given [handle](crate::Entities) maintains everything that
-    /// the event type declares.
+    /// Creates a handle to a log, with the system clock and a new random writer number. The given [handle](crate::Entities) maintains everything declared by
+    /// the event type.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         Self::with_clock(entities, Clock::default())

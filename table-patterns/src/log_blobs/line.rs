@@ -22,7 +22,7 @@ pub enum LogKind {
 }
 
 impl LogKind {
-    /// All kinds of operations, in the order in which the metadata property `LogType` lists them.
+    /// All kinds of operations, in the order of the metadata property `LogType`.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Delete];
 
     /// Returns the word that represents this kind in a line.

@@ -54,8 +54,8 @@ impl LogReader {
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// Streams the lines of the given kinds whose time is between `from` (inclusive) and `to` (exclusive), blob by blob. The lines in a blob are in the
-    /// order in which they were written. Consecutive blobs may overlap in time by up to an hour.
+    /// Streams the lines of the given kinds whose time is between `from` (inclusive) and `to` (exclusive), blob by blob. The lines in a blob are in write
+    /// order. Consecutive blobs may overlap in time by up to an hour.
     ///
     /// If the last item is an error, the remaining lines are unknown. The error is `Corrupted` if a line is invalid; any other error is from the blob store.
     pub fn stream(

@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
                     if self.holds(&key, &event).await? {
                         return Ok(stamp);
                     }
-                    // Another row, such as one that a participant adds, is refused under every stamp.
+                    // A row other than the event's, such as one added by a participant, would be refused under every stamp.
                     if error.key() != Some((key.partition_key.as_str(), key.row_key.as_str())) {
                         return Err(error);
                     }
@@ -143,7 +143,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-/// Returns an event's own properties, without those that a write copies from other entities.
+/// Returns an event's row without the properties copied from other entities.
 fn own_values<E: Entity>(key: &EntityKey, row: &Row) -> Result<Row> {
     let mut event = read_as::<E>(key, row)?;
     clear_copies(&mut event);

@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
                 }
                 Some(ahead) => LogStamp::between(self.position, ahead.inside).map_or_else(
                     || {
-                        // No stamp lies between the two. The remaining events therefore have the same stamp, in several partitions.
+                        // No stamp lies between the position and `inside`. The remaining events therefore have the same stamp, in several partitions.
                         ahead.begun = true;
                         (ahead.inside, usize::MAX)
                     },
