@@ -1,5 +1,4 @@
-//! Time-outs for tasks that wait for their turn within one process. They are needed because the task that has the turn may never be
-//! polled again.
+//! Time-outs for tasks waiting for their turn within one process. They are needed because the task whose turn it is may never be polled again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,24 +9,24 @@ use table_core::runtime::Runtime;
 
 use crate::shared_sleep::SharedSleep;
 
-/// A detector of stalled queues. It counts the turns that a queue's tasks have taken, and limits the time between two turns.
+/// A detector of stalled queues. It counts the turns taken by a queue's tasks, and limits the time between two turns.
 #[derive(Debug, Default)]
 pub(crate) struct StallDetector {
     turns: AtomicU64,
     alarm: Arc<Alarm>,
 }
 
-/// A time-out that the waiting tasks of several queues share, so a task that waits costs no timer of its own.
+/// A time-out shared by the waiting tasks of several queues, so waiting tasks need no individual timers.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm(Mutex<Option<SharedSleep>>);
 
 impl StallDetector {
-    /// Creates the time-out for a new queue. Short-lived queues can share one alarm.
+    /// Creates a detector for a new queue. Short-lived queues can share one alarm.
     pub(crate) fn with(alarm: &Arc<Alarm>) -> Self {
         Self { turns: AtomicU64::default(), alarm: Arc::clone(alarm) }
     }
 
-    /// Counts a turn that a task has taken.
+    /// Counts a turn taken by a task.
     pub(crate) fn count(&self) {
         self.turns.fetch_add(1, Ordering::Relaxed);
     }

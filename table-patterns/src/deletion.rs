@@ -9,12 +9,12 @@ use table_core::store::TableStore;
 
 use crate::converge;
 
-/// Deletes the rows that still meet their conditions. Skips a row that has been changed or deleted in the meantime. Returns the number of deleted rows.
+/// Deletes the rows whose conditions still hold. Skips rows changed or deleted in the meantime. Returns the number of deleted rows.
 ///
-/// A transaction that is refused because of one of its rows is replaced by one transaction per row.
+/// If a transaction is refused because of one row, each of its rows is retried in a separate transaction.
 ///
 /// # Errors
-/// Any other error from the store. Rows that have already been deleted are not restored.
+/// Any error from the store, except a missing row or a failed condition. Rows that have already been deleted are not restored.
 pub(crate) async fn delete_rows<S: TableStore>(
     (store, table): (&S, &TableName),
     mut rows: Vec<(EntityKey, IfMatch)>,
@@ -36,7 +36,7 @@ pub(crate) async fn delete_rows<S: TableStore>(
     Ok(deleted)
 }
 
-/// Sorts rows by key. A store without key order returns the rows of one partition in many places.
+/// Sorts rows by key. A store without key order may return the rows of several partitions interleaved.
 ///
 /// Not generic: sorts are slow to compile.
 fn sort(rows: &mut [(EntityKey, IfMatch)]) {

@@ -15,7 +15,7 @@ use crate::index::Indexes;
 use crate::outbox::Outbox;
 use crate::participant::{Participant, Participants, WithParticipants};
 
-/// Returns `true` if at least one of the indexes is in another partition or table than its entity.
+/// Returns `true` if any index is stored in a different partition or table than its entity.
 pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     let mut rest = indexes;
     while let [index, after @ ..] = rest {
@@ -87,8 +87,8 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), outbox)
     }
 
-    /// Attaches a participant to the store, in addition to those that are attached to it or to a store that it wraps. Every handle and unit of work created
-    /// from the returned store calls it each time an `E` is written: see [`participant`](crate::participant).
+    /// Attaches a participant to the store, in addition to any already attached to it or to a store it wraps. Every handle and unit of work created from the
+    /// returned store calls the participant each time an `E` is written: see [`participant`](crate::participant).
     #[must_use]
     fn with_participant<E: Entity>(
         self,

@@ -2,14 +2,14 @@
 
 use table_core::{Error, ErrorCode, Result};
 
-/// The treatment of failed work, depending on its error.
+/// A category of errors, which determines whether failed work is retried, left to a newer program, or set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// A failure of the store, the network or a credential, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` or
     /// `UpdateConditionNotSatisfied`. The same work can succeed later, and never becomes poison.
     Outage,
-    /// The work requires a newer version of the program: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left to that version, and never becomes
-    /// poison. If a handler returns `SchemaMismatch`, this counts as a failure of the message instead.
+    /// The work requires a newer version of the program: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. The work is left to that version, and never
+    /// becomes poison. If a handler returns `SchemaMismatch`, this counts as a failure of the message instead.
     Newer,
     /// The work itself is invalid: every other error code, such as `InvalidInput` and `ResourceNotFound`. It is set aside as poison after several attempts.
     Lasting,
@@ -45,8 +45,8 @@ impl Failure {
         }
     }
 
-    /// Adds an error to the one that is returned after the other items have been processed. The first error remains, but an error that requires a newer
-    /// program replaces a lasting error. Otherwise the work would become poison, and a backfill would complete, although a newer program can process the item.
+    /// Records an error to return after the remaining items have been processed. The first error is kept, except that an error that requires a newer program
+    /// replaces a lasting error. Otherwise the work would become poison, and a backfill would complete, although a newer program can process the item.
     ///
     /// # Errors
     /// The error itself if it is an outage, which ends the work at once.

@@ -1,15 +1,14 @@
-//! Grants: a program with more permissions provides information that the bearer of a SAS for one partition cannot read.
+//! Grants: information that the bearer of a SAS for one partition cannot read, provided by a program with more permissions.
 //!
 //! # Context
-//! The states of indexes are stored with the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other tables,
-//! which a SAS for one partition cannot access. A program with more permissions creates a [`PartitionGrant`], and passes it to the bearer together with the
-//! SAS.
+//! Index states are stored with the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other tables, which a SAS for
+//! one partition cannot access. A program with more permissions creates a [`PartitionGrant`], and passes it to the bearer together with the SAS.
 //!
 //! # Guarantee
 //! - [`Entities::grant`] lists the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the
 //!   grant expires, each sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some
 //!   of the quiet partitions, chosen at random.
-//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another schema has expired. It therefore
+//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired. It therefore
 //!   finds the entities that the bearer wrote without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not
 //!   involved.
 //! - A handle accepts only a grant for its own table and schema.
@@ -69,7 +68,7 @@ enum GrantFault {
     Text(#[source] serde_json::Error),
 }
 
-/// A grant for the bearer of a SAS for one partition, which allows a program to write. [The module](self) describes its guarantees.
+/// A grant that allows the bearer of a SAS for one partition to write. [The module](self) describes its guarantees.
 ///
 /// The string representation (`Display`, [`FromStr`]) is JSON. It contains no secret.
 ///
