@@ -1,8 +1,8 @@
 //! Migration: copies a table to another store. The copy can be resumed and verified (DQ-12, PAGE-7).
 //!
 //! # Context
-//! A program that was developed on the embedded engine moves its table to a cloud account, or back. No transaction spans both stores, the copy takes a long
-//! time, and the process may stop before the copy is complete.
+//! A program developed on the embedded engine moves its table to a cloud account, or back. No transaction spans both stores, the copy takes a long time, and
+//! the process may stop before the copy is complete.
 //!
 //! # Key layout
 //! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get a different name ([`Migration::into_table`]).
@@ -13,7 +13,7 @@
 //! - When [`Migration::step`] returns `false`, the target contains every row that existed in the source, unchanged, throughout the copy.
 //! - A page is written before [`Migration::position`] includes it. A program that stores the position after each step can be interrupted at any point. The
 //!   page in progress is then written again, which changes nothing.
-//! - [`Checksum`] distinguishes two tables that differ in one key, name, type or value. It does not depend on the order of the rows.
+//! - [`Checksum`] distinguishes two tables that differ in one key, name, type or value. It is independent of row order.
 //! - A row that the target cannot store, such as one that exceeds its limits, causes an error and is never skipped.
 //!
 //! # Cost
@@ -21,31 +21,31 @@
 //! reads both tables once.
 //!
 //! # Bounds
-//! - Stop the source's writers first, because the copy misses rows that are written before its current position, and the checksums then differ. A second copy
-//!   from the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
+//! - Stop the source's writers first, because the copy misses rows written before its current position, and the checksums then differ. A second copy from the
+//!   beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
 //! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have taken numbers from
 //!   a copied [sequence](crate::sequence), or have continued a copied [feed](crate::feed), a second copy is refused, because it would set the sequence or
 //!   feed back.
-//! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. The keys with which an outbox seals
-//!   steps are not copied. The target's workers therefore set aside, as poison, the steps that a program has recorded for other partitions. To prevent this,
-//!   copy [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by). A
-//!   seal also covers the table's name: in a table with a different name, workers set aside all of these steps. Before a copy into such a table, run workers
-//!   until all steps are done.
+//! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. An outbox's seal keys are not copied.
+//!   The target's workers therefore set aside, as poison, steps recorded by a program for other partitions. To prevent this, copy
+//!   [`REGISTRY`](crate::outbox::REGISTRY), which table listings omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by). A seal also
+//!   covers the table's name: in a table with a different name, workers set aside all of these steps. Before a copy into such a table, run workers until all
+//!   steps are done.
 //! - Steps that were set aside are copied without their entries in the poison queue. Before the copy, [requeue](crate::outbox::Outbox::requeue_poison) them
 //!   and run workers.
-//! - Rows that steps have written have [guards](crate::outbox::guard), which are copied with versions from the source's clock. If that clock was ahead, the
-//!   target's workers skip later steps for the same rows until the target's clock has passed these versions. Start the target's writers after that time.
-//! - Blobs are not copied: the rows contain their names, so the target must use the same blob store and prefix. Stop the collectors of orphaned blobs and lists of
-//!   both programs before the copy. During the copy, the target's collector would remove the blobs of rows that have not been copied yet. After the copy, start
-//!   only the target's collector, and never run the source's again: it would remove the blobs that the target's programs upload. A copy of a table for tests must
-//!   not use the blobs of the original.
+//! - Rows written by steps have [guards](crate::outbox::guard), which are copied with versions from the source's clock. If that clock was ahead, the target's
+//!   workers skip later steps for the same rows until the target's clock has passed these versions. Start the target's writers after that time.
+//! - Blobs are not copied: the rows contain their names, so the target must use the same blob store and prefix. Stop both programs' collectors of orphaned
+//!   blobs and lists before the copy. During the copy, the target's collector would remove the blobs of rows not yet copied. After the copy, start only the
+//!   target's collector, and never run the source's again: it would remove blobs uploaded by the target's programs. A copy of a table for tests must not use
+//!   the blobs of the original.
 //! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. If the table already has rows, its
 //!   indexes, copies and feeds are then only announced, because the target does not know whether they are complete. Run their backfills with
 //!   `assume_no_older_programs`; until then, reads through an index fail with `IndexNotReady`.
 //! - A position belongs to one table in one source. A position in a service's table contains the service's continuation token (PAGE-8).
 //!
 //! # When not to
-//! To copy between two engine folders, copy the folder. To follow a table that is being written, use [a log](crate::log_tail), which can be followed in
+//! To copy between two engine folders, copy the folder. To follow a table while it is being written, use [a log](crate::log_tail), which can be followed in
 //! order. To change a schema during the copy, read one type and write the other.
 //!
 //! ```
@@ -137,7 +137,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Self { page: Some(rows.clamp(1, self.source.capabilities().top.max(1))), ..self }
     }
 
-    /// Sets the number of partitions that are written concurrently; at least 1, by default 8.
+    /// Sets the number of partitions written concurrently, at least 1; by default 8.
     #[must_use]
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
@@ -155,7 +155,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Ok(Self { position, ..self })
     }
 
-    /// Returns the position that the copy has reached. Store it after each step.
+    /// Returns the current position of the copy. Store it after each step.
     #[must_use]
     pub const fn position(&self) -> &MigrationPosition {
         &self.position
