@@ -7,14 +7,14 @@
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |
 //! |---|---|---|---|
-//! | the table that is changed | the partition that is changed | `U+FFFC outbox_` and 32 hexadecimal digits: 16 from the FNV-1a hash of the source's RowKey, and 16 random digits | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`, `Wait`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent exist only after their first use |
+//! | the changed table | the changed partition | `U+FFFC outbox_` and 32 hexadecimal digits: 16 from the FNV-1a hash of the source's RowKey, and 16 random digits | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`, `Wait`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent exist only after their first use |
 //! | the target's table | the target's partition | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
 //! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet` or `Erased`: Boolean |
 //!
 //! `Attempts` counts the started attempts. Workers ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it
-//! claims the row under the identifier in `Claim`, or when an attempt fails and the next one is delayed. `Wait` is the length of that wait, in ticks. If
-//! `NotBefore` is much further ahead than `Wait`, the row was claimed by a clock that is ahead, and is free. `Prompted` is the time when a sweep last sent a
-//! message for the row.
+//! claims the row under the identifier in `Claim`, or when an attempt fails and the next one is delayed. `Wait` is the length of this delay, in ticks. If
+//! `NotBefore` is much further ahead than `Wait`, the row was claimed by a worker with a fast clock, and is free. `Prompted` is the time when a sweep last sent
+//! a message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
 //! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`. `Do` can also be `InsertOrMerge`, or `DeleteIfExists`, which has

@@ -177,7 +177,7 @@ impl Guard {
     }
 }
 
-/// Performs a guarded step. Returns `false` if the target was not written, because the step is too late.
+/// Performs a guarded step. Returns `false` if the target was not written because the step is stale.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error from the store.
@@ -232,12 +232,11 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
     Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
 }
 
-/// Deletes each guard in one partition whose entity no longer exists and which no step has changed since the time `untouched_since`, in
-/// [ticks](table_core::ticks). Returns the number of deleted guards. For each page of guards, costs a
-/// query for the guards, the reads of the entities of old guards without an owner, and one transaction per 100 deleted guards. Adjacent entities are read in
-/// pages if the store returns rows in key order.
+/// Deletes the guards in one partition whose entities no longer exist and that no step has changed since `untouched_since`, in [ticks](table_core::ticks).
+/// Returns the number of deleted guards. Each page of guards costs one query, the reads of the entities of old guards without an owner, and one transaction per
+/// 100 deleted guards. Adjacent entities are read in pages if the store returns rows in key order.
 ///
-/// A step that is delivered after its guard was deleted is applied as if it were new. Choose a time, such as several days ago, that is certainly before every
+/// A step delivered after its guard was deleted is applied as if it were new. Choose a time, such as several days ago, that is certainly before every
 /// unfinished intent, including intents that were set aside as poison.
 ///
 /// # Errors

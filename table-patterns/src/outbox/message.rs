@@ -6,11 +6,10 @@ use table_core::{Error, ErrorCode, Result};
 
 use crate::outbox::fault::OutboxFault;
 
-/// A request that a [`Step`](crate::outbox::Step) passes, as JSON, to the [`Handler`](crate::work::Handler) for its type.
+/// A request passed by a [`Step`](crate::outbox::Step), as JSON, to the [`Handler`](crate::work::Handler) for its type.
 ///
-/// The name identifies the handler, and the version identifies the format of the JSON. A field that is added in a later version needs
-/// `#[serde(default)]`, or a [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version to a worker that
-/// supports that version.
+/// The name identifies the handler, and the version identifies the format of the JSON. A field added in a later version needs `#[serde(default)]`, or a
+/// [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version to a worker that supports that version.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
