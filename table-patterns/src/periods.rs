@@ -1,8 +1,8 @@
 //! One table per period: expired data is dropped with its table (PAT-HVD).
 //!
 //! # Context
-//! This pattern is for entities that are deleted together by age, such as login attempts that are kept for a month. Deleting them one by one costs as much
-//! as writing them. If a table contains nothing else, dropping it costs one request, regardless of the number of rows (PAT-HVD-1).
+//! This pattern is for entities deleted together by age, such as login attempts kept for a month. Deleting them one by one costs as much as writing them. If a
+//! table contains nothing else, dropping it costs one request, regardless of the number of rows (PAT-HVD-1).
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey |
@@ -27,8 +27,8 @@
 //! more for each of its partitions. For entities that do not have one table per period, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
-//! Table names have at most 63 characters. A read of many periods holds a page from each table in memory, so choose a period length with which a read covers
-//! only a few periods. On a store whose pages are not in key order (`Capabilities::ordered`), a read holds all selected rows and sorts them.
+//! Table names have at most 63 characters. A read of many periods holds a page from each table in memory, so choose a period length long enough that a read
+//! covers only a few periods. On a store whose pages are not in key order (`Capabilities::ordered`), a read holds all selected rows and sorts them.
 //!
 //! # When not to
 //! Do not use this pattern if some entities from a period are kept longer than others, or if most reads cover many periods.
@@ -86,7 +86,7 @@ pub use period::Period;
 pub use query::PeriodQuery;
 pub use tables::PeriodTables;
 
-/// An entity that is stored in the table for its period.
+/// An entity stored in the table for its period.
 ///
 /// The entity may declare a feed, and indexes and lists in its own partition. It may have slots and be written in units of work.
 /// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle maintains all of them.

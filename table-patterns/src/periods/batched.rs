@@ -142,8 +142,8 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Starts after a position that an earlier run with the same selection has reached. Without the position, the result is the same, but the run
-    /// searches the processed rows again.
+    /// Starts after a position reached by an earlier run with the same selection. Without it, the result is the same, but the run searches the processed rows
+    /// again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }

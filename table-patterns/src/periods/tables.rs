@@ -1,4 +1,4 @@
-//! The tables of an entity type that has one table per period. Tables are created in advance, selected by the time of an entity, and dropped when they expire.
+//! The tables of an entity type with one table per period: created in advance, selected by an entity's time, and dropped when they expire.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -57,7 +57,7 @@ type Handles<E, S> = HashMap<TableName, Opened<E, S>>;
 
 impl<E, S> PeriodTables<E, S> {
     /// Creates a handle to the tables of an entity type in a store. Sends no request.
-    // The bound is on the function, because rustc shows the custom error message of a bound on a function, but not of a bound on an `impl`.
+    // The bound is on the function, because rustc shows the custom error message only for a bound on a function, not on an `impl`.
     #[must_use]
     pub fn new(store: S) -> Self
     where
@@ -76,7 +76,7 @@ impl<E, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S> PeriodTables<E, S> {
-    /// Sets a function that configures the handle to each table, for example to set another [retry policy](crate::Entities::with_retry).
+    /// Sets a function that configures the handle to each table, for example to set a different [retry policy](crate::Entities::with_retry).
     ///
     /// To attach participants, use [`with_participant`](crate::EntityStore::with_participant) on the store.
     #[must_use]
@@ -87,7 +87,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { keeping: Some(Arc::new(keeping)), opened: Arc::default(), ..self }
     }
 
-    /// Sets the number of periods before the current period that are retained.
+    /// Sets the number of retained periods before the current period.
     #[must_use]
     pub fn retain(self, periods: u16) -> Self {
         Self { retain: periods, ..self }
@@ -164,10 +164,9 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
     }
 
-    /// Returns the handle to the table for the period that contains `instant`. The handle accepts only entities from this period, and maintains everything
-    /// that the struct declares. The first call for a table creates the table if it is missing, and compares the stored schema. Later calls return the same
-    /// handle. If the last call was more than [five seconds](LEASE) ago, a call first checks that no other process has dropped the table, which takes one
-    /// request.
+    /// Returns the handle to the table for the period that contains `instant`. The handle accepts only entities from this period, and maintains everything the
+    /// struct declares. The first call for a table creates the table if it is missing, and compares the stored schema. Later calls return the same handle. If
+    /// the last call was more than [five seconds](LEASE) ago, a call first checks that no other process has dropped the table, which takes one request.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -266,7 +265,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// # Errors
     /// Any error from [`entities_of`](Self::entities_of). Tables that were created before the error remain.
     pub async fn prepare(&self) -> Result<usize> {
-        // A period may end during this call, and the first of the periods is then perhaps no longer retained.
+        // A period may end during this call; the first period may then no longer be retained.
         let (now, mut made) = (self.now(), 0);
         for period in 0..=i32::from(self.precreate) {
             let Some(start) = E::PERIOD.offset(now, period) else { continue };
