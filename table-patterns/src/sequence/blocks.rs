@@ -20,7 +20,7 @@ use crate::unit::partition_key as key_of;
 /// The maximum number of partitions for which a process keeps blocks.
 const REMEMBERED: usize = 100_000;
 
-/// The blocks that this process has allocated, by partition, oldest first.
+/// The blocks allocated by this process, by partition, oldest first.
 type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 
 /// A sequence with gaps. A process allocates blocks of numbers, and then returns numbers from its blocks without further requests.
@@ -50,7 +50,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     /// Returns a number that no other call, in any process, returns for this partition.
     ///
     /// # Errors
-    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts that the [policy](Entities::with_retry) allows.
+    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts allowed by the [policy](Entities::with_retry).
     /// - `InvalidInput` if an `N` cannot represent the number. No number is returned, and the numbers in a block may be lost.
     /// - `SchemaMismatch` if a different entity type has a sequence with this name in the partition.
     /// - Any error from the store.
@@ -90,7 +90,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     }
 }
 
-/// Removes and returns the first number of the blocks that this process has allocated in a partition.
+/// Removes and returns the first number from this process's blocks for a partition.
 fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
     let blocks = in_hand.get_mut(partition_key)?;
     while let Some(block) = blocks.front_mut() {

@@ -35,7 +35,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     ///
     /// # Errors
     /// - Any error from `uses` or from [`UnitOfWork::commit`]. The number is then available again.
-    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts that the [policy](Entities::with_retry) allows.
+    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts allowed by the [policy](Entities::with_retry).
     /// - `InvalidInput` if an `N` cannot represent the number.
     /// - `SchemaMismatch` if a different entity type has a sequence with this name in the partition.
     ///
@@ -83,7 +83,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes the next number in an existing unit. A unit can take numbers only once.
     ///
     /// # Errors
-    /// - `InvalidInput` if an `N` cannot represent the number, or if the unit writes to another table than the handle of the sequence (EGT-1).
+    /// - `InvalidInput` if an `N` cannot represent the number, or if the unit writes to a different table than the sequence's handle (EGT-1).
     /// - `InvalidDuplicateRow` if the unit has already taken numbers.
     /// - Any error from the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut UnitOfWork<S, O>) -> Result<N> {
@@ -111,7 +111,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         count: u64,
         convert: impl FnOnce(Range<u64>) -> Result<T>,
     ) -> Result<T> {
-        // The unit's table may contain a sequence with the same name, which is another sequence.
+        // The unit's table may contain a different sequence with the same name.
         let here = |unit: &UnitOfWork<S, O>, error| self.entities.in_table(unit.at_row(error, &self.row_key));
         let own = unit.check_table::<E>(self.entities.table().name()?.as_str());
         own.map_err(|error| here(unit, error))?;

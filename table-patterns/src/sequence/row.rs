@@ -1,4 +1,4 @@
-//! The row that stores a sequence: the next free number, and the name of the entity type to which the sequence belongs.
+//! The row that stores a sequence: the next free number, and the name of the entity type that owns the sequence.
 
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the entity type to which the sequence belongs; `None` if no row is stored, or if an earlier release wrote it without a name.
+/// Returns the name of the entity type that owns the sequence; `None` if no row is stored, or if an earlier release wrote it without a name.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {
