@@ -5,11 +5,11 @@
 //! (index rows and copies in other partitions or tables), members of lists, references, registrations and blobs. A loop over the partition's rows misses
 //! them. It also loses the state of sequences, so a copy would assign a number twice.
 //!
-//! # Places
-//! A [`Tenant`] is a list of places. A place is a table (or [one table per period](crate::periods)) with a selection of complete partitions. Types in the
-//! same tables and partitions share a place. Each entity type is registered with its handle. The declarations of the registered types determine the remote
-//! rows. If a registered type's entity set (the types declared to share its table) contains an unregistered type with remote rows, every function fails.
-//! Types outside the set are unknown, so an erasure leaves their remote rows.
+//! # Locations
+//! A [`Tenant`] is a list of locations. A location is a table (or [one table per period](crate::periods)) with a selection of complete partitions. Types in the
+//! same tables and partitions share a location. Each entity type is registered with its handle. The declarations of the registered types determine the remote
+//! rows. If a registered type's entity set (the types declared to share its table) contains an unregistered type with remote rows, every function fails. Types
+//! outside the set are unknown, so an erasure leaves their remote rows.
 //!
 //! # Verbs
 //! | verb | effect |
@@ -28,14 +28,14 @@
 //! # Guarantee
 //! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, feed cursors remain
 //!   valid, and recorded steps are performed, including steps that were set aside as poison.
-//! - The indexes of the target are complete after an import, also if an older release wrote the export or an index of the source was being built. An export with
-//!   rows that the importing program could not read is refused.
+//! - The indexes of the target are complete after an import, even if an older release wrote the export or one of the source's indexes was still being built. An
+//!   export with rows that the importing program could not read is refused.
 //! - The imported steps are sealed with the key of the importing program, so import only files that you trust. An export or an import of recorded steps is
 //!   refused if none of the table's registered handles has an [outbox](crate::outbox), which checks and writes the seals.
 //! - The [guards](crate::outbox::guard) of index rows, and the references to entities that hold copies, are not exported. An import derives them again. The
-//!   guards of targets of recorded steps are exported with their partitions, so an imported step does not overwrite its target if a newer step was done
-//!   before the export. An import into a partition with another name omits these guards.
-//! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
+//!   guards of targets of recorded steps are exported with their partitions, so an imported step does not overwrite its target if a newer step was done before
+//!   the export. An import into a partition with a different name omits these guards.
+//! - An import into partitions with different names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
 //!   partition. Before such an export, run a worker until all steps are done.
 //! - Repeat an interrupted call, or continue it from a stored position. Rows that have already been processed are skipped or written again with the same
 //!   content. Sequences and feeds are not set back. A blob is imported again from its first part; no part of a blob is lost.
@@ -60,7 +60,7 @@
 //! - The exported guards contain versions from the source's clock. If that clock was ahead, the target's workers skip new steps for the same targets until
 //!   the target's clock has caught up.
 //! - The target's blobs must not be in the source's folder of the same blob store, because an erasure of one tenant would delete the blobs of the other. A
-//!   copy, and an import that does not resume another one, are refused in this case. Use another container, or another folder by
+//!   copy, and an import that does not resume another one, are refused in this case. Use another container, or another folder via
 //!   `object_store::prefix::PrefixStore`.
 //! - Start the target's workers after the import, because a step that is performed during the import may precede its target's guard.
 //! - If an index row has been removed earlier, its guard remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
@@ -311,7 +311,7 @@ fn has(members: &[Arc<dyn Member>], member: &dyn Member) -> bool {
     members.iter().any(|known| known.schema().entity == member.schema().entity)
 }
 
-/// Returns the partitions that a selection consists of.
+/// Returns the partitions in a selection.
 ///
 /// # Errors
 /// `InvalidInput` if the selection covers only part of a partition.

@@ -24,7 +24,7 @@ use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 use crate::tenant::place::{Place, all_rows, keys};
 
-/// The maximum number of passes. If rows are left after the last pass, the erasure fails because writers are evidently still active.
+/// The maximum number of passes. If rows remain after the last pass, the erasure fails, because writers are evidently still active.
 const PASSES: u32 = 3;
 
 /// The report of an erasure.
@@ -47,21 +47,21 @@ pub struct Erased {
 }
 
 impl Tenant {
-    /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again, including
-    /// all remote indexes. Rows can be left because a late writer or worker has added them, or because another tool has deleted entities without their index
-    /// rows. In this case, the erasure is repeated, in at most three passes. The repetition also removes remote entries whose entities no longer exist or
-    /// cannot be read. Remote index rows that cannot be read are reported in [`Erased::unreadable`], and remain.
+    /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again, including all
+    /// remote indexes. Rows can remain because a late writer or worker has added them, or because another tool has deleted entities without their index rows.
+    /// In this case, the erasure is repeated, in at most three passes. The repetition also removes remote entries whose entities no longer exist or cannot be
+    /// read. Remote index rows that cannot be read are reported in [`Erased::unreadable`], and remain.
     ///
     /// Partitions with an outbox remain registered for two hours, marked as erased, because running programs rely on the registrations for an hour, and the
     /// tenant may return in that time. The registrations contain only the names of the table and of the partition. The first sweep after the two hours
     /// removes them.
     ///
-    /// Stop the tenant's writers first. After an interruption, call this function again: the rows that are left determine the remaining work.
+    /// Stop the tenant's writers first. After an interruption, call this function again: the remaining rows determine the remaining work.
     ///
     /// # Errors
     /// - `InvalidInput` if a type with remote rows is not registered.
     /// - `SchemaMismatch` if a newer program maintains remote rows that this program does not know.
-    /// - `UpdateConditionNotSatisfied` if rows are left after three passes.
+    /// - `UpdateConditionNotSatisfied` if rows remain after three passes.
     /// - Any error from the stores.
     pub async fn erase(&self) -> Result<Erased> {
         self.check()?;

@@ -31,12 +31,12 @@ use crate::tenant::transfer;
 
 /// An import in progress. Created by [`Tenant::import`].
 ///
-/// When [`push`](Self::push) returns, the lines passed to it are stored, except for a blob whose last part has not been passed yet. A push writes
-/// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header
-/// and then the export from any earlier line: rows that are already stored are written again, except for sequences and feeds that have issued later numbers. A
-/// blob is continued from its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose
-/// future was dropped, can be repeated, also with the header. If this happened while it wrote a part of a blob that had begun in an earlier push, the repeated
-/// push is refused: push from the first part of the blob.
+/// When [`push`](Self::push) returns, the lines passed to it are stored, except for a blob whose last part has not been passed yet. A push writes consecutive
+/// rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header and then the
+/// export from any earlier line: rows that are already stored are written again, except for sequences and feeds that have issued later numbers. A blob is
+/// continued from its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose future was
+/// dropped, can be repeated, also with the header. If the push failed or was dropped while writing a part of a blob begun in an earlier push, the repeated push
+/// is refused: push from the blob's first part.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -58,18 +58,18 @@ pub struct Import<'a> {
     resumes: bool,
     /// `true` if the target's sequences and feeds may have issued later numbers than the export contains.
     may_be_later: bool,
-    /// The number of the line that is being processed.
+    /// The number of the line being processed.
     line: u64,
     imported: Imported,
-    /// The numbers of lines, rows and blobs in the pushes that have succeeded.
+    /// The numbers of lines, rows and blobs in successful pushes.
     pushed: Pushed,
     /// The last line of the export; `None` until it has been pushed.
     end: Option<End>,
-    /// The tables that this import has opened, with the opened handles. The keys are the index of the place in the tenant, and the name of the table.
+    /// The tables opened by this import, with the opened handles. The keys are the index of the place in the tenant, and the name of the table.
     opened: BTreeMap<(usize, String), Place>,
-    /// The partitions that this import has registered for feed followers and for sweeps.
+    /// The partitions registered by this import for feed followers and for sweeps.
     registered: BTreeSet<(Kind, String, PartitionKey)>,
-    /// The blobs of which some parts, but not the last part, have been pushed.
+    /// The blobs with some parts pushed, but not the last one.
     unfinished: BTreeSet<String>,
     #[cfg(feature = "blobs")]
     blobs: IncomingBlobs,
@@ -89,7 +89,7 @@ struct Pushed {
 pub struct Imported {
     /// The number of rows written to the tenant's partitions.
     pub rows: u64,
-    /// The number of blobs that were written.
+    /// The number of blobs written.
     pub blobs: u64,
     /// The number of blobs that are referenced by rows but were missing during the export.
     pub missing_blobs: u64,
@@ -153,11 +153,10 @@ impl Import<'_> {
     /// - `InvalidInput` if a blob part is pushed before the earlier parts have been pushed to this import, or if the blob store failed at an earlier part; push
     ///   the export again from the blob's first part.
     /// - `InvalidInput` if a row or a blob belongs to a partition outside the exported tenant.
-    /// - `SchemaMismatch` if this program could not read the exported rows, because its types have other keys or properties, or if a newer release prevents
+    /// - `SchemaMismatch` if this program could not read the exported rows, because its types have different keys or properties, or if a newer release prevents
     ///   this program from writing.
     /// - `FormatTooNew` if a newer release wrote the export.
-    /// - Any error from the stores. The push can be repeated. If the blob store failed within a blob that had begun in an earlier push, push from the blob's first
-    ///   part.
+    /// - Any error from the stores. The push can be repeated. If the blob store failed within a blob begun in an earlier push, push from the blob's first part.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
         // IMPORTANT: the lines of a push that failed or was dropped do not count, because they may not be stored.
         let mut pushed = self.pushed;
@@ -308,7 +307,7 @@ impl Import<'_> {
         let mut copied = Vec::with_capacity(rows.len());
         for Incoming { to, row, .. } in rows {
             let (to, row) = transfer::resumed(to, row)?;
-            // The numbers that have been issued after an earlier import must not be issued again.
+            // Numbers issued since an earlier import must not be issued again.
             if self.may_be_later && sets_back(&place.store, table, entity(&to, &row)).await? {
                 continue;
             }
@@ -326,7 +325,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Registers a partition, unless this import has done so.
+    /// Registers a partition, unless this import has already done so.
     async fn register(
         &mut self,
         kind: Kind,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// The beginning of the names of widened properties in the list of pending parts.
+/// The prefix of widened properties in the list of pending parts.
 const PROPERTY: &str = "property ";
 
 /// The parts of a type's schema for which the rows of an export may lack derived rows or values.

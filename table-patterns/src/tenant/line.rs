@@ -5,8 +5,7 @@ use table_core::name::TableName;
 
 use crate::tenant::partitions::Partitions;
 
-/// The latest version of the line format that this program can read. It is also the version that this program
-/// writes.
+/// The version of the line format written by this program, and the latest version it can read.
 pub(super) const FORMAT: u32 = 1;
 
 /// A line in an export.

@@ -16,7 +16,7 @@ use table_core::table::SchemaRecord;
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::member::{self, Member, Typed};
 
-/// The tables of an entity type that has one table per period.
+/// The tables of an entity type with one table per period.
 pub(super) trait PeriodSource: Send + Sync {
     /// Returns the name of the tables without the period.
     fn base(&self) -> Result<TableName>;

@@ -33,12 +33,12 @@ pub struct ExportPosition {
     pub(super) end: End,
     pub(super) is_end: bool,
     pub(super) bytes: u64,
-    /// The missing blobs that were found first, at most [`MISSING`](ExportPosition::MISSING).
+    /// The first missing blobs found, at most [`MISSING`](ExportPosition::MISSING).
     missing: Vec<MissingBlob>,
 }
 
-/// A blob that a row references but that the blob store does not contain, or of which it contains only the beginning. The row is exported nevertheless, and the
-/// export continues.
+/// A blob referenced by a row but missing from the blob store, or shorter there than the row records. The row is exported nevertheless, and the export
+/// continues.
 ///
 /// ```
 /// use table_patterns::tenant::MissingBlob;
@@ -62,17 +62,17 @@ pub struct MissingBlob {
 }
 
 impl ExportPosition {
-    /// The maximum number of missing blobs that are listed.
+    /// The maximum number of listed missing blobs.
     pub const MISSING: usize = 100;
 
-    /// Returns the missing blobs that were found first, at most [`MISSING`](Self::MISSING). A missing blob is referenced by a row, but not in the blob store, or
-    /// shorter there than the row records.
+    /// Returns the first missing blobs found, at most [`MISSING`](Self::MISSING). A missing blob is referenced by a row, but not in the blob store, or shorter
+    /// there than the row records.
     #[must_use]
     pub fn missing(&self) -> &[MissingBlob] {
         &self.missing
     }
 
-    /// Returns the total number of missing blobs, which rows reference but which the blob store does not contain completely.
+    /// Returns the total number of missing blobs, which are referenced by rows but missing from the blob store, or shorter there than recorded.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing

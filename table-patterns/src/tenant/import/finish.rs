@@ -76,7 +76,7 @@ impl Import<'_> {
             return Ok(());
         }
         for table in place.existing().await? {
-            // A table without the tenant's rows may belong to a program with another schema.
+            // A table without the tenant's rows may belong to a program with a different schema.
             if !has_rows(place, &table).await? {
                 continue;
             }
