@@ -1,8 +1,8 @@
 //! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees does each department have? How many routes start at an airport? Answering such questions from the entity rows requires a scan. A view
-//! is another table, whose layout answers such a question. It is updated after each change to the entity rows. It is the read side of CQRS.
+//! How many employees does each department have? How many routes start at an airport? Answering such questions from the entity rows requires a scan. A view is
+//! a separate table whose layout answers such a question, updated after each change to the entity rows. It is the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
@@ -10,17 +10,17 @@
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
 //! | as declared by the row type | as declared | a row put by one source entity, or a row of sums to which many entities add |
-//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's identifier |
+//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; one source entity's rows and contributions to sums in this partition; `Cut`: the contributions at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's identifier |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that contain the entity |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed has been applied |
-//! | `view` | `U+FFFC view_poison_` and 32 hexadecimal digits | `Poison`: JSON; an entity or a partition that is set aside, with its error; `Rebuilds`: JSON; the identifiers of the rebuilds that began since, at most 16 |
+//! | `view` | `U+FFFC view_poison_` and 32 hexadecimal digits | `Poison`: JSON; an entity or a partition that is set aside, with its error; `Rebuilds`: JSON; the identifiers of the rebuilds started since, at most 16 |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |
-//! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the last lease that was seen of another follower, and the time at which it was first seen |
+//! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the last lease seen of another follower, and the time at which it was first seen |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid that distinguishes the view from earlier views with the same table |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the source's PartitionKey and RowKey, each followed by U+0000. Typed reads skip these rows.
 //!
-//! A [`View`] is a pure function that computes the rows and amounts of one source entity. A [`ViewTable`] maintains them. The feed lists the changed
+//! A [`View`] is a pure function that computes one source entity's rows and contributions to sums. A [`ViewTable`] maintains them. The feed lists the changed
 //! entities; the view then reads their current state.
 //!
 //! # Guarantee
@@ -36,9 +36,9 @@
 //!   changed. It can be resumed, and other programs can read and write in the meantime. Changes made before the rebuild started are not applied again from the
 //!   feeds. A rebuild corrects damage caused by a trimmed feed, a changed projection or another tool, including wrong sums. In each partition of the view
 //!   that contains an entity's record, it sets sums to 0 if no entity contributes to their row. It does not remove rows that another tool has added.
-//! - Continuation tokens contain keys, so they remain valid after a rebuild. If a view's table is deleted and created again, the view is building. Handles
-//!   that regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A position that was stored during a rebuild of the
-//!   deleted view is rejected.
+//! - Continuation tokens contain keys, so they remain valid after a rebuild. If a view's table is deleted and recreated, the view is building. Handles that
+//!   regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A position that was stored during a rebuild of the deleted
+//!   view is rejected.
 //!
 //! # Cost
 //! | verb | requests |
@@ -51,11 +51,10 @@
 //! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; for each record that is not empty, the list of its entity, adjacent lists in pages; 2 range queries for 1,000 partitions with a feed, and 4 gets and 1 write for each; for 100 entities or partitions that are set aside, 2 writes |
 //!
 //! # Bounds
-//! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows that the change removes and the
-//!   sums that it changes total at most 99. The list of an entity's partitions has at most 32 Ki characters, and so have the list of
-//!   its rows in one partition and the list of its amounts there: 99 rows are possible if their `RowKey`s have about 300 characters each, or fewer with
-//!   characters that JSON escapes. An entity that moves to another partition leaves
-//!   an empty record in the old one. Empty records do not make later changes more expensive.
+//! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows that the change removes and the sums
+//!   that it changes total at most 99. The list of an entity's partitions has at most 32 Ki characters, and so have the list of its rows in one partition and
+//!   the list of its contributions to sums there: 99 rows are possible if their `RowKey`s have about 300 characters each, or fewer with characters that JSON
+//!   escapes. An entity that moves to another partition leaves an empty record in the old one. Empty records do not make later changes more expensive.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount in memory. On a
 //!   store without key order, such as Cosmos DB, a rebuild also holds about 32 bytes for each partition of the view, for at most a million partitions. A process
 //!   that resumes such a rebuild reads the partitions of the view once more.
@@ -65,14 +64,14 @@
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
 //! - A partition is [set aside](ViewTable::poison) if the view has missed some of its changes. This happens if the feed was trimmed, if the table was deleted
-//!   and created again or restored from a backup, or if the view's cursor in the feed is damaged. Later changes are applied. A
-//!   [`rebuild`](ViewTable::rebuild) repairs the partition. If a partition's feed was quiet when its table was deleted, the partition is not read again
-//!   before its next change, and its rows remain in the view until then.
+//!   and recreated or restored from a backup, or if the view's cursor in the feed is damaged. Later changes are applied. A [`rebuild`](ViewTable::rebuild)
+//!   repairs the partition. If a partition's feed was quiet when its table was deleted, the partition is not read again before its next change, and its rows
+//!   remain in the view until then.
 //! - If the source is restored from a backup during a rebuild, rebuild the view again. In the first 1,000 partitions with a feed, the rebuild reports the
-//!   restore, unless as many changes have been made after it as it lost.
-//! - If a process was applying a change while the view's table was deleted and created again, it can write the change to the new table. If the new view was
-//!   rebuilt before, rebuild it again. Stop the followers before you delete the table.
-//! - While followers of an earlier release run, do not rebuild the view, or rebuild it again after they have stopped: they keep the amounts of only one
+//!   restore, unless at least as many changes have been made since as the restore discarded.
+//! - If a process was applying a change while the view's table was deleted and recreated, it can write the change to the new table. If the new view has already
+//!   been rebuilt, rebuild it again. Stop the followers before you delete the table.
+//! - While followers of an earlier release run, do not rebuild the view, or rebuild it again after they have stopped: they keep the contributions for only one
 //!   recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the view that is furthest behind.
 //! - The table belongs to the view. Its schema has a single row type. Source entities are distinguished from other rows in the same table by the format of
@@ -173,7 +172,7 @@ pub use rebuild::Rebuild;
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
-/// A view: computes the rows that each source entity contributes to the view's table, and the amounts that it adds to the view's sums.
+/// A view: computes the rows of each source entity in the view's table, and its contributions to the view's sums.
 #[diagnostic::on_unimplemented(
     message = "[T262] `{Self}` is not a view",
     label = "write a type that implements `View`",
@@ -185,10 +184,10 @@ pub trait View: 'static {
     /// The type of the view's rows, which are stored in a separate table.
     type Row: PlainEntity + Send + Sync;
 
-    /// The version of the projection. A program with a higher version builds its rows in another table while the old table is in use. Once the new rows are
+    /// The version of the projection. A program with a higher version builds its rows in a new table while the old table is in use. Once the new rows are
     /// [built](ViewTable::rebuild), followers of older versions stop. Delete the old table when no program reads it. If the first version's table has been
-    /// deleted, only followers of the sixteen versions before the new one stop. The new table's name is the first table's name, followed by `v` and the version.
-    /// If this name would be too long, a hash replaces the end of the first table's name.
+    /// deleted, only followers of the sixteen versions before the new one stop. The new table's name is the first table's name, followed by `v` and the
+    /// version. If this name would be too long, a hash replaces the end of the first table's name.
     const VERSION: u32 = 1;
 
     /// Returns the view's name in the store. A table contains the rows of one view only: opening a second view with the same table fails. The default is the
@@ -198,7 +197,7 @@ pub trait View: 'static {
         std::any::type_name::<Self>()
     }
 
-    /// Adds the rows and amounts of one entity to the view. Must be pure: the result may depend only on the entity.
+    /// Adds one entity's rows and contributions to sums to the view. Must be pure: the result may depend only on the entity.
     ///
     /// An entity for which this function returns an error or panics is [set aside](ViewTable::poison).
     ///

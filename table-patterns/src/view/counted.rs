@@ -1,7 +1,7 @@
 //! The partitions of a view that a rebuild has recounted on a store without key order.
 //!
-//! Such a store returns the records of one partition in many places of a scan. The partitions are not part of the rebuild's position, which must be small
-//! enough to be stored. A process that resumes the rebuild therefore recounts them once more.
+//! Such a store may return one partition's records at many points of a scan. The partitions are not part of the rebuild's position, which must be small enough
+//! to be stored. A process that resumes the rebuild therefore recounts them once more.
 
 use std::collections::HashSet;
 

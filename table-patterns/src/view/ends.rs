@@ -88,7 +88,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Moves the view's cursors forward to the recorded ends. Reports a gap in each partition whose feed does not contain the recorded end: the table was
-    /// restored, or deleted and created again, during the rebuild.
+    /// restored, or deleted and recreated, during the rebuild.
     pub(super) async fn follow_from(&self, ends: &Ends) -> Result<()> {
         let table = self.source.name()?;
         let partitions = self.feed().partitions(table).await?;

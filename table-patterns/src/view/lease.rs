@@ -19,8 +19,8 @@ use crate::view::follower::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The number of calls without a change to a lease after which the follower that holds it counts as dead, if the clock has not advanced between them. Without
-/// this number, a follower with a stopped clock would wait forever.
+/// The number of calls without a change to a lease after which its holder counts as dead, if the clock has not advanced between them. Without this limit, a
+/// follower with a stopped clock would wait forever.
 const POLLS: u32 = 600;
 
 /// A lease that this follower has taken.

@@ -106,7 +106,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Reads the entities and partitions that are set aside. Partitions do not count towards the limit: a follower that stopped because of them could not read
-    /// them again, and only this ends the report of a feed that could not be read.
+    /// them again, and only a successful read ends the report of an unreadable feed.
     ///
     /// # Errors
     /// `InvalidInput` if more entities are set aside than the handle allows.
@@ -128,14 +128,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(found.map(|found| AsideRow { row_key, etag: found.etag }))
     }
 
-    /// Reads the rows that set entities and partitions aside. Ends after a page with which more than `most` entities were found.
+    /// Reads the rows that set entities and partitions aside. Stops after the page on which the number of entities found exceeds `most`.
     async fn poison_rows(&self, most: usize) -> Result<Vec<PoisonRow>> {
         let range = KeyRange::rows(record::STATE_PARTITION, TextRange::prefix(record::POISON));
         let (query, mut from, mut rows, mut entities) = (Query::new(range), None, Vec::new(), 0);
         loop {
             let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
-                // A row that another program wrote may not identify an entity.
+                // A row written by another program may not identify an entity.
                 let Ok(poison) = ViewPoison::read(row.row) else { continue };
                 let row = AsideRow { row_key: RowKey::new(row.row_key)?, etag: row.etag() };
                 entities += usize::from(poison.is_entity());

@@ -1,4 +1,4 @@
-//! The reports that a rebuild makes obsolete: the rows that set aside entities, and partitions in which the view has missed changes, from before the rebuild.
+//! Reports made obsolete by a rebuild: the rows from before the rebuild that set aside entities, and partitions in which the view has missed changes.
 //!
 //! A rebuild marks these rows at its start, and deletes the marked rows at its end. A later failure or gap replaces the row and thereby removes the mark. The
 //! number of reports is unlimited, so the marks are in the rows and not in the rebuild's position, which must be small enough to be stored.
@@ -58,8 +58,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         .map(drop)
     }
 
-    /// Writes the rows of all reports for which `write` returns an operation. Leaves out rows that another process has written meanwhile. Returns `true` if
-    /// `write` returned any operations.
+    /// Writes the rows of all reports for which `write` returns an operation. Skips rows written by another process in the meantime. Returns `true` if `write`
+    /// returned any operations.
     async fn write_reports(
         &self,
         write: impl Fn(EntityRef<'_>) -> Result<Option<OperationKind>> + Send + Sync,

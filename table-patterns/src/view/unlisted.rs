@@ -1,5 +1,5 @@
-//! Finds the records that the lists of their entities do not name. A process that was suspended while the view's table was deleted and created again writes such
-//! a record, because its list was in the deleted table.
+//! Finds records missing from their entities' lists of partitions. A process that was suspended while the view's table was deleted and recreated writes such a
+//! record, because its list was in the deleted table.
 
 use std::collections::BTreeMap;
 
