@@ -127,7 +127,7 @@ impl<S: TableStore> Archive<S> {
         Self { store, retry: Retry::default() }
     }
 
-    /// Sets the retry policy for entities that other writers change during the move.
+    /// Sets the retry policy for entities changed by other writers during the move.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }

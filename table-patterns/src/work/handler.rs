@@ -82,7 +82,7 @@ pub trait Handler<M: Message>: Send + Sync {
     fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// A handler for all steps with a certain name, registered by an application or by a pattern.
+/// A handler for all steps with the same name, registered by an application or by a pattern.
 pub(crate) trait Take: Send + Sync {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>>;
 }
@@ -122,7 +122,7 @@ fn own(error: Error) -> Error {
     }
 }
 
-/// The lease that a worker holds on the message that it is processing.
+/// A worker's lease on the message it is processing.
 pub(crate) trait Keep: Send + Sync {
     fn keep(&self) -> BoxFuture<'_, Result<()>>;
 

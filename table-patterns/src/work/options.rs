@@ -17,8 +17,8 @@ use crate::requests::CONCURRENCY;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// The duration for which a message is hidden after it is received and after each extension of the lease, in whole seconds (QUE-21). The lease is extended
-    /// while the work runs.
+    /// The visibility timeout of a message when it is received and at each extension of the lease, in whole seconds (QUE-21). The lease is extended while the
+    /// work runs.
     pub lease: Duration,
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,

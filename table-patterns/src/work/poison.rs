@@ -27,7 +27,7 @@ use crate::work::handler::Keep;
 use crate::work::lease::is_lost;
 use crate::work::worker::Worker;
 
-/// The duration for which an entry is hidden while it is requeued or discarded.
+/// The visibility timeout of an entry while it is requeued or discarded.
 const HIDDEN: Duration = Duration::from_secs(60);
 /// The number of entries per receive request; at most 32 (QUE-10).
 const PORTION: usize = 32;
@@ -110,8 +110,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Requeues all poison entries for which `chosen` returns `true`. Returns the number of requeued entries. Ignores entries that are put into the queue
-    /// after this call has started. Entries that are not selected become visible again after a minute.
+    /// Requeues all poison entries for which `chosen` returns `true`. Returns the number of requeued entries. Ignores entries put into the queue after this
+    /// call has started. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been requeued. Entries that
@@ -132,8 +132,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.move_poison_if(chosen, Destination::WorkQueue).await
     }
 
-    /// Deletes all poison entries for which `chosen` returns `true`, together with their rows. Returns the number of deleted entries. Ignores entries that
-    /// are put into the queue after this call has started. Entries that are not selected become visible again after a minute.
+    /// Deletes all poison entries for which `chosen` returns `true`, together with their rows. Returns the number of deleted entries. Ignores entries put into
+    /// the queue after this call has started. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been deleted. Entries that
@@ -307,7 +307,7 @@ struct Flat {
     aside: Aside,
 }
 
-/// The property that a flat poison entry adds to the work's JSON.
+/// The property added to the work's JSON in a flat poison entry.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Aside {

@@ -1,4 +1,4 @@
-//! The timer at which a worker extends the leases of its running steps.
+//! The timer that makes a worker extend the leases of its running steps.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
