@@ -75,7 +75,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), NoOutbox)
     }
 
-    /// Returns a handle for any entity type. The outbox records the changes that must be applied later in other partitions and tables.
+    /// Returns a handle for any entity type. The outbox records changes to be applied later in other partitions and tables.
     #[must_use]
     fn entities_with_outbox<E: Entity + Send + Sync, O: StepRecorder>(
         &self,
@@ -110,7 +110,7 @@ impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>>
     }
 }
 
-/// Creates a handle on the outbox's store. The outbox records the changes that must be applied later in other partitions and tables.
+/// Creates a handle on the outbox's store. The outbox records changes to be applied later in other partitions and tables.
 impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static, Q: QueueStore + 'static> From<Outbox<S, Q>>
     for Entities<E, S, Outbox<S, Q>>
 {

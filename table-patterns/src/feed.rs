@@ -162,7 +162,7 @@ pub struct FeedEntry {
 
 /// A position in a partition's feed. It can be stored, for example as JSON, and used by another process.
 ///
-/// If the table was deleted and created again, an old cursor reads the new feed from its beginning. So does a cursor beyond the end of a feed whose table was
+/// If the table was deleted and recreated, an old cursor reads the new feed from its beginning. So does a cursor beyond the end of a feed whose table was
 /// restored from a backup, until the feed reaches the cursor's number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {

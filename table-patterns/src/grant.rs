@@ -22,8 +22,8 @@
 //!
 //! # Bounds
 //! - If an index is disabled after a grant has been issued, the bearer still maintains and reads it, like other handles that have already read its state.
-//! - A bearer does not notice that the schema was replaced by an incompatible one, or that the table was deleted and created again. Let all SAS tokens
-//!   expire before such a change.
+//! - A bearer does not notice that the schema was replaced by an incompatible one, or that the table was deleted and recreated. Let all SAS tokens expire
+//!   before such a change.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
 //! - If the program itself adds steps for other partitions to an outbox, they need the outbox's key, which the bearer cannot read: workers set these steps
 //!   aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.

@@ -1,7 +1,7 @@
-//! Converts panics of application code into errors of the items that caused them.
+//! Converts panics in application code into errors of the items that caused them.
 //!
-//! A worker, a follower or a sweep calls handlers, projections and codecs of the application for one item after another. A panic becomes the error of the
-//! item being processed, so all other items are still processed. In a program built with `panic = "abort"`, a panic ends the process instead.
+//! Workers, followers and sweeps call the application's handlers, projections and codecs for one item after another. A panic becomes the error of the item
+//! being processed, so all other items are still processed. In a program built with `panic = "abort"`, a panic ends the process instead.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,7 +31,7 @@ impl Panicked {
 /// # Errors
 /// The error of the code; `InvalidInput` if it panics.
 pub(crate) fn caught<T>(code: &str, call: impl FnOnce() -> Result<T>) -> Result<T> {
-    // The values that the code shares with later calls belong to the application, so it is responsible for their state after a panic.
+    // Values shared between calls belong to the application, which is responsible for their state after a panic.
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| Err(Panicked::error(code, &*panic)))
 }
 

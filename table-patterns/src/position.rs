@@ -11,8 +11,8 @@ use table_core::store::TableStore;
 
 /// A position: the index of a key range, and the continuation within this range. The default is the start.
 ///
-/// A position is valid only for the ranges with which it was created. Another release of the program can have different ranges, for example because it
-/// declares another index. The pass then starts again, which is always correct, because a pass can process a row twice.
+/// A position is valid only for the ranges it was created with. Another release of the program can have different ranges, for example because it declares
+/// another index. The pass then restarts, which is always correct, because a pass can process a row twice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Position {
     range: usize,
@@ -36,7 +36,7 @@ impl fmt::Display for Position {
 }
 
 impl Position {
-    /// Parses a position. Returns the start for any other text, such as the position of an older release, which contains no hash.
+    /// Parses a position. Returns the start for any other text, such as a position written by an older release, which contains no hash.
     pub(crate) fn read(text: &str) -> Self {
         let parsed = || -> Option<Self> {
             let mut words = text.split(' ');
@@ -52,8 +52,8 @@ impl Position {
     }
 
     /// Reads the page at this position. Reads the first page instead if the position does not belong to the ranges, or if the store refuses the continuation
-    /// because the table was created again (PAGE-9). Returns the position after the page; `None` at the end of the last range. A page has between 1 and 1,000
-    /// rows: the empty page of a query for 0 rows has no continuation, and would be mistaken for the end.
+    /// because the table was recreated (PAGE-9). Returns the position after the page; `None` at the end of the last range. A page has between 1 and 1,000 rows:
+    /// the empty page of a query for 0 rows has no continuation, and would be mistaken for the end.
     ///
     /// # Errors
     /// Any error from the store.

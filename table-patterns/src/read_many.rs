@@ -12,12 +12,12 @@ use crate::requests::{self, CONCURRENCY};
 
 /// The minimum number of ascending keys in one partition that are read in pages.
 const SOME: usize = 8;
-/// The limit for rows that are not needed: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
+/// The limit on unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;
 
-/// Reads the rows with the given keys. Returns them in the order of the keys, with `None` for each key that has no row.
+/// Reads the rows with the given keys. Returns them in the order of `keys`, with `None` for each key without a row.
 pub(crate) async fn rows<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],

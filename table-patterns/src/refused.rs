@@ -1,4 +1,4 @@
-//! Methods that the handles of the patterns do not have. A call to such a method does not compile, and the error message lists the methods of the handle.
+//! Methods that pattern handles lack. Calling one does not compile, and the error message lists the handle's methods.
 
 use table_core::__private::Refused;
 use table_core::{__refused_by_name, __refused_methods};
@@ -10,8 +10,8 @@ use crate::periods::PeriodTables;
 use crate::series::{Series, SeriesTable};
 use crate::view::{View, ViewTable};
 
-/// Declares a trait that no handle implements, and methods of the handle that require it. The methods of the first list, whose names `TableStoreExt` or
-/// `Iterator` also use, have a placeholder for each argument; those of the second can be called with any arguments.
+/// Declares a trait that no handle implements, and methods of the handle that require it. Methods in the first list, whose names also occur in `TableStoreExt`
+/// or `Iterator`, have a placeholder for each argument; methods in the second list accept any arguments.
 macro_rules! refused_of_handle {
     ($(#[$docs:meta])* $bound:ident, $label:literal, $note:literal: [$($of:ident $(: $limit:ident)?),*] $handle:ty, $what:literal:
         $($counted:ident($($value:tt),*))*; $($name:ident)*) => {

@@ -1,7 +1,7 @@
 //! Helpers that run requests concurrently (IMP-5).
 //!
-//! The futures are boxed and store their results in shared memory. The code that polls them is large. It does not depend on the type of the results, so it
-//! is compiled only once, in this crate, and not in each program.
+//! The futures are boxed and store their results in shared memory. The polling code is large, but independent of the result type, so it is compiled only once,
+//! in this crate, and not in each program.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -15,8 +15,8 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Call this function at least once for each recorded change. It is idempotent.
     ///
     /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes to an index. Each index key therefore has a
-    /// guard, which is a row that every write to the key's entry changes. The guard is read before the entity, and written together with the entry. If two
-    /// calls settle the same key, the call that has read the older entity fails. A worker also knows the number of the change, which detects stale reads.
+    /// guard: a row changed by every write to the key's entry. The guard is read before the entity, and written together with the entry. If two calls settle
+    /// the same key, the call that has read the older entity fails. A worker also knows the number of the change, which detects stale reads.
     ///
     /// # Errors
     /// - `UniqueViolation` if another entity has the same unique value, which no transaction across partitions can prevent. The change remains recorded and

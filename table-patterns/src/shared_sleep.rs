@@ -1,4 +1,4 @@
-//! A sleep that several tasks wait for. A task that waits costs no timer of its own.
+//! A sleep shared by several waiting tasks, which then need no individual timers.
 //!
 //! A sleep is kept after the task that started it has ended. It may therefore outlive the async runtime in which it was started, whose timer then panics, or
 //! never ends.
@@ -24,8 +24,8 @@ pub(crate) enum SleepEnd {
     Panicked,
 }
 
-/// A sleep whose clones end at the same time. It ends early if the sleep function panics. It also ends once its length has passed twice by the clock, if it is
-/// then polled: if the async runtime in which it was started is suspended, its timer wakes no task.
+/// A sleep whose clones end at the same time. It ends early if the sleep function panics. It also ends, when polled, once twice its length has passed by the
+/// clock: if the async runtime in which it was started is suspended, its timer wakes no task.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedSleep {
     end: Shared<BoxFuture<'static, SleepEnd>>,

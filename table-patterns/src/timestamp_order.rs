@@ -21,7 +21,7 @@ pub(crate) fn is_known<S: TableStore>(store: &S) -> bool {
     store.capabilities().timestamp_step <= 1
 }
 
-/// Checks that guarded steps without versions are possible, which is the case if the Timestamps of the store determine the order of changes.
+/// Checks that the store's Timestamps determine the order of changes, which guarded steps without versions require.
 ///
 /// # Errors
 /// `Unsupported` (ETAG-6) if the Timestamps of the store are too coarse.

@@ -171,8 +171,7 @@ impl<S: TableStore> Feed<S> {
         table: &TableName,
         partition_key: &PartitionKey,
     ) -> Result<Option<(Head, ETag)>> {
-        // IMPORTANT: the head is created before the partition is listed.
-        // A writer that was suspended while the table was dropped and created again is then refused.
+        // IMPORTANT: the head is created before the partition is listed. A writer that was suspended while the table was dropped and recreated is then refused.
         let head = Head::new();
         let Operation { row_key, kind } = head.write(None)?;
         match converge::submit(&self.store, table, partition_key, [(row_key, kind)]).await {
