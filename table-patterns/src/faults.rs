@@ -29,7 +29,7 @@ pub(crate) fn unordered() -> LimitedStore<Engine> {
     limited.shuffled(1_000)
 }
 
-/// Checks at compile time that a future is `Send`, as most runtimes require.
+/// Checks at compile time that a future is `Send`, as required by most runtimes.
 pub(crate) fn sendable<T: Send>(future: T) -> T {
     future
 }
@@ -55,7 +55,7 @@ pub(crate) enum Fault {
     After(ErrorCode),
     /// A function that acts as another writer runs before the request.
     Meanwhile(Box<dyn FnOnce() + Send>),
-    /// The request waits once, and other requests of the same task can begin.
+    /// The request yields once, so other requests in the same task can begin.
     Later,
     /// The transaction takes effect, but the response contains no `ETag`. Other requests succeed or fail as usual.
     Unversioned,
@@ -63,17 +63,17 @@ pub(crate) enum Fault {
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
 
-/// A store wrapper with a script, which is called before each request with its kind and number, and decides its outcome.
+/// A store wrapper with a script. The script is called before each request with the request's kind and number, and decides the outcome.
 #[derive(Clone)]
 pub(crate) struct FaultyStore<S> {
     inner: S,
     script: Arc<Mutex<Script>>,
     calls: Arc<Mutex<Vec<Call>>>,
-    /// The number of rows that queries have returned since the script was set.
+    /// The number of rows returned by queries since the counters were last reset.
     rows: Arc<AtomicUsize>,
-    /// The number of requests that wait.
+    /// The number of requests currently waiting.
     waiting: Arc<AtomicUsize>,
-    /// The maximum number of requests that have waited concurrently.
+    /// The maximum number of concurrently waiting requests since the counters were last reset.
     most_waiting: Arc<AtomicUsize>,
     /// The maximum number of rows in a page.
     page: usize,
@@ -106,12 +106,12 @@ impl<S: TableStore> FaultyStore<S> {
         Self { page: rows, ..self }
     }
 
-    /// Returns rows as a service does that stores properties in a map: the properties are sorted by name (PROP-7), and -0.0 becomes 0.
+    /// Returns rows like a service that stores properties in a map: sorted by property name (PROP-7), with 0 in place of -0.0.
     pub(crate) fn sorting_properties(self) -> Self {
         Self { sorts_properties: true, ..self }
     }
 
-    /// Converts a row to the form in which this store returns it.
+    /// Converts a row to the form returned by this store.
     fn returned(&self, row: RowView<'_>) -> Result<Row> {
         if !self.sorts_properties {
             return Ok(row.to_row());
@@ -149,17 +149,17 @@ impl<S: TableStore> FaultyStore<S> {
         self.script(|_, _| Fault::None);
     }
 
-    /// Returns the kinds of the requests since the script was set.
+    /// Returns the kinds of all requests since the counters were last reset.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.calls.lock().unwrap().clone()
     }
 
-    /// Returns the number of rows that queries have returned since the script was set.
+    /// Returns the number of rows returned by queries since the counters were last reset.
     pub(crate) fn rows_read(&self) -> usize {
         self.rows.load(Ordering::SeqCst)
     }
 
-    /// Returns the maximum number of requests that have waited concurrently since the script was set.
+    /// Returns the maximum number of concurrently waiting requests since the counters were last reset.
     pub(crate) fn most_waiting(&self) -> usize {
         self.most_waiting.load(Ordering::SeqCst)
     }
@@ -169,7 +169,7 @@ impl<S: TableStore> FaultyStore<S> {
         self.run_with(drawn, request).await
     }
 
-    /// Counts a request, and returns its number and its fault.
+    /// Counts a request. Returns its number and its fault.
     fn draw(&self, call: Call) -> (usize, Fault) {
         let number = {
             let mut calls = self.calls.lock().unwrap();
