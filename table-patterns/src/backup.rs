@@ -110,7 +110,7 @@ impl BlobBackup {
     /// Backs up everything that was acknowledged before the call. Row files already in the previous backup are not sent again.
     ///
     /// # Errors
-    /// - `FolderNotOurs` if the prefix contains other blobs, or a backup that this one cannot replace.
+    /// - `FolderNotOurs` if the prefix contains other blobs, or a backup of another engine.
     /// - `Corrupted` if one of the engine's row files cannot be read.
     /// - Any error from `Engine::checkpoint` or the blob store.
     pub async fn back_up(&self, engine: &Engine) -> Result<CopyReport> {
