@@ -1,4 +1,4 @@
-//! A readable, reversible encoding of keys as blob name segments that are valid in every blob store.
+//! A readable, reversible encoding of keys as blob name segments valid in every blob store.
 
 use std::fmt::Write as _;
 

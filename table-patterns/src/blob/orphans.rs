@@ -24,7 +24,7 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// The number of blobs that are in use, or no older than the grace period.
+    /// The number of blobs in use, or no older than the grace period.
     pub kept: u64,
     /// The number of orphans marked but not yet removed.
     pub marked: u64,
