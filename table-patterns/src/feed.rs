@@ -154,7 +154,7 @@ pub struct FeedEntry {
     pub kind: String,
     /// The details of the change, in the writing program's format.
     pub payload: Vec<u8>,
-    /// The Timestamp that the store assigned to the transaction, in [ticks](table_core::ticks). It does not define the order.
+    /// The Timestamp assigned to the transaction by the store, in [ticks](table_core::ticks). It does not define the order.
     pub timestamp: u64,
     /// The cursor that points directly after this entry.
     pub cursor: Cursor,

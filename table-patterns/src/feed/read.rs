@@ -242,7 +242,7 @@ fn number(row_key: &str) -> Option<u64> {
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// The pattern name, key prefix and validity check that an index check uses to report unreadable feed rows.
+/// The pattern name, key prefix and validity check used by index checks to report unreadable feed rows.
 pub(super) const RESERVED: ReservedRows = ReservedRows { pattern: "feed", prefix: FEED_PREFIX, fault };
 
 fn fault(row: EntityRef<'_>) -> Option<&'static str> {

@@ -20,10 +20,10 @@ use crate::feed::{Feed, FeedChange};
 /// The maximum number of changes in one row of entries: a row has at most 252 properties, and each change needs three.
 pub(super) const CHANGES: usize = 80;
 
-/// The maximum size in bytes of the changes in one row of entries. A single change that is larger is alone in its row.
+/// The maximum size in bytes of the changes in one row of entries. A larger change gets a row to itself.
 const BYTES: usize = 256 * 1024;
 
-/// A change that a batch of writes will record in the feed.
+/// A change that a batch of writes records in the feed.
 pub(super) use crate::entities::ChangeRecord as Record;
 
 impl Record {
