@@ -89,7 +89,7 @@ impl LogReader {
         kinds: &[LogKind],
     ) -> Result<Vec<LogLine>> {
         let mut lines: Vec<LogLine> = self.stream(from, to, kinds).try_collect().await?;
-        // The sort is stable, so lines that a writer wrote at the same time keep their order.
+        // The sort is stable, so lines with the same time keep their order.
         lines.sort_by_key(|line| line.at);
         Ok(lines)
     }

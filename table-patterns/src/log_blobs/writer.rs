@@ -23,7 +23,7 @@ const LIST_AGAIN: u32 = 8;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Consecutive lines that are written as one blob.
+/// Consecutive lines written as one blob.
 #[derive(Debug)]
 struct Block {
     text: String,
