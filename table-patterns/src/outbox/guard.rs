@@ -237,7 +237,7 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
 /// 100 deleted guards. Adjacent entities are read in pages if the store returns rows in key order.
 ///
 /// A step delivered after its guard was deleted is applied as if it were new. Choose a time, such as several days ago, that is certainly before every
-/// unfinished intent, including intents that were set aside as poison.
+/// unfinished intent, including intents set aside as poison.
 ///
 /// # Errors
 /// Any error from the store.
@@ -272,7 +272,7 @@ async fn collect<S: TableStore>(
     untouched_since: u64,
 ) -> Result<u64> {
     let query = Query::new(range);
-    // A Timestamp represents all times from itself to the next Timestamp that the store can assign.
+    // A Timestamp represents all times from itself to the store's next possible Timestamp.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
     let keys = Select::names(["PartitionKey", "RowKey"]);
     let (mut collected, mut from) = (0, None);

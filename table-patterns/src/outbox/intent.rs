@@ -61,8 +61,8 @@ impl Intent {
         self
     }
 
-    /// Sets the version of this change. Later changes to the same entity must have larger versions. For example, each change may increment a counter in
-    /// the entity, in a write that is conditional on the entity's `ETag`.
+    /// Sets the version of this change. Later changes to the same entity must have larger versions. For example, each change may increment a counter in the
+    /// entity, in a write conditional on the entity's `ETag`.
     ///
     /// By default, the change's Timestamp is used instead. The embedded engine assigns Timestamps in the order of the changes (ENG-8). The service does
     /// so unless the clock of the machine that serves the partition goes back, which can happen (ETAG-7): see [`guard`](crate::outbox::guard). On a
@@ -90,7 +90,7 @@ impl Intent {
         &self.source
     }
 
-    /// Returns the steps in the order in which they are performed.
+    /// Returns the steps in execution order.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
@@ -147,7 +147,7 @@ pub enum Step {
     },
 }
 
-/// The write that a step performs on its target entity.
+/// The write performed by a step on its target entity.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TargetWrite {
@@ -190,7 +190,7 @@ impl Step {
     }
 
     /// Creates a step that merges or inserts an entity, unless a newer change to the same source has been applied. An older merge is skipped completely, and
-    /// `None` fields leave the stored values unchanged, so every change must contain all properties that the source writes to the target.
+    /// `None` fields leave the stored values unchanged, so every change must contain all properties written by the source to the target.
     ///
     /// Several sources can merge different properties into one target. None of them may [delete](Self::delete) it: a delete removes either the properties of all
     /// sources or none, depending on the order of the deliveries. Instead of deleting, a source writes values that represent absence, such as empty strings.

@@ -40,10 +40,10 @@ use crate::outbox::fault::OutboxFault;
 pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name of the message type. It must be unique among the message types of the outbox. It is stored, so keep it if the type is renamed.
     const NAME: &'static str;
-    /// The version of the JSON that this program writes, starting at 1. Increase it when older programs can no longer read the message.
+    /// The version of the JSON written by this program, starting at 1. Increase it when older programs can no longer read the message.
     const VERSION: u32;
 
-    /// Decodes JSON that was written with the given version, which never exceeds [`VERSION`](Self::VERSION).
+    /// Decodes JSON written with the given version, which never exceeds [`VERSION`](Self::VERSION).
     ///
     /// # Errors
     /// `Corrupted` if the JSON is invalid. The intent becomes poison immediately, because later attempts would fail too.
@@ -59,7 +59,7 @@ pub(crate) fn encode<M: Message>(message: &M) -> Result<String> {
         .map_err(|source| Error::of(OutboxFault::Unwritable { name: M::NAME, source }))
 }
 
-/// Decodes a message. Returns an error if its version is later than the version that this program supports.
+/// Decodes a message. Returns an error if its version is later than the one supported by this program.
 pub(crate) fn decode<M: Message>(version: u32, text: &str) -> Result<M> {
     if version > M::VERSION {
         let known = M::VERSION;

@@ -167,8 +167,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(committed)
     }
 
-    /// Puts an intent directly on the queue, for work that is not triggered by a write (PAT-EC-1).
-    /// Its guarded steps need an explicit [version](Intent::version).
+    /// Puts an intent directly on the queue, for work not triggered by a write (PAT-EC-1). Its guarded steps need an explicit [version](Intent::version).
     ///
     /// # Errors
     /// `InvalidInput` if a guarded step has no version; `RequestBodyTooLarge` if the JSON exceeds 40 KiB, or the message exceeds 56 KiB. Each

@@ -48,7 +48,7 @@ pub const REGISTRY: &str = table_core::table::OUTBOXES;
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
 /// The time after its last registration during which a partition without pending rows counts as active.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
-/// The partition of the row that a sweep writes to learn the store's time.
+/// The partition of the row written by sweeps to learn the store's time.
 const SWEEPS: &str = "sweeps";
 const BUCKETS: u32 = 16;
 /// The maximum number of registered partitions remembered by a writer.
@@ -220,7 +220,7 @@ pub(crate) fn may_be_quiet(entry: &Entry, now: u64) -> bool {
 }
 
 /// Marks a partition without pending rows as quiet if it was last registered at least two hours ago. Returns `true` if it was marked. `now` is the store's
-/// time. A clock that is ahead would mark partitions whose writers still rely on their registration.
+/// time. With a fast clock, partitions would be marked while writers still rely on their registrations.
 ///
 /// The write is conditional on the registry row's `ETag`, so a concurrent registration is not marked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {

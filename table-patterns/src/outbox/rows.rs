@@ -231,7 +231,7 @@ impl Pending {
 /// Returns a pending row with the version of its change as a property, so the version survives when the row is copied and gets a new Timestamp.
 /// Returns `None` for any other row, or if the row already contains the version.
 ///
-/// Without this property, a change that was copied to another store would appear as new as the copy, and the order of changes would be lost.
+/// Without this property, a change copied to another store would appear as new as the copy, and the order of changes would be lost.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     if !entity.row_key.starts_with(OUTBOX_PREFIX) || entity.row.find(VERSION, &mut 0)?.is_some() {
         return Ok(None);

@@ -5,8 +5,8 @@
 //! intent without a valid seal. The only exceptions are pattern steps that bring derived rows in line with the entities in that partition.
 //!
 //! The default key is a random key in the registry table, which a SAS for another table cannot access. It is created by the first program that needs it.
-//! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the programs use the same key: use `sealed_by`, or
-//! copy the registry table too.
+//! [`Outbox::sealed_by`] uses other keys. Intents copied to another store are accepted there if the programs use the same key: use `sealed_by`, or copy the
+//! registry table too.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -111,7 +111,7 @@ impl Seals {
 
     /// Adds a new key to the keys in the store, and uses it for new seals.
     pub(super) async fn rotate<S: TableStore>(&self, store: &S, now: u64) -> Result<()> {
-        // An earlier rotation may have used a clock that is ahead.
+        // An earlier rotation may have used a fast clock.
         let newest = keys_in(store).await?.last().map_or(0, |(row_key, _)| number_of(row_key));
         add(store, now.max(newest.saturating_add(1))).await?;
         self.load(store, true).await.map(drop)

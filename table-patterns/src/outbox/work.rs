@@ -20,14 +20,14 @@ const INLINE: usize = 40 * 1024;
 /// of attempts, and an error of 1,000 characters, which JSON may escape with six bytes each.
 const MESSAGE: usize = TEXT_BYTES - 8 * 1024;
 
-/// The work that a message describes.
+/// The work described by a message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Work {
     /// All pending intents of a partition.
     Partition { table: TableName, partition_key: PartitionKey, progress: Progress },
     /// The intent in one outbox row.
     Row(Place),
-    /// The JSON of an intent that the message itself contains. It is kept as received, because the seal covers it. It is parsed after an attempt has been
+    /// The JSON of an intent contained in the message itself. It is kept as received, because the seal covers it. It is parsed after an attempt has been
     /// counted, like the JSON in an outbox row.
     Inline { table: TableName, partition_key: PartitionKey, text: String, seal: Option<String>, tried: Tried },
 }
@@ -44,7 +44,7 @@ pub(crate) struct Progress {
     pub(crate) continued: u32,
 }
 
-/// The previous attempts at an intent that is contained in a message. They are recorded in the message.
+/// The previous attempts at an intent contained in a message, as recorded in the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
     /// The number of started attempts.
@@ -203,7 +203,7 @@ impl Work {
     }
 }
 
-/// Escapes the JSON characters that a queue message cannot contain because it is sent as XML (QUE-4). Keys may contain such characters.
+/// Escapes JSON characters not allowed in a queue message, which is sent as XML (QUE-4). Keys may contain such characters.
 pub(crate) fn portable(json: &str) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }

@@ -1,4 +1,4 @@
-//! The registered partitions that a sweep reads: all active partitions, and a random sample of the quiet ones.
+//! The registered partitions read by a sweep: all active partitions, and a random sample of the quiet ones.
 
 use table_core::name::TableName;
 use table_core::query::KeyRange;

@@ -87,7 +87,7 @@ impl Entry {
     }
 
     /// Returns `true` if, at the given time, at least one of the rows that keep the partition active has expired. A row expires two hours after the last grant
-    /// that it records.
+    /// recorded in it.
     pub(crate) fn has_expired(&self, now: u64) -> bool {
         self.kept.iter().any(|row| row.has_expired(now))
     }
