@@ -119,7 +119,7 @@ pub use tables::PeriodTables;
             changes"
 )]
 pub trait Periodic: Entity + Send + Sync {
-    /// The length of the period that one table covers.
+    /// The length of the period covered by one table.
     const PERIOD: Period;
 
     /// Returns the time that determines the entity's period. Like the key, it must never change.

@@ -12,14 +12,14 @@ use table_core::store::TableStore;
 
 use crate::requests;
 
-/// The maximum number of tables that are queried concurrently (IMP-5).
+/// The maximum number of tables queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// A cursor in the results from one table.
 #[derive(Debug)]
 struct Cursor {
     table: TableName,
-    /// The queries that are not complete yet. The first query is in progress if a continuation exists.
+    /// The queries not yet complete. The first query is in progress if a continuation exists.
     queries: VecDeque<Query>,
     from: Option<Continuation>,
     page: Page,

@@ -9,7 +9,7 @@ const YEARS: RangeInclusive<i32> = 1..=9999;
 /// The number of months in a quarter.
 const QUARTER: u32 = 3;
 
-/// The length of the period that one table covers, in UTC.
+/// The length of the period covered by one table, in UTC.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

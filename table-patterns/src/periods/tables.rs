@@ -39,7 +39,7 @@ pub struct PeriodTables<E, S> {
 /// A function that configures the handle to each table.
 type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>;
 
-/// A table that has been opened.
+/// An opened table.
 struct Opened<E, S> {
     handle: Entities<E, S>,
     /// The time when the table was last known to exist.
@@ -115,7 +115,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.first_at(self.now())
     }
 
-    /// Returns the start of the first period that is retained at the time `now`.
+    /// Returns the start of the first period retained at the time `now`.
     fn first_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         E::PERIOD.offset(now, -i32::from(self.retain)).unwrap_or(DateTime::<Utc>::MIN_UTC)
     }
@@ -126,7 +126,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.last_at(self.now())
     }
 
-    /// Returns the start of the last period that is writable at the time `now`.
+    /// Returns the start of the last period writable at the time `now`.
     fn last_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         E::PERIOD.offset(now, i32::from(self.precreate)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
@@ -155,7 +155,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Returns the table for the period that contains `instant`. Does not open the table, so no schema is stored, compared or checked before a write. Sends no
-    /// request, so the table may not exist yet. Use it for reads, and in programs that have no access to the stored schemas. For all other writes, use
+    /// request, so the table may not exist yet. Use it for reads, and in programs without access to the stored schemas. For all other writes, use
     /// [`entities_of`](Self::entities_of) or [`insert`](Self::insert). They store the schema, which informs a later release that this program writes.
     ///
     /// # Errors
@@ -236,7 +236,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         opened.insert(name, Opened { handle: handle.clone(), checked });
     }
 
-    /// Forgets the handle to a table that has been dropped.
+    /// Forgets the handle to a dropped table.
     pub(super) fn forget_handle(&self, name: &TableName) {
         self.opened().remove(name);
     }
@@ -263,7 +263,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Creates the missing tables for the current period and the following periods, and stores their schemas. Returns the number of created tables (PAT-HVD-5).
     ///
     /// # Errors
-    /// Any error from [`entities_of`](Self::entities_of). Tables that were created before the error remain.
+    /// Any error from [`entities_of`](Self::entities_of). Tables created before the error remain.
     pub async fn prepare(&self) -> Result<usize> {
         // A period may end during this call; the first period may then no longer be retained.
         let (now, mut made) = (self.now(), 0);
@@ -367,7 +367,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         &self.store
     }
 
-    /// Returns the length of the period that one table covers.
+    /// Returns the length of the period covered by one table.
     #[must_use]
     pub const fn period(&self) -> Period {
         E::PERIOD
