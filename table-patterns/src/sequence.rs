@@ -8,7 +8,7 @@
 //! | | [`GaplessSequence`] | [`BlockSequence`] |
 //! |---|---|---|
 //! | allocation | in the unit of work that uses the number | before the number is used |
-//! | gaps | none: a unit that fails takes no number | numbers that have been allocated but not used, for example after a crash |
+//! | gaps | none: a unit that fails takes no number | numbers allocated but not used, for example after a crash |
 //! | duplicates | none, unless [`set`](GaplessSequence::set) lowers the next number | the same |
 //! | requests per number | two: a read, and the unit with one more operation | two per block |
 //! | concurrency | one writer after another, limited by the units per second of a partition | unlimited |
@@ -25,8 +25,8 @@
 //! entity type gets an error if it uses a sequence with the same name in the partition; to share numbers, two entity types must take them through one handle.
 //!
 //! # Bounds
-//! Whenever a sequence's row is removed or set back, restart the programs that use a [`BlockSequence`]. They still hold blocks of numbers that the
-//! sequence will assign again. This applies to [`set`](GaplessSequence::set), a restore from a backup, an import, the deletion of the table, and the
+//! Whenever a sequence's row is removed or set back, restart the programs that use a [`BlockSequence`]. They still hold blocks of numbers that the sequence
+//! will assign a second time. This applies to [`set`](GaplessSequence::set), a restore from a backup, an import, the deletion of the table, and the
 //! [erasure](crate::tenant) of a tenant that later returns.
 //!
 //! Numbers start at 1 and end at `i64::MAX - 1`, because the next number is stored as an `Int64`. If the response to the commit of a gapless unit is lost
