@@ -27,7 +27,7 @@
 //!
 //! # Guarantee
 //! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, feed cursors remain
-//!   valid, and recorded steps are performed, including steps that were set aside as poison.
+//!   valid, and recorded steps are performed, including steps set aside as poison.
 //! - The indexes of the target are complete after an import, even if an older release wrote the export or one of the source's indexes was still being built. An
 //!   export with rows that the importing program could not read is refused.
 //! - The imported steps are sealed with the key of the importing program, so import only files that you trust. An export or an import of recorded steps is
@@ -49,22 +49,22 @@
 //! of 100. Its final verification reads the partitions again, and all remote indexes of the registered types, including the entries of other tenants.
 //!
 //! # Bounds
-//! - Stop the tenant's writers during an export, an import and an erasure. A period's table that is dropped during an export is omitted.
-//! - A [grant](crate::grant) that was issued before an erasure does not register its partition again. Issue a new one when the tenant returns.
+//! - Stop the tenant's writers during an export, an import and an erasure. A period's table dropped during an export is omitted.
+//! - A [grant](crate::grant) issued before an erasure does not register its partition again. Issue a new one when the tenant returns.
 //! - Register all types in a table from one store. Register them with the same partitions if their `PartitionKey`s have the same format. Rows in two selections
 //!   of one table are counted and exported twice.
 //! - Register the tables of the entities' [views](crate::view) separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.
 //! - If handlers have written rows to other tables for recorded steps, these rows are unknown: register their tables. Also register the partitions to which
-//!   recorded steps write. Otherwise, after the import, a step that was set aside can overwrite the content of a newer step that was done before the export.
+//!   recorded steps write. Otherwise, after the import, a step that was set aside can overwrite the content of a newer step done before the export.
 //! - The exported guards contain versions from the source's clock. If that clock was ahead, the target's workers skip new steps for the same targets until
 //!   the target's clock has caught up.
 //! - The target's blobs must not be in the source's folder of the same blob store, because an erasure of one tenant would delete the blobs of the other. A
 //!   copy, and an import that does not resume another one, are refused in this case. Use another container, or another folder via
 //!   `object_store::prefix::PrefixStore`.
-//! - Start the target's workers after the import, because a step that is performed during the import may precede its target's guard.
-//! - If an index row has been removed earlier, its guard remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
-//!   earlier blob of a list that several tenants share remains until the orphan collector deletes it.
+//! - Start the target's workers after the import, because a step performed during the import may precede its target's guard.
+//! - If an index row has been removed earlier, its guard remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An earlier
+//!   blob of a list shared by several tenants remains until the orphan collector deletes it.
 //! - Backups and queue messages are not changed. Messages contain only keys.
 //!
 //! # When not to
@@ -202,7 +202,7 @@ impl Tenant {
         self.with_member(place, Typed(entities.clone()))
     }
 
-    /// Registers an entity type that is written through a plain [`Table`].
+    /// Registers an entity type written through a plain [`Table`].
     ///
     /// # Errors
     /// Any error from [`with_entities`](Self::with_entities).

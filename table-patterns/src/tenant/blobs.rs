@@ -1,4 +1,4 @@
-//! A tenant's blobs: the values of large entities, and the index lists that are stored in blobs.
+//! A tenant's blobs: the values of large entities, and index lists stored in blobs.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -35,7 +35,7 @@ pub struct Erased {
     pub rows: u64,
     /// The number of deleted or changed rows in other partitions and tables: index rows, members of lists, references, copies.
     pub remote_rows: u64,
-    /// The number of partition registrations that were deleted (for feeds) or marked as erased (for outboxes).
+    /// The number of partition registrations deleted (for feeds) or marked as erased (for outboxes).
     pub registrations: u64,
     /// The number of deleted blobs.
     pub blobs: u64,
@@ -134,8 +134,8 @@ impl Tenant {
 
 async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     for table in place.existing().await? {
-        // IMPORTANT: the feeds' registrations are read before the rows are deleted. A registration that has changed since may belong to a feed that a late writer
-        // has created, so it remains for the next pass.
+        // IMPORTANT: the feeds' registrations are read before the rows are deleted. A registration that has changed since may belong to a feed created by a
+        // late writer, so it remains for the next pass.
         let feeds = registered(place, FEEDS, &table).await?;
         for range in place.ranges() {
             // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
@@ -202,7 +202,7 @@ async fn erase_rows(
     Ok(())
 }
 
-/// Removes the remote rows that are derived from the entities on a page.
+/// Removes the remote rows derived from the entities on a page.
 async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     let mut owned = Vec::new();
     for row in page.rows.iter() {
@@ -214,7 +214,8 @@ async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     Ok(requests::in_order(erasing, CONCURRENCY).await?.into_iter().sum())
 }
 
-/// Removes the remote rows that the recorded steps on a page may have written. Clears the copies of deleted entities in the entities that hold the copies.
+/// Removes the remote rows that may have been written by the recorded steps on a page. Clears the copies of deleted entities in the entities that hold the
+/// copies.
 async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u64> {
     let (mut changed, mut sources) = (0, BTreeSet::new());
     for row in page.rows.iter() {

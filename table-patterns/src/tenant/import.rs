@@ -33,10 +33,10 @@ use crate::tenant::transfer;
 ///
 /// When [`push`](Self::push) returns, the lines passed to it are stored, except for a blob whose last part has not been passed yet. A push writes consecutive
 /// rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header and then the
-/// export from any earlier line: rows that are already stored are written again, except for sequences and feeds that have issued later numbers. A blob is
-/// continued from its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose future was
-/// dropped, can be repeated, also with the header. If the push failed or was dropped while writing a part of a blob begun in an earlier push, the repeated push
-/// is refused: push from the blob's first part.
+/// export from any earlier line: rows already stored are written again, except for sequences and feeds that have issued later numbers. A blob is continued from
+/// its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose future was dropped, can
+/// be repeated, also with the header. If the push failed or was dropped while writing a part of a blob begun in an earlier push, the repeated push is refused:
+/// push from the blob's first part.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -75,7 +75,7 @@ pub struct Import<'a> {
     blobs: IncomingBlobs,
 }
 
-/// The numbers of pushed lines, rows and blobs. A line that was pushed twice counts twice.
+/// The numbers of pushed lines, rows and blobs. A line pushed twice counts twice.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pushed {
     lines: u64,
@@ -91,14 +91,14 @@ pub struct Imported {
     pub rows: u64,
     /// The number of blobs written.
     pub blobs: u64,
-    /// The number of blobs that are referenced by rows but were missing during the export.
+    /// The number of blobs referenced by rows but missing during the export.
     pub missing_blobs: u64,
     /// The number of derived rows written to other partitions and tables.
     pub remote_rows: u64,
 }
 
 impl Tenant {
-    /// Creates an import. Sends no request. The tenant's partitions must be empty, and their blobs must not be in a folder that the tenant uses in another table
+    /// Creates an import. Sends no request. The tenant's partitions must be empty, and their blobs must not be in a folder used by the tenant in another table
     /// store. Stop their writers first.
     #[must_use]
     pub fn import(&self) -> Import<'_> {
@@ -241,7 +241,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns the place (tables and partitions) in this tenant into which a row is imported, and the row's new PartitionKey.
+    /// Returns the place (tables and partitions) in this tenant that receives an imported row, and the row's new PartitionKey.
     pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
         let (Some(from), Some(to)) = (self.places().get(place), self.tenant.places.get(place)) else {
             return Err(Error::of(TenantFault::Order { line: self.line }));
@@ -252,7 +252,7 @@ impl Import<'_> {
         Ok((to, PartitionKey::new(moved)?))
     }
 
-    /// Parses a row line. Returns the row and the index of the place into which it is imported. Returns `None` for a row that the import derives, which exports
+    /// Parses a row line. Returns the row and the index of the place into which it is imported. Returns `None` for a row derived by the import, which exports
     /// of earlier releases contain, and for the guard of a row that moves to another partition. A guard protects against steps, which cannot be imported into
     /// another partition.
     fn incoming(&self, line: &RowLine) -> Result<Option<(usize, Incoming)>> {

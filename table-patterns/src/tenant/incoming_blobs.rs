@@ -54,7 +54,7 @@ impl IncomingBlobs {
         }
     }
 
-    /// Returns a blob with an earlier part that has been pushed.
+    /// Returns a blob if an earlier part has been pushed.
     pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut OpenBlob> {
         if self.is_open(name) { self.open.as_mut() } else { self.closed.get_mut(name) }
     }

@@ -65,7 +65,7 @@ pub(super) trait Member: Send + Sync {
         future::ready(Ok(())).boxed()
     }
 
-    /// Derives the index rows in the given partitions that an export may lack. Returns the first error that concerns a single entity.
+    /// Derives the index rows in the given partitions that may be missing in an export. Returns the first error that concerns a single entity.
     fn derive_within<'a>(
         &'a self,
         _: &'a [TextRange],
@@ -104,8 +104,8 @@ pub(super) trait Member: Send + Sync {
         no_rows()
     }
 
-    /// Removes the remote rows that a recorded step for this type may have written. Returns the number of removed rows. Ignores steps for entities outside the
-    /// record's partition, because a foreign writer may have inserted the record with any entity in it.
+    /// Removes the remote rows that may have been written by a recorded step for this type. Returns the number of removed rows. Ignores steps for entities
+    /// outside the record's partition, because a foreign writer may have inserted the record with any entity in it.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         no_rows()
     }

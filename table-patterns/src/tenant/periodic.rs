@@ -21,7 +21,7 @@ pub(super) trait PeriodSource: Send + Sync {
     /// Returns the name of the tables without the period.
     fn base(&self) -> Result<TableName>;
 
-    /// Returns the length of the period that one table covers.
+    /// Returns the length of the period covered by one table.
     fn period(&self) -> Period;
 
     /// Returns the names of the type's existing tables.

@@ -156,7 +156,7 @@ impl Place {
         self.partitions.iter().map(Partitions::range).collect()
     }
 
-    /// Returns the registered type to which a row belongs. Returns `None` for index rows, reserved rows and rows of unregistered types.
+    /// Returns a row's registered type. Returns `None` for index rows, reserved rows and rows of unregistered types.
     pub(super) fn member(&self, row: EntityRef<'_>) -> Option<&Arc<dyn Member>> {
         self.members.iter().find(|member| member.owns(row))
     }
@@ -164,7 +164,7 @@ impl Place {
     /// Checks that all types in the place's tables that may have rows in other partitions or tables are registered.
     ///
     /// # Errors
-    /// `InvalidInput`, with the type's name, for the first type that is not registered.
+    /// `InvalidInput`, with the type's name, for the first unregistered type.
     pub(super) fn check(&self) -> Result<()> {
         let is_known = |entity: &str| self.members.iter().any(|member| member.schema().entity == entity);
         for other in self.members.iter().flat_map(|member| member.others()) {
