@@ -13,7 +13,7 @@
 //! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; one source entity's rows and contributions to sums in this partition; `Cut`: the contributions at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's identifier |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that contain the entity |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed has been applied |
-//! | `view` | `U+FFFC view_poison_` and 32 hexadecimal digits | `Poison`: JSON; an entity or a partition that is set aside, with its error; `Rebuilds`: JSON; the identifiers of the rebuilds started since, at most 16 |
+//! | `view` | `U+FFFC view_poison_` and 32 hexadecimal digits | `Poison`: JSON; an entity or a partition set aside, with its error; `Rebuilds`: JSON; the identifiers of the rebuilds started since, at most 16 |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |
 //! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the last lease seen of another follower, and the time at which it was first seen |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid that distinguishes the view from earlier views with the same table |
@@ -26,10 +26,10 @@
 //! # Guarantee
 //! - In each partition of the view, the rows and sums derived from an entity change in the same transaction as the entity's *record*, which lists them. An
 //!   entity counts once even if its changes are delivered twice, because only the difference from the record is added.
-//! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that were set aside because their projection
-//!   failed. Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read
-//!   before the entity, and written only if their `ETag`s are current, even if nothing changes. An outdated write by a slow worker therefore always fails. An
-//!   entity without rows in a partition leaves an empty record there, for the same reason.
+//! - After the feeds are applied, the view equals the projection of the source's rows, except for entities set aside because their projection failed. Changes
+//!   may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the entity,
+//!   and written only if their `ETag`s are current, even if nothing changes. An outdated write by a slow worker therefore always fails. An entity without rows
+//!   in a partition leaves an empty record there, for the same reason.
 //! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild processes every row as if it had
@@ -37,8 +37,8 @@
 //!   feeds. A rebuild corrects damage caused by a trimmed feed, a changed projection or another tool, including wrong sums. In each partition of the view
 //!   that contains an entity's record, it sets sums to 0 if no entity contributes to their row. It does not remove rows that another tool has added.
 //! - Continuation tokens contain keys, so they remain valid after a rebuild. If a view's table is deleted and recreated, the view is building. Handles that
-//!   regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A position that was stored during a rebuild of the deleted
-//!   view is rejected.
+//!   regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A position stored during a rebuild of the deleted view is
+//!   rejected.
 //!
 //! # Cost
 //! | verb | requests |
@@ -47,13 +47,13 @@
 //! | write to a source that declares `#[entity(feed)]` | 2 more operations: the feed's entries and its head |
 //! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; in the first call of a process, 2 gets for each partition, 16 of them at once; for each partition with changes, some requests for the head, the entries and the cursor; then for each changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
 //! | an entity that moved to another partition of the view | 2 gets in addition to those above, and 1 get in each of the two partitions; entities that moved between the same two partitions share transactions, one in each for up to 100 |
-//! | all entities that changed together | for each partition of the view, 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
+//! | all entities that changed together | for each partition of the view, 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per put row, one per sum |
 //! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; for each record that is not empty, the list of its entity, adjacent lists in pages; 2 range queries for 1,000 partitions with a feed, and 4 gets and 1 write for each; for 100 entities or partitions that are set aside, 2 writes |
 //!
 //! # Bounds
-//! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows that the change removes and the sums
-//!   that it changes total at most 99. The list of an entity's partitions has at most 32 Ki characters, and so have the list of its rows in one partition and
-//!   the list of its contributions to sums there: 99 rows are possible if their `RowKey`s have about 300 characters each, or fewer with characters that JSON
+//! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows removed by the change and the sums
+//!   changed by it total at most 99. The list of an entity's partitions has at most 32 Ki characters, and so have the list of its rows in one partition and the
+//!   list of its contributions to sums there: 99 rows are possible if their `RowKey`s have about 300 characters each, or fewer with characters that JSON
 //!   escapes. An entity that moves to another partition leaves an empty record in the old one. Empty records do not make later changes more expensive.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount in memory. On a
 //!   store without key order, such as Cosmos DB, a rebuild also holds about 32 bytes for each partition of the view, for at most a million partitions. A process
@@ -73,7 +73,7 @@
 //!   been rebuilt, rebuild it again. Stop the followers before you delete the table.
 //! - While followers of an earlier release run, do not rebuild the view, or rebuild it again after they have stopped: they keep the contributions for only one
 //!   recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
-//! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the view that is furthest behind.
+//! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
 //! - The table belongs to the view. Its schema has a single row type. Source entities are distinguished from other rows in the same table by the format of
 //!   their keys. Rows and changes with other keys, such as the parts of a wide entity, are ignored.
 //!
@@ -179,7 +179,7 @@ pub use table::{ViewState, ViewTable};
     note = "a view is a type of its own: `struct Totals;` and `impl View for Totals`, with the entity type that it follows as `Source`, and that of its rows as `Row`"
 )]
 pub trait View: 'static {
-    /// The entity type from which the view is built.
+    /// The entity type that the view is built from.
     type Source: Entity + Send + Sync;
     /// The type of the view's rows, which are stored in a separate table.
     type Row: PlainEntity + Send + Sync;

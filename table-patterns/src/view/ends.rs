@@ -58,8 +58,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(next)
     }
 
-    /// Returns the end of a partition's feed. First replaces a cursor at which the view has missed changes, and removes a quiet mark that the head does not
-    /// have.
+    /// Returns the end of a partition's feed. First replaces a cursor at which the view has missed changes, and removes a quiet mark missing from the head.
     async fn usable_end(&self, listed: &Listed) -> Result<Cursor> {
         let (table, partition_key) = (self.source.name()?, &listed.partition_key);
         loop {
@@ -103,7 +102,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                         head => head?,
                     };
                     if !head.is_some_and(|(head, _)| head.has(end)) {
-                        // The entities that the rebuild read earlier may no longer be in the table.
+                        // The entities read earlier by the rebuild may no longer be in the table.
                         return self.set_aside(&gap_in(&partition_key)?, &Error::of(ViewFault::Gap)).await;
                     }
                     // If another process has just moved the cursor, the cursor is read again.

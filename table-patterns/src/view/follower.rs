@@ -115,7 +115,7 @@ impl Follower {
         self.found().insert(partition_key.clone(), found);
     }
 
-    /// Forgets the partitions that are no longer listed. The memory is therefore never larger than the list, which each call reads.
+    /// Forgets the partitions that are no longer listed. The memory is therefore never larger than the list read by each call.
     pub(super) fn keep_listed(&self, listed: &[Listed]) {
         self.turns().keep_listed(listed);
         let mut found = self.found();

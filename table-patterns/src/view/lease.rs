@@ -3,7 +3,7 @@
 //! Changes in different source partitions may add to the same sums. Followers that apply them concurrently make each other's transactions
 //! fail, and repeat the same work. The lease only saves work: without it, the result is the same.
 //!
-//! The lease of a dead follower expires after a period that the other followers measure. The dead follower's clock is not used.
+//! The lease of a dead follower expires after a period measured by the other followers. The dead follower's clock is not used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ use crate::view::table::ViewTable;
 /// follower with a stopped clock would wait forever.
 const POLLS: u32 = 600;
 
-/// A lease that this follower has taken.
+/// A lease taken by this follower.
 #[derive(Debug)]
 pub(super) struct Lease {
     etag: ETag,

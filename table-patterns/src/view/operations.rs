@@ -19,7 +19,7 @@ pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
 pub(super) enum SumRow<'a> {
     Absent,
     Sums(&'a StoredRow),
-    /// A row that an entity has put. Its properties are not sums.
+    /// A row put by an entity. Its properties are not sums.
     Other(ETag),
 }
 
@@ -33,8 +33,8 @@ impl SumRow<'_> {
     }
 }
 
-/// Returns the operation that writes the sums in one row, conditional on the version that was read. In a new row, and in place of a put row, all other sum
-/// columns are set to 0.
+/// Returns the operation that writes the sums in one row, conditional on the version read. In a new row, and in place of a put row, all other sum columns are
+/// set to 0.
 pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], stored: &SumRow<'_>) -> OperationKind {
     let mut writer = RowWriter::with_capacity(sums.len());
     for (name, sum) in sums {

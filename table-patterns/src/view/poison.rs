@@ -22,7 +22,7 @@ use crate::view::table::ViewTable;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ViewPoison {
-    /// The key of the entity that was set aside.
+    /// The key of the entity set aside.
     pub source: EntityKey,
     /// The error from the attempt to apply the entity.
     pub error: String,
@@ -61,19 +61,19 @@ pub(super) struct AsideRow {
     pub(super) etag: ETag,
 }
 
-/// A stored row for an entity that is set aside.
+/// A stored row for an entity set aside.
 struct PoisonRow {
     row: AsideRow,
     poison: ViewPoison,
 }
 
-/// The entities that were set aside when a call started, each with the row that records it.
+/// The entities set aside when a call started, each with the row that records it.
 pub(super) type Aside = HashMap<EntityKey, AsideRow>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities that are set aside. For each of them, the view contains the rows from before the failure, or no rows. The list may contain
-    /// entities that another process has applied since, if it did so while the failure was being recorded or a rebuild started;
-    /// [`retry_poison`](Self::retry_poison) removes them.
+    /// Returns the entities set aside. For each of them, the view contains the rows from before the failure, or no rows. The list may contain entities that
+    /// another process has applied since, if it did so while the failure was being recorded or a rebuild started; [`retry_poison`](Self::retry_poison) removes
+    /// them.
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].
@@ -82,9 +82,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|row| row.poison).collect())
     }
 
-    /// Tries again to apply the entities that are set aside. Returns the number of entities that succeeded. A partition in which the view has missed changes
-    /// remains set aside until a [`rebuild`](Self::rebuild), and a partition whose feed cannot be read remains set aside until its changes have been read. A
-    /// change to an entity that is set aside also causes another attempt.
+    /// Retries the entities set aside. Returns the number of entities applied. A partition in which the view has missed changes remains set aside until a
+    /// [`rebuild`](Self::rebuild), and a partition whose feed cannot be read remains set aside until its changes have been read. A change to an entity set
+    /// aside also causes another attempt.
     ///
     /// # Errors
     /// Any store outage, as in [`apply`](Self::apply).
@@ -105,8 +105,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(right)
     }
 
-    /// Reads the entities and partitions that are set aside. Partitions do not count towards the limit: a follower that stopped because of them could not read
-    /// them again, and only a successful read ends the report of an unreadable feed.
+    /// Reads the entities and partitions set aside. Partitions do not count towards the limit: a follower that stopped because of them could not read them
+    /// again, and only a successful read ends the report of an unreadable feed.
     ///
     /// # Errors
     /// `InvalidInput` if more entities are set aside than the handle allows.

@@ -20,10 +20,10 @@ pub struct RebuildPosition {
     pub(super) phase: Phase,
     pub(super) from: Option<Continuation>,
     pub(super) progress: RebuildProgress,
-    /// The partition of the view that was last recounted. The next page may contain more records in this partition.
+    /// The last recounted partition of the view. The next page may contain more records in this partition.
     #[serde(default)]
     pub(super) counted: Option<String>,
-    /// The identifier of the view to which the position belongs; `None` before the first step.
+    /// The identifier of the position's view; `None` before the first step.
     #[serde(default)]
     pub(super) view: Option<String>,
     /// The ends of the feeds when the rebuild started.

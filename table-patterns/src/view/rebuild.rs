@@ -44,7 +44,7 @@ pub struct Rebuild<'a, V: View, S> {
     page: usize,
     /// `true` once the position is known to belong to this view.
     is_begun: bool,
-    /// The partitions of the view that this process has recounted.
+    /// The partitions of the view recounted by this process.
     counted: Counted,
 }
 
@@ -94,7 +94,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     ///
     /// # Errors
     /// - `IndexNotReady` (IMP-6) if older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
-    /// - `SchemaMismatch` (IMP-6) if the position belongs to a deleted view. The new view lacks the rows that were built earlier; start from the beginning.
+    /// - `SchemaMismatch` (IMP-6) if the position belongs to a deleted view. The new view lacks the rows built earlier; start from the beginning.
     /// - Any error from [`ViewTable::apply`] or the store. The position is unchanged, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
@@ -173,7 +173,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 
     /// Reads the view's state, and checks that the position belongs to this view. Called at the start and at the end of a rebuild. If the view is replaced in
-    /// between, the rows that this rebuild has written are also correct in the new view, or [found](ViewTable::unlisted) by a later rebuild.
+    /// between, the rows written by this rebuild are also correct in the new view, or [found](ViewTable::unlisted) by a later rebuild.
     async fn check_state(&self, position: &mut RebuildPosition) -> Result<(StateRow, Option<ETag>)> {
         let (state, etag) = self.view.read_state().await?;
         let id = state.id.simple().to_string();

@@ -28,7 +28,7 @@ use crate::view::table::ViewTable;
 const RACE: &str = "the sums";
 
 /// The totals of the records that contribute to a row, by property name. The type is wider than `Int64`, because partial sums may exceed the range of an
-/// `Int64` in the order in which the records are read, although the totals do not.
+/// `Int64` in the order of the reads, although the totals do not.
 type Totals = BTreeMap<String, i128>;
 
 /// The totals of the records in one partition.
@@ -103,8 +103,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums in the given rows. `found_by` contains the records with which the rows were compared. Returns `false` if another recount has marked
-    /// one of the rows in the meantime, or if a row with sums was deleted. The caller must then restart.
+    /// Recounts the sums in the given rows. `found_by` contains the records the rows were compared with. Returns `false` if another recount has marked one of
+    /// the rows in the meantime, or if a row with sums was deleted. The caller must then restart.
     async fn recount_rows(
         &self,
         place: &PartitionKey,

@@ -20,11 +20,11 @@ use crate::view::table::ViewTable;
 /// The maximum number of marks in one row. If a rebuild's mark has been dropped because of many later rebuilds, the report remains until another rebuild ends.
 const MOST_MARKS: usize = 16;
 
-/// The versions of the rows that a rebuild by an earlier release deletes at its end if they are unchanged, by `RowKey`.
+/// The versions, by `RowKey`, of the rows deleted at the end of a rebuild that an earlier release started, if they are unchanged.
 pub(super) type Reports = BTreeMap<String, String>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Marks the reports that a rebuild makes obsolete with the rebuild's identifier. Returns `true` if any were found.
+    /// Marks the reports made obsolete by a rebuild with the rebuild's identifier. Returns `true` if any were found.
     pub(super) async fn mark_reports(&self, rebuild: &str) -> Result<bool> {
         self.write_reports(|row| {
             // A partition whose feed cannot be read remains set aside until its changes have been read.
@@ -42,8 +42,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         .await
     }
 
-    /// Deletes the reports that a rebuild has made obsolete: those with its mark, and the given ones of an earlier release. A row that has been written since
-    /// the start of the rebuild records a later failure or gap, and is not deleted.
+    /// Deletes the reports made obsolete by a rebuild: those with its mark, and the reports in `earlier`. A row written since the start of the rebuild records
+    /// a later failure or gap, and is not deleted.
     pub(super) async fn end_reports(&self, rebuild: Option<&str>, earlier: &Reports) -> Result<()> {
         for (row_key, etag) in earlier {
             self.take_back(AsideRow { row_key: RowKey::new(row_key.as_str())?, etag: ETag::parse(etag)? })

@@ -73,7 +73,7 @@ pub(super) struct Memory {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewState {
-    /// The view is not built: it may lack the rows of entities that are older than the view.
+    /// The view is not built: it may lack the rows of entities older than the view.
     Building,
     /// The view is complete, except for changes that have not been applied yet.
     Ready,
@@ -147,7 +147,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { lease, ..self }
     }
 
-    /// Sets the number of entities that may be [set aside](Self::poison) before the view stops; 1,000 by default. Partitions that are set aside do not count.
+    /// Sets the number of entities that may be [set aside](Self::poison) before the view stops; 1,000 by default. Partitions set aside do not count.
     #[must_use]
     pub fn with_poison_limit(self, poison_limit: usize) -> Self {
         Self { poison_limit, ..self }
