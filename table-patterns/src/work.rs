@@ -15,10 +15,10 @@
 //! - Each intent is performed at least once, even if workers die: a received message becomes visible again
 //!   (PAT-EC-3), and a [`Sweep`] replaces a lost message (PAT-EC-8).
 //! - The steps are not isolated: readers can see the intermediate states (PAT-EC-6).
-//! - Work that fails too often is set aside as poison. It is kept until it is requeued or discarded (PAT-EC-4). The attempts are counted in the row, each
-//!   when it starts. If a worker dies after starting several rows, an attempt is counted for each of them. Message deliveries are not counted, so work that
-//!   was never tried does not become poison, even if it waits a long time behind other work. Outages are not counted either; the error that a handler
-//!   returns [determines](Handler#failures-and-outages) whether a failure is an outage.
+//! - Work that fails too often is set aside as poison. It is kept until it is requeued or discarded (PAT-EC-4). The attempts are counted in the row, each when
+//!   it starts. If a worker dies after starting several rows, an attempt is counted for each of them. Message deliveries are not counted, so untried work does
+//!   not become poison, even if it waits a long time behind other work. Outages are not counted either; the error that a handler returns
+//!   [determines](Handler#failures-and-outages) whether a failure is an outage.
 //! - Workers claim rows in batches, conditional on the rows' `ETag`s, for the duration of their lease. Each row is therefore processed only once, even if
 //!   many workers process one partition (PAT-EC-7). After a claim has expired, another worker may process the row a second time.
 //! - Transient errors are retried within an attempt, other errors in later attempts. Both use growing random delays (PAT-EC-5).

@@ -165,7 +165,7 @@ impl Circuits {
 }
 
 impl Circuit {
-    /// Returns the error for a step that is refused. `delay` is the time until it may be tried.
+    /// Returns the error for a refused step. `delay` is the time until it may be tried.
     fn refuse(&self, delay: u64) -> StepError {
         StepError { error: self.error.clone(), delay: Some(delay), is_refused: true }
     }

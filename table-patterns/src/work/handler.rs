@@ -21,8 +21,8 @@ use crate::work::fault::WorkFault;
 ///   would change, or read the source again afterwards.
 /// - The worker extends the lease while the handler waits, for up to an hour. A handler that runs longer, or blocks its thread, must call [`Delivery::keep`] from
 ///   time to time, and stop if that fails (QUE-21).
-/// - A handler must return. For example, a request without a time-out can block the worker forever, and the outcomes of the intents that were started together
-///   with its own are not recorded. Return an [outage](crate::work::outage) when a request times out.
+/// - A handler must return. For example, a request without a time-out can block the worker forever, and the outcomes of the intents started together with its
+///   own are not recorded. Return an [outage](crate::work::outage) when a request times out.
 /// - After an error, the message is delivered again. The error's code determines whether the attempt counts towards the limit after which the message becomes
 ///   poison.
 ///
@@ -146,7 +146,7 @@ pub struct Delivery<'a> {
     pub version: Option<u64>,
     /// The payload of the message as JSON.
     pub(crate) payload: &'a str,
-    /// The version of the message type with which the payload was written.
+    /// The version of the message type that the payload was written with.
     pub(crate) written_as: u32,
     /// `true` if the message has a valid seal, which proves that a program with the outbox's key recorded it.
     pub(crate) is_genuine: bool,

@@ -17,7 +17,7 @@ use table_core::{Error, ErrorCode, Result, ticks};
 
 use crate::work::handler::Keep;
 
-/// A message that this worker has received and leased.
+/// A message received and leased by this worker.
 pub(crate) struct Held<'a, Q> {
     pub(crate) queues: &'a Q,
     pub(crate) queue: &'a QueueName,

@@ -32,7 +32,7 @@ const HIDDEN: Duration = Duration::from_secs(60);
 /// The number of entries per receive request; at most 32 (QUE-10).
 const PORTION: usize = 32;
 
-/// An intent or a message that was set aside as poison.
+/// An intent or a message set aside as poison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
@@ -50,7 +50,7 @@ pub struct PoisonEntry {
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Creates an entry for work that is being set aside.
+    /// Creates an entry for work being set aside.
     pub(super) fn poisoned(&self, work: String, error: Option<String>, attempts: u32) -> PoisonEntry {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
@@ -227,7 +227,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }
     }
 
-    /// Moves a row that was set aside back to the pending rows. Returns `false` if the row no longer exists.
+    /// Moves a row set aside back to the pending rows. Returns `false` if the row no longer exists.
     async fn make_pending(&self, place: Place, entry: &PoisonEntry) -> Result<bool> {
         let found = self.store().get(&place.table, &place.poison_key()?, &Select::All).await;
         let Some(found) = none_if_deleted(found)? else {

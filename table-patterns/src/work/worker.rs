@@ -224,7 +224,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         left <= ticks_of(Duration::from_secs(1)) || left > most
     }
 
-    /// Returns a duration, in ticks, that is longer than any claim or delay of a worker with these options.
+    /// Returns a duration, in ticks, longer than any claim or delay of a worker with these options.
     fn longest_wait(&self) -> u64 {
         ticks_of(self.options.lease.max(self.options.redelivery.max)).saturating_mul(2)
     }
@@ -240,8 +240,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
-    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice as long as the `wait` in the row,
-    /// which is that of the last claim or attempt.
+    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice the row's `wait`, which is the
+    /// length of the last claim or delay.
     pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
         let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));
         doubled.min(ticks_of(self.options.redelivery.max))
