@@ -9,7 +9,7 @@
 //!   grant expires, each sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some
 //!   of the quiet partitions, chosen at random.
 //! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired. It therefore
-//!   finds the entities that the bearer wrote without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not
+//!   finds the entities written by the bearer without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not
 //!   involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!
@@ -103,7 +103,7 @@ pub struct PartitionGrant {
     partition_key: String,
     /// The fingerprint of the entity type's schema.
     schema: String,
-    /// The names of the indexes that are ready.
+    /// The names of the ready indexes.
     ready: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// The minimum number of ascending keys in one partition that are read in pages.
+/// The minimum number of ascending keys in one partition for a read in pages.
 const SOME: usize = 8;
 /// The limit on unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;
@@ -59,7 +59,7 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
     Ok(found)
 }
 
-/// Reads ascending keys in one partition in pages. Returns the rows found, and the keys that the pages did not reach.
+/// Reads ascending keys in one partition in pages. Returns the rows found, and the keys not reached by the pages.
 async fn pages<'k, 'a, S: TableStore, T>(
     (store, table): (&S, &TableName),
     run: &'k [(usize, &'a EntityKey)],

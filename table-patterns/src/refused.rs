@@ -33,7 +33,7 @@ macro_rules! refused_of_handle {
 }
 
 refused_of_handle! {
-    /// A series that is changed by a method of another library.
+    /// The bound on methods that `SeriesTable` does not have. No type implements it.
     OfSeries,
     "write `set(&entity, slot, value)`, `increment(&entity, slot, by)`, `get_slot(key, slot)` or `query(rows)`",
     "a slot is a number, the position of its name in `SLOTS`; `table()` returns the table of the rows":
@@ -44,7 +44,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// A view that is read or refreshed by a method of another library.
+    /// The bound on methods that `ViewTable` does not have. No type implements it.
     OfView,
     "write `table().await?.get(…)` to read a row, `catch_up(100)` to apply changes, or `rebuild().run()` to fill the view",
     "`table().await?.query(…).collect()` reads several rows; a service calls `catch_up` in a loop":
@@ -55,7 +55,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// A method of a table that tables of periods do not have.
+    /// The bound on methods that `PeriodTables` does not have. No type implements it.
     OfPeriods,
     "write `entities_of(instant).await?` first, the handle of the table of one period",
     "`insert(&entity)` and `query(selection, from, until)?` find the tables by the instants; `prepare()` creates tables, and `expire()` drops them":
@@ -66,7 +66,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// An outbox that is used like a queue.
+    /// The bound on methods that `Outbox` does not have. No type implements it.
     OfOutbox,
     "write `unit.add_step(key, Step::call(&message)?)?`, in the unit that changes the entity",
     "`Worker::new(outbox).handler(…)` receives the messages: its `run` processes them":
@@ -77,7 +77,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// A migration that is run by a method of another library.
+    /// The bound on methods that `Migration` does not have. No type implements it.
     OfMigration,
     "write `while migration.step().await? {{}}`",
     "each step copies a page of rows, and `position()` is where to `resume`; `checksums()` compares the two tables":
@@ -87,7 +87,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// A feed that is read by a method of another library.
+    /// The bound on methods that `Feed` does not have. No type implements it.
     OfFeed,
     "write `reader(table, partition_key, Cursor::default())`, whose `next(100)` reads the changes of one partition",
     "`partitions(&table)` lists the partitions that have a feed; a view or a follower reads all of them":
