@@ -122,7 +122,7 @@ impl Reading {
         let listing = self.reader.blobs.list(Some(&folder)).map_ok(|meta| meta.location);
         let mut paths: Vec<Path> = listing.try_collect().await.in_blob(&folder)?;
         paths.retain(|path| counter(path).is_some());
-        // Counters with seven digits come after those with six digits, although their names sort before them.
+        // Seven-digit counters come after six-digit counters, although their names sort first.
         paths.sort_by_key(|path| Reverse(counter(path)));
         Ok(paths)
     }
