@@ -151,7 +151,7 @@ fn own_values<E: Entity>(key: &EntityKey, row: &Row) -> Result<Row> {
 }
 
 /// Returns `true` if the stored row contains every property in `own` with an equal value. Rows are not compared byte by byte, because a store may return
-/// properties in another order, and numbers such as -0.0 in another representation.
+/// properties in a different order, and numbers such as -0.0 in a different representation.
 fn contains(stored: RowView<'_>, own: RowView<'_>) -> Result<bool> {
     let mut hint = 0;
     for property in own.properties() {
