@@ -46,7 +46,7 @@
 //!
 //! # When not to
 //! To copy between two engine folders, copy the folder. To follow a table while it is being written, use [a log](crate::log_tail), which can be followed in
-//! order. To change a schema during the copy, read one type and write the other.
+//! order. To change a schema during the copy, read the old type and write the new one.
 //!
 //! ```
 //! use table_patterns::embedded::Engine;
