@@ -29,11 +29,10 @@
 //! is deleted. [`collect_guards`] and [`collect_all_guards`] delete the guards of deleted entities.
 //!
 //! # Bounds
-//! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that serves the
-//! partition. Successive Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service guarantees no order
-//! (ETAG-7). The order is correct if the machine's clock is not set back between two changes to the same entity. If this is not sufficient, assign versions.
-//! If a store's Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a guarded step without a version is refused when it is
-//! recorded.
+//! The embedded engine assigns Timestamps in commit order (ENG-8). The service takes them from the clock of the machine that serves the partition. Successive
+//! Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service guarantees no order (ETAG-7). The order is
+//! correct if the machine's clock is not set back between two changes to the same entity. If this is not sufficient, assign versions. If a store's Timestamps
+//! are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a guarded step without a version is refused when it is recorded.
 //!
 //! The RowKey of a guarded target has at most 505 UTF-16 code units. In the service, sources in different partitions get their Timestamps from the clocks of
 //! different machines. The versions of different sources are only compared if the sources write the same target.

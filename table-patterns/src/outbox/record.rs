@@ -109,7 +109,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         rows::insert(intent, Uuid::new_v4().as_u64_pair().1)
     }
 
-    /// Adds the operation that records an intent to the transaction that makes the change.
+    /// Records an intent in the transaction that makes the change.
     ///
     /// [`submit`](Self::submit) seals the record. Before a transaction is submitted directly to the store, it must be [sealed](Self::seal),
     /// because workers perform no step of an unsealed record.

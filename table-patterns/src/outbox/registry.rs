@@ -176,7 +176,7 @@ pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     Ok(found.map_or(0, |found| found.row.view().timestamp()))
 }
 
-/// Returns the key range of the registrations of one table.
+/// Returns the key range of one table's registrations.
 pub(crate) fn buckets(table: &TableName) -> KeyRange {
     let partition_key = TextRange::prefix(&format!("{}_", table.folded()));
     KeyRange { partition_key, row_key: TextRange::ALL }
