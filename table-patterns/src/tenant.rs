@@ -59,9 +59,8 @@
 //!   recorded steps write. Otherwise, after the import, a step that was set aside can overwrite the content of a newer step done before the export.
 //! - The exported guards contain versions from the source's clock. If that clock was ahead, the target's workers skip new steps for the same targets until
 //!   the target's clock has caught up.
-//! - The target's blobs must not be in the source's folder of the same blob store, because an erasure of one tenant would delete the blobs of the other. A
-//!   copy, and an import that does not resume another one, are refused in this case. Use another container, or another folder via
-//!   `object_store::prefix::PrefixStore`.
+//! - The target's blobs must not be in the source's folder of the same blob store, because an erasure of one tenant would delete the other's blobs. A copy, and
+//!   an import that does not resume an earlier one, are refused in this case. Use another container, or another folder via `object_store::prefix::PrefixStore`.
 //! - Start the target's workers after the import, because a step performed during the import may precede its target's guard.
 //! - If an index row has been removed earlier, its guard remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An earlier
 //!   blob of a list shared by several tenants remains until the orphan collector deletes it.
@@ -270,8 +269,8 @@ impl Tenant {
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 
-    /// Adds an entity type to the registered place (tables and partitions) that equals `place`, or to a new place if none does. Every place in a table gets
-    /// the types and the blob folders of all places in that table, because one type's partitions may contain rows of another type.
+    /// Adds an entity type to the registered location (tables and partitions) that equals `place`, or to a new location if none does. Every location in a table
+    /// gets the types and the blob folders of all locations in that table, because one type's partitions may contain rows of another type.
     fn with_member(mut self, place: Place, member: impl Member + 'static) -> Result<Self> {
         #[cfg(feature = "blobs")]
         let mut place = place;
@@ -300,7 +299,7 @@ impl Tenant {
         Ok(self)
     }
 
-    /// Returns an error if an unregistered type in the tables of a place may have rows in other partitions or tables.
+    /// Returns an error if an unregistered type in the tables of a location may have rows in other partitions or tables.
     fn check(&self) -> Result<()> {
         self.places.iter().try_for_each(Place::check)
     }

@@ -39,7 +39,7 @@ impl Tenant {
         Ok(())
     }
 
-    /// Checks that no partition has its blobs in the same folder as the same partition of another tenant.
+    /// Checks that no partition shares its blob folder with the same partition of another tenant.
     ///
     /// # Errors
     /// `EntityAlreadyExists` if two partitions have the same folder.

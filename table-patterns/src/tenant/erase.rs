@@ -163,7 +163,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     Ok(())
 }
 
-/// Removes remote entries that no row of the tenant identifies any longer, because a worker wrote them late, or another tool has deleted their entities.
+/// Removes remote entries no longer identified by any row of the tenant, because a worker wrote them late, or another tool has deleted their entities.
 async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
     let ranges = place.ranges();
     for member in &place.members {
@@ -246,7 +246,7 @@ async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) ->
     Ok(removed)
 }
 
-/// Returns the partitions of a place that are listed in the registry and not marked as erased, with the versions of their registry rows.
+/// Returns the partitions of a location that are listed in the registry and not marked as erased, with the versions of their registry rows.
 async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<Vec<(PartitionKey, ETag)>> {
     let (store, registry, mut found) = (&place.store, TableName::new(registry)?, Vec::new());
     for partitions in &place.partitions {
@@ -275,7 +275,7 @@ async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<
     Ok(found)
 }
 
-/// Returns the keys of the registry rows that make sweeps read the place's partitions because grants were issued for them.
+/// Returns the keys of the registry rows that make sweeps read the location's partitions because grants were issued for them.
 async fn kept_rows(place: &Place, table: &TableName) -> Result<Vec<EntityKey>> {
     let (mut keys, registry) = (Vec::new(), TableName::new(REGISTRY)?);
     for row_key in place.ranges() {

@@ -65,7 +65,7 @@ pub struct Import<'a> {
     pushed: Pushed,
     /// The last line of the export; `None` until it has been pushed.
     end: Option<End>,
-    /// The tables opened by this import, with the opened handles. The keys are the index of the place in the tenant, and the name of the table.
+    /// The tables opened by this import, with the opened handles. The keys are the index of the location in the tenant, and the name of the table.
     opened: BTreeMap<(usize, String), Place>,
     /// The partitions registered by this import for feed followers and for sweeps.
     registered: BTreeSet<(Kind, String, PartitionKey)>,
@@ -241,7 +241,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns the place (tables and partitions) in this tenant that receives an imported row, and the row's new PartitionKey.
+    /// Returns the location (tables and partitions) in this tenant that receives an imported row, and the row's new PartitionKey.
     pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
         let (Some(from), Some(to)) = (self.places().get(place), self.tenant.places.get(place)) else {
             return Err(Error::of(TenantFault::Order { line: self.line }));
@@ -252,9 +252,9 @@ impl Import<'_> {
         Ok((to, PartitionKey::new(moved)?))
     }
 
-    /// Parses a row line. Returns the row and the index of the place into which it is imported. Returns `None` for a row derived by the import, which exports
-    /// of earlier releases contain, and for the guard of a row that moves to another partition. A guard protects against steps, which cannot be imported into
-    /// another partition.
+    /// Parses a row line. Returns the row and the index of the location into which it is imported. Returns `None` for a row derived by the import, which
+    /// exports of earlier releases contain, and for the guard of a row that moves to another partition. A guard protects against steps, which cannot be
+    /// imported into another partition.
     fn incoming(&self, line: &RowLine) -> Result<Option<(usize, Incoming)>> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;
@@ -278,7 +278,7 @@ impl Import<'_> {
         Ok(Some((line.place, Incoming { row, ..incoming })))
     }
 
-    /// Returns a place whose types have opened handles to one of its tables. The table is created if it does not exist.
+    /// Returns a location whose types have opened handles to one of its tables. The table is created if it does not exist.
     async fn open(&mut self, at: usize, table: &TableName) -> Result<Place> {
         let (tenant, line) = (self.tenant, self.line);
         let place = tenant.places.get(at).ok_or_else(|| Error::of(TenantFault::Order { line }))?;
@@ -301,7 +301,7 @@ impl Import<'_> {
         Ok(opened)
     }
 
-    /// Writes imported rows to a table of the place with the index `at`.
+    /// Writes imported rows to a table of the location with the index `at`.
     async fn write(&mut self, at: usize, table: &TableName, rows: Vec<Incoming>) -> Result<()> {
         let place = self.open(at, table).await?;
         let mut copied = Vec::with_capacity(rows.len());

@@ -32,11 +32,11 @@ pub(super) struct Header {
     pub(super) schemas: Vec<HeaderSchema>,
 }
 
-/// The stored schema of an entity type in the tables of a place.
+/// The stored schema of an entity type in the tables of a location.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct HeaderSchema {
-    /// The index of the place.
+    /// The index of the location.
     pub(super) place: usize,
     /// The text of the schema.
     pub(super) schema: String,
@@ -87,7 +87,7 @@ pub(super) struct End {
 }
 
 impl HeaderPlace {
-    /// Returns the name of the place's table.
+    /// Returns the name of the location's table.
     pub(super) fn table(&self) -> table_core::Result<TableName> {
         TableName::new(&self.table)
     }

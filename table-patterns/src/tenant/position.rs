@@ -26,7 +26,7 @@ pub struct ExportPosition {
     /// The tables and partitions of the exported tenant; empty before the first step.
     pub(super) places: Vec<HeaderPlace>,
     pub(super) place: usize,
-    /// The current table in the current place; `None` before the first table of the place.
+    /// The current table in the current location; `None` before the first table of the location.
     pub(super) table: Option<String>,
     pub(super) range: usize,
     pub(super) from: Option<Continuation>,
@@ -105,13 +105,13 @@ impl ExportPosition {
         self.end.blobs
     }
 
-    /// Moves to the tenant's next place.
+    /// Moves to the tenant's next location.
     pub(super) fn next_place(&mut self) {
         (self.place, self.table, self.range, self.from) = (self.place + 1, None, 0, None);
     }
 
-    /// Moves to a table in the current place. If this is a different table, reading begins at its first row, because a range and a token belong to
-    /// a single table.
+    /// Moves to a table in the current location. If this is a different table, reading begins at its first row, because a range and a token belong to a single
+    /// table.
     pub(super) fn in_table(mut self, table: &TableName) -> Self {
         let is_same = self.table.as_deref().is_none_or(|own| own.eq_ignore_ascii_case(table.as_str()));
         if !is_same {

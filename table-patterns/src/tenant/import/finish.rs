@@ -59,7 +59,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Derives rows from the stored entities of the place with the index `at`. Stores the first error that concerns a single entity in `failed`.
+    /// Derives rows from the stored entities of the location with the index `at`. Stores the first error that concerns a single entity in `failed`.
     ///
     /// # Errors
     /// Any store outage.
@@ -104,7 +104,7 @@ impl Import<'_> {
     }
 }
 
-/// Returns `true` if the place's partitions in a table contain rows.
+/// Returns `true` if the location's partitions in a table contain rows.
 async fn has_rows(place: &Place, table: &TableName) -> Result<bool> {
     for range in place.ranges() {
         let page = place.page(table, all_rows(range), (Select::names(["RowKey"]), None)).await?;
@@ -115,8 +115,8 @@ async fn has_rows(place: &Place, table: &TableName) -> Result<bool> {
     Ok(false)
 }
 
-/// Writes the remote rows derived from the stored entities in a table of a place. Returns the number of written rows. Stores the first error that concerns
-/// a single entity in `failed`.
+/// Writes the remote rows derived from the stored entities in a table of a location. Returns the number of written rows. Stores the first error that concerns a
+/// single entity in `failed`.
 ///
 /// # Errors
 /// Any store outage.
