@@ -17,7 +17,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if aside.contains_key(&feed_of(&listed.partition_key)?) {
                 return Ok(true);
             }
-            // After an error, the follower reads the partition again, and handles the error.
+            // On an error, the partition counts as active, so the follower reads it again and handles the error.
             let is_quiet = self.is_quiet(listed).await.unwrap_or(false);
             if is_quiet {
                 let quiet = Some(listed.etag.clone());

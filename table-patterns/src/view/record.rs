@@ -146,7 +146,7 @@ fn hash(key: &EntityKey) -> u128 {
     hash_of(&[key.partition_key.as_str(), key.row_key.as_str()])
 }
 
-/// Returns the first 128 bits of the SHA-256 of the `PartitionKey` of a partition of the view.
+/// Returns the first 128 bits of the SHA-256 of a view partition's `PartitionKey`.
 pub(super) fn place_hash(place: &PartitionKey) -> u128 {
     hash_of(&[place.as_str()])
 }

@@ -48,7 +48,7 @@ impl Records {
     }
 }
 
-/// A row of the view, as it was read.
+/// A row of the view, as read.
 #[derive(Debug)]
 struct Stored {
     amounts: Amounts,
