@@ -53,8 +53,8 @@ where
 pub trait EntityStore: TableStore + Clone + 'static {
     /// Returns a handle to the table named in the schema of `E`, without sending a request. The handle maintains the indexes and the feed that `E` declares.
     ///
-    /// Compiles only for entities whose indexes are all in their own partition, and that neither are copied into other entities nor hold copies. Other
-    /// entities need an outbox (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).
+    /// Compiles only for entities with all indexes in their own partition that are neither copied into other entities nor hold copies. Other entities need an
+    /// outbox (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).
     ///
     /// ```compile_fail,E0080
     /// use table_patterns::{Engine, Entity, EntityStore};

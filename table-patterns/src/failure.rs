@@ -49,7 +49,7 @@ impl Failure {
     /// replaces a lasting error. Otherwise the work would become poison, and a backfill would complete, although a newer program can process the item.
     ///
     /// # Errors
-    /// The error itself if it is an outage, which ends the work at once.
+    /// The error itself if it is an outage, which ends the work immediately.
     pub(crate) fn postpone(known: &mut Option<Error>, error: Error) -> Result<()> {
         let failure = Self::of(&error);
         let is_worse =
