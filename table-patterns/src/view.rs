@@ -197,7 +197,7 @@ pub trait View: 'static {
         std::any::type_name::<Self>()
     }
 
-    /// Adds one entity's rows and contributions to sums to the view. Must be pure: the result may depend only on the entity.
+    /// Adds one entity's rows and sum contributions to the view. Must be pure: the result may depend only on the entity.
     ///
     /// An entity for which this function returns an error or panics is [set aside](ViewTable::poison).
     ///

@@ -17,7 +17,7 @@ use crate::entities::{StepRecorder, read_as};
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// A generator of the stamps for one writer's events.
+/// A stamp generator for one writer's events.
 #[derive(Debug)]
 pub(super) struct Writer {
     clock: Clock,

@@ -134,7 +134,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,
             Err(error) => {
-                // The range was removed from the list before it was read. The next poll reads it again.
+                // The failed range has already been removed from `ahead`. With an empty list, the next poll reads it again.
                 self.ahead.clear();
                 return Err(error);
             }

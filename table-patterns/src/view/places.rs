@@ -1,4 +1,4 @@
-//! The list of the view's partitions that contain a source entity, for each source entity. `docs/models/places.rs` checks the protocol.
+//! For each source entity, the list of the view's partitions that contain it. `docs/models/places.rs` checks the protocol.
 
 use std::collections::BTreeMap;
 

@@ -201,7 +201,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
 
     /// Recounts the partitions of the view that contain the records in a page.
     async fn recount(&mut self, page: &Page, position: &mut RebuildPosition) -> Result<()> {
-        // Only a store with key order returns the records of one partition one after another.
+        // Only a store with key order returns one partition's records consecutively.
         let is_ordered = self.view.rows.store().capabilities().ordered;
         for row in page.rows.iter() {
             let place = PartitionKey::new(row.partition_key)?;

@@ -52,7 +52,7 @@ use crate::work::handler::{Delivery, Handler};
 /// # use table_patterns::{EntityKey, TableName};
 ///
 /// let step = archive(&TableName::new("Current")?, &EntityKey::new("Sales", "000456")?, &TableName::new("Archive")?)?;
-/// assert_eq!(ArchiveStep::NAME, "archive"); // the name by which workers find its handler
+/// assert_eq!(ArchiveStep::NAME, "archive"); // the name that identifies its handler
 /// # let _ = step;
 /// # Ok::<(), table_patterns::Error>(())
 /// ```
