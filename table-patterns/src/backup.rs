@@ -20,8 +20,8 @@
 //! - A restore yields the state of a single backup: the last one completed before the restore began, or one completed during it.
 //! - A restore verifies every block. A damaged block is reported as `Corrupted`, with its file and offset. If a folder contains row files but was only partly
 //!   restored, `Engine::open` refuses it.
-//! - `FolderNotOurs` is returned if the prefix contains other blobs or a backup of another engine, for example the backup from which this engine's folder was
-//!   restored.
+//! - `FolderNotOurs` is returned if the prefix contains other blobs, a backup of a later state of this engine, or a backup of another engine, such as the one
+//!   this engine's folder was restored from.
 //!
 //! # Cost
 //! A backup costs three requests (two reads and a listing), one for each new or removed row file (more for a file above 8 MiB), and one for `BASE` if it has
@@ -110,8 +110,8 @@ impl BlobBackup {
     /// Backs up everything that was acknowledged before the call. Row files already in the previous backup are not sent again.
     ///
     /// # Errors
-    /// - `FolderNotOurs` if the prefix contains other blobs, or a backup of another engine.
-    /// - `Corrupted` if one of the engine's row files cannot be read.
+    /// - `FolderNotOurs` if the prefix contains other blobs, or a backup of another engine or of a later state of this engine.
+    /// - `Corrupted` if one of the engine's row files or the destination's `BASE` cannot be read.
     /// - Any error from `Engine::checkpoint` or the blob store.
     pub async fn back_up(&self, engine: &Engine) -> Result<CopyReport> {
         let manifest = self.read(MANIFEST).await?;

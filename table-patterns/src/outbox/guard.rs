@@ -154,10 +154,10 @@ impl Guard {
         }
     }
 
-    /// Records a step in the guard, and returns how the step affects its target.
+    /// Records a step in the guard, and returns the step's effect on its target.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // Merges from several sources coexist. They do not change the owner, and are never too late.
+        // Merges from several sources coexist: a merge neither takes over another source's target, nor is superseded by another source's step.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.contains_version(origin) {
             return Effect::Stale;
