@@ -14,7 +14,7 @@ use crate::converge;
 /// A transaction refused because of one of its rows is replaced by one transaction per row.
 ///
 /// # Errors
-/// Any other error from the store. Rows that have already been deleted are not restored.
+/// Any error from the store, except a missing row or a failed condition. Rows that have already been deleted are not restored.
 pub(crate) async fn delete_rows<S: TableStore>(
     (store, table): (&S, &TableName),
     mut rows: Vec<(EntityKey, IfMatch)>,

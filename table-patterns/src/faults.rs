@@ -29,7 +29,7 @@ pub(crate) fn unordered() -> LimitedStore<Engine> {
     limited.shuffled(1_000)
 }
 
-/// Checks at compile time that a future is `Send`, as most runtimes require.
+/// Checks at compile time that a future is `Send`, as required by most runtimes.
 pub(crate) fn sendable<T: Send>(future: T) -> T {
     future
 }
@@ -73,7 +73,7 @@ pub(crate) struct FaultyStore<S> {
     rows: Arc<AtomicUsize>,
     /// The number of requests currently waiting.
     waiting: Arc<AtomicUsize>,
-    /// The maximum number of requests that have waited concurrently.
+    /// The maximum number of concurrently waiting requests since the counters were last reset.
     most_waiting: Arc<AtomicUsize>,
     /// The maximum number of rows in a page.
     page: usize,
@@ -169,7 +169,7 @@ impl<S: TableStore> FaultyStore<S> {
         self.run_with(drawn, request).await
     }
 
-    /// Counts a request, and returns its number and its fault.
+    /// Counts a request. Returns its number and its fault.
     fn draw(&self, call: Call) -> (usize, Fault) {
         let number = {
             let mut calls = self.calls.lock().unwrap();

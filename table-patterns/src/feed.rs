@@ -27,7 +27,7 @@
 //! - Each reader gets each untrimmed entry at least once: a reader that stores its cursor after processing a page rereads some entries after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
-//! `docs/models/feed.rs` checks this protocol, and finds the violation if any of its conditions is removed.
+//! `docs/models/feed.rs` checks this protocol, and finds a violation if any of its conditions is removed.
 //!
 //! # Cost
 //! **Write.** A write adds two operations to the transaction: the entries and the head. The entries of a transaction with more than 80 changes or more than 256

@@ -102,7 +102,7 @@ pub struct PartitionGrant {
     partition_key: String,
     /// The fingerprint of the entity type's schema.
     schema: String,
-    /// The names of the indexes that are ready.
+    /// The names of the ready indexes.
     ready: Vec<String>,
 }
 

@@ -271,8 +271,8 @@ impl Tenant {
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 
-    /// Adds an entity type to the registered place (tables and partitions) that equals `place`, or to a new place if none does. Every place in a table gets
-    /// the types and the blob folders of all places in that table, because one type's partitions may contain rows of another type.
+    /// Adds an entity type to the registered location (tables and partitions) that equals `place`, or to a new location if none does. Every location in a table
+    /// gets the types and the blob folders of all locations in that table, because one type's partitions may contain rows of another type.
     fn with_member(mut self, place: Place, member: impl Member + 'static) -> Result<Self> {
         #[cfg(feature = "blobs")]
         let mut place = place;
@@ -301,7 +301,7 @@ impl Tenant {
         Ok(self)
     }
 
-    /// Returns an error if an unregistered type in the tables of a place may have rows in other partitions or tables.
+    /// Returns an error if an unregistered type in the tables of a location may have rows in other partitions or tables.
     fn check(&self) -> Result<()> {
         self.places.iter().try_for_each(Place::check)
     }

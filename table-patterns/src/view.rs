@@ -179,7 +179,7 @@ pub use table::{ViewState, ViewTable};
     note = "a view is a type of its own: `struct Totals;` and `impl View for Totals`, with the entity type that it follows as `Source`, and that of its rows as `Row`"
 )]
 pub trait View: 'static {
-    /// The entity type from which the view is built.
+    /// The entity type that the view is built from.
     type Source: Entity + Send + Sync;
     /// The type of the view's rows, which are stored in a separate table.
     type Row: PlainEntity + Send + Sync;

@@ -10,7 +10,7 @@ pub(crate) fn blob_error(path: &str, error: StoreError) -> Error {
     Error::of(StoreFault::of(path, error))
 }
 
-/// An extension of results from a blob store that converts their errors.
+/// An extension trait that converts errors in results from a blob store.
 pub(crate) trait InBlobs<T> {
     /// Converts an error from the blob store, and adds the blob's path.
     fn in_blob(self, path: impl AsRef<str>) -> Result<T>;

@@ -10,19 +10,19 @@ use table_core::name::TableName;
 
 use crate::blob::{InBlobs, decode};
 
-/// The blobs of one table: a folder with a subfolder for each partition, and a folder with marks for orphaned blobs.
+/// One table's blobs: a folder with a subfolder for each partition, and a folder with marks for orphaned blobs.
 #[derive(Clone)]
 pub(crate) struct BlobFolder {
     pub(crate) blobs: Arc<dyn ObjectStore>,
-    /// The folder that contains the blobs. Folders whose names spell the table's name in a different case can also contain blobs of the table.
+    /// The folder that contains the blobs. Folders whose names differ only in case can also contain the table's blobs.
     pub(crate) values: Path,
     /// The folder that contains the marks. Each mark identifies an orphaned blob.
     pub(crate) marks: Path,
     /// Encodes a PartitionKey as a segment of a blob name.
     pub(crate) encode: fn(&str) -> String,
     pub(crate) decode: fn(&str) -> Option<String>,
-    /// Returns the PartitionKey that is stored in a blob's content; `None` if blobs of this kind do not store it. Used if the blob's name contains only a hash
-    /// of the PartitionKey.
+    /// Extracts the PartitionKey from a blob's content; `None` if this type of blob does not store it. Called if the blob's name contains only a hash of the
+    /// PartitionKey.
     pub(crate) partition_in: fn(&[u8]) -> Result<Option<String>>,
     /// `true` if each blob's content contains its PartitionKey.
     pub(crate) is_bound: bool,
@@ -34,7 +34,7 @@ impl BlobFolder {
         spellings(&*self.blobs, &self.values, &self.marks).await
     }
 
-    /// Returns the name of the table whose folder contains the blob `name`; `None` if the blob is not in a folder of a table next to this folder.
+    /// Returns the name of the table whose folder contains the blob `name`; `None` if the blob is not in this folder or in another table's folder next to it.
     pub(crate) fn table_of(&self, name: &str) -> Option<TableName> {
         let (folder, _) = split_at(name, &self.values)?;
         let folder = Path::parse(folder).ok().filter(|folder| parent(folder) == parent(&self.values))?;
@@ -43,7 +43,7 @@ impl BlobFolder {
 }
 
 /// Returns a table's blob folders, each paired with the folder that contains its marks. A table has one folder for each spelling of its name in use, because
-/// each program uses the case that it declares (TBL-2).
+/// each program uses the case it declares (TBL-2).
 pub(crate) async fn spellings(
     blobs: &dyn ObjectStore,
     values: &Path,
@@ -60,13 +60,13 @@ pub(crate) async fn spellings(
     Ok(names.iter().map(|name| (folder(values, name), folder(marks, name))).collect())
 }
 
-/// Splits a blob's name into the table's folder and the remaining name. Returns `None` if the blob is not in a folder of the table to which `folder` belongs.
+/// Splits a blob's name into the table's folder and the remaining name. Returns `None` if the blob is not in one of the folders of `folder`'s table.
 pub(crate) fn split<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b str)> {
     let (own, rest) = split_at(blob, folder)?;
     is_spelling(&Path::parse(own).ok()?, folder).then_some((own, rest))
 }
 
-/// Splits a blob's name into as many segments as `folder` has and the remaining name.
+/// Splits a blob's name after as many segments as `folder` has.
 fn split_at<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b str)> {
     let end = blob.match_indices('/').nth(folder.parts_count().checked_sub(1)?)?.0;
     let (own, rest) = blob.split_at_checked(end)?;

@@ -1,4 +1,4 @@
-//! The collector for orphaned blobs, which no entity references. It marks them first, and removes them after a grace period.
+//! Garbage collection for orphaned blobs, which no entity references. Orphans are first marked, and removed after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,11 +24,11 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// The number of blobs that are in use, or no older than the grace period.
+    /// The number of blobs in use, or no older than the grace period.
     pub kept: u64,
-    /// The number of orphans that are marked and not yet removed.
+    /// The number of orphans marked but not yet removed.
     pub marked: u64,
-    /// The number of orphans that were removed.
+    /// The number of orphans removed.
     pub removed: u64,
 }
 
@@ -44,7 +44,8 @@ pub(crate) trait Naming {
     fn is_named(&self, path: &Path, of: &Self::Of) -> impl Future<Output = Result<bool>> + Send;
 }
 
-/// The collector for the blobs in one folder. The last segment of each blob's name begins with the creation time, which the writer's grace period may follow.
+/// The garbage collector for the blobs in one folder. The last segment of each blob's name begins with the creation time, optionally followed by the writer's
+/// grace period.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
     /// The folder that contains the blobs.
@@ -58,7 +59,7 @@ pub(crate) struct Orphans<'a, N> {
     pub(crate) naming: N,
 }
 
-/// The time at which a blob's upload started, and the period for which the blob is kept without an entity. Both are in ticks.
+/// A blob's upload start time, and the grace period for which it is kept without an entity, both in ticks.
 #[derive(Clone, Copy)]
 struct Claim {
     born: u64,
@@ -76,15 +77,14 @@ impl<N: Naming + Sync> Orphans<'_, N> {
             let marked = marks.remove(&self.mark_of(&meta.location)).unwrap_or_default();
             self.judge(&meta.location, &of, claim, &marked, &mut collected).await?;
         }
-        // The remaining marks belong to blobs that no longer exist: an earlier run was interrupted after it had deleted the blob and before it deleted the
-        // marks.
+        // The remaining marks belong to blobs that no longer exist: an earlier run was interrupted between deleting the blob and deleting its marks.
         for marks in marks.into_values() {
             self.unmark(&marks).await?;
         }
         Ok(collected)
     }
 
-    /// Parses a blob's name into the entity that may reference it and the claim on the blob. Returns `None` if the name has a different format.
+    /// Parses a blob's name into the entity that may reference it and its upload time and grace period. Returns `None` if the name has a different format.
     fn read(&self, path: &Path) -> Option<(N::Of, Claim)> {
         let segments = path.prefix_match(&self.folder)?;
         let segments: Vec<String> = segments.map(|segment| segment.as_ref().to_owned()).collect();
@@ -133,7 +133,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Returns all marks and the times at which they were written, grouped by the folder that contains the marks of one orphan.
+    /// Returns all marks with their times, grouped by folder. Each folder contains the marks of one orphan.
     async fn marks(&self) -> Result<BTreeMap<Path, Vec<(Path, u64)>>> {
         let mut marks: BTreeMap<Path, Vec<(Path, u64)>> = BTreeMap::new();
         let mut listing = self.blobs.list(Some(&self.marks));

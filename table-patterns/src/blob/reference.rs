@@ -1,4 +1,4 @@
-//! The address of a blob, which is stored as a property of an entity.
+//! A blob's address, stored as a property of an entity.
 
 use std::fmt;
 use std::str::FromStr;

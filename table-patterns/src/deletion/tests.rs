@@ -41,7 +41,7 @@ fn filled(
     (store, table)
 }
 
-/// Returns the keys and versions of all rows, in the order of the store.
+/// Returns the keys and versions of all rows, in store order.
 fn stored(store: &Store) -> Vec<(EntityKey, IfMatch)> {
     let name = TableName::new("Many").unwrap();
     let (mut found, mut from) = (Vec::new(), None);

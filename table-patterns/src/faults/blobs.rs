@@ -67,7 +67,7 @@ impl FaultyBlobs {
         self.before(0, hook);
     }
 
-    /// Sets a hook that runs immediately before the request that follows `skipped` other requests.
+    /// Sets a hook that runs immediately before a request, after skipping `skipped` requests.
     pub(crate) fn before(&self, skipped: usize, hook: impl FnOnce(&InMemory) + Send + 'static) {
         *self.hook.lock().unwrap() = Some((skipped, Hook(Box::new(hook))));
     }

@@ -1,4 +1,4 @@
-//! The backfill for a feed that a later release has added. The feed is complete once programs that do not maintain it can no longer write.
+//! The backfill for a feed added in a later release. The feed is complete once programs that do not maintain it can no longer write.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::fence::{self, Fence};
 const FEED: &str = "feed";
 /// The name of the feed in the stored schema's list of pending parts.
 const NOTE: &str = "keeps feed";
-/// The stored position of a feed backfill that has begun. It is the only position, because a feed backfill does not scan the rows.
+/// The stored position of a started feed backfill. It is the only position, because a feed backfill does not scan rows.
 const START: &str = "begun";
 
 /// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
@@ -41,7 +41,7 @@ pub struct FeedBackfill<'a, E: 'static, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Creates the backfill of the feed that the entity type declares. If the feed is complete, running it does nothing.
+    /// Creates a backfill of the feed declared by the entity type. If the feed is complete, running it does nothing.
     pub fn backfill_feed(&self) -> FeedBackfill<'_, E, S, O> {
         FeedBackfill { handle: self, has_older: true }
     }

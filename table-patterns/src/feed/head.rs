@@ -1,4 +1,4 @@
-//! The head of a feed: a row that each commit replaces on the condition that its `ETag` is current. This condition orders the commits.
+//! The head of a feed: a row replaced by each commit, conditional on its `ETag`. This condition orders the commits.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -66,14 +66,14 @@ impl Head {
         if self.has(from) { from.number.max(self.floor) } else { self.floor }
     }
 
-    /// Returns `true` if a reader at the cursor has missed changes: they were trimmed, or the table was restored, or deleted and created again. A new reader,
-    /// whose cursor is the default, has missed none.
+    /// Returns `true` if a reader at the cursor has missed changes: they were trimmed, or the table was restored, or deleted and recreated. A new reader, whose
+    /// cursor is the default, has missed none.
     pub(crate) fn is_lost_at(&self, cursor: &Cursor) -> bool {
         cursor.feed != 0 && (!self.has(cursor) || cursor.number < self.floor)
     }
 
-    /// Returns `true` if a reader that moved from `from` to `reached` and read `entries` has missed changes, because they were trimmed, or because
-    /// the table was restored, or deleted and created again. For a new reader, changes that were trimmed before it started do not count.
+    /// Returns `true` if a reader that moved from `from` to `reached` and read `entries` has missed changes, because they were trimmed, or because the table
+    /// was restored, or deleted and recreated. For a new reader, changes that were trimmed before it started do not count.
     ///
     /// Changes are numbered without gaps, so the result also covers a trim between the reads of the head and of the entries.
     pub(crate) fn has_lost(&self, from: &Cursor, entries: &[FeedEntry], reached: &Cursor) -> bool {

@@ -1,4 +1,4 @@
-//! A cache of the feeds' heads. Each writer starts from the head that the previous writer of the same process left.
+//! A cache of feed heads. Each writer starts from the head left by the previous writer in the same process.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +23,7 @@ impl Heads {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
     }
 
-    /// Leaves the head of a partition for the next writer.
+    /// Puts the head of a partition into the cache for the next writer.
     pub(super) fn leave(&self, table: &TableName, partition_key: &PartitionKey, head: (Head, ETag)) {
         let id = (table.folded().to_owned(), partition_key.clone());
         let mut heads = self.0.lock().unwrap_or_else(PoisonError::into_inner);

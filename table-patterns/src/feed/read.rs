@@ -163,9 +163,8 @@ impl<S: TableStore> Feed<S> {
         Ok((entries, reached))
     }
 
-    /// Deletes the entries before a cursor, in transactions of 100 rows.
-    /// Returns the number of deleted changes. Readers that have not reached the cursor miss these changes. If the table is deleted and created again meanwhile,
-    /// its new feed keeps its entries.
+    /// Deletes the entries before a cursor, in transactions of 100 rows. Returns the number of deleted changes. Readers that have not reached the cursor miss
+    /// these changes. If the table is deleted and recreated meanwhile, its new feed keeps its entries.
     ///
     /// # Errors
     /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.
@@ -185,8 +184,8 @@ impl<S: TableStore> Feed<S> {
                 .map(|row| Ok((RowKey::new(row.row_key)?, OperationKind::Delete(IfMatch::ETag(row.etag())))));
             let deletions: Vec<_> = deletions.collect::<Result<_>>()?;
             if !deletions.is_empty() {
-                // IMPORTANT: the head is read after the rows, and the rows are deleted only in the version that was read. If the table was deleted and created
-                // again, the rows belong to a new feed, which no reader may have read: the head shows this before the deletion, and the versions during it.
+                // IMPORTANT: the head is read after the rows, and the rows are deleted only in the version that was read. If the table was deleted and
+                // recreated, the rows belong to a new feed, which no reader may have read: the head shows this before the deletion, and the versions during it.
                 let head = self.head(table, partition_key).await?;
                 if head.is_none_or(|(head, _)| head.id != before.id) {
                     return Ok(deleted);
@@ -243,7 +242,7 @@ fn number(row_key: &str) -> Option<u64> {
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// The pattern name, key prefix and validity check that an index check uses to report unreadable feed rows.
+/// The pattern name, key prefix and validity check used by index checks to report unreadable feed rows.
 pub(super) const RESERVED: ReservedRows = ReservedRows { pattern: "feed", prefix: FEED_PREFIX, fault };
 
 fn fault(row: EntityRef<'_>) -> Option<&'static str> {

@@ -1,9 +1,9 @@
 //! The registry of partitions with a feed, and the marks of quiet feeds (feeds without new entries).
 //!
 //! A partition is listed before its first entry is committed, and remains listed. A follower that has read a feed to its end marks it as quiet, first in the
-//! head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both writes
-//! of the follower are conditional on its earlier reads: of the registry row first, then of the head. A partition that is listed permanently never gets a
-//! mark, because the bearer of a SAS for that partition could not remove it.
+//! head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both of the follower's
+//! writes are conditional on its earlier reads: first of the registry row, then of the head. A partition that is listed permanently never gets a mark, because
+//! the bearer of a SAS for that partition could not remove it.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
@@ -27,7 +27,7 @@ pub(crate) struct Listed {
     pub(crate) partition_key: PartitionKey,
     key: EntityKey,
     pub(crate) etag: ETag,
-    /// The end of the feed at the time when a follower marked it as quiet; `None` if the feed is not marked.
+    /// The end of the feed when a follower marked it as quiet; `None` if the feed is not marked.
     quiet: Option<Cursor>,
 }
 
@@ -92,8 +92,7 @@ impl<S: TableStore> Feed<S> {
         listed.into_iter().collect()
     }
 
-    /// Returns one page of the listed partitions of a table, in the order of the registry, with the continuation of the next page. The page has at most
-    /// `most` partitions.
+    /// Returns one page of at most `most` listed partitions of a table, in registry order, with the continuation token for the next page.
     pub(crate) async fn listed_page(
         &self,
         table: &TableName,

@@ -51,7 +51,7 @@ impl World {
         Self { time, store, table, sales: PartitionKey::new("Sales").unwrap() }
     }
 
-    /// Returns a feed handle of another process, whose clock is `ahead` ticks ahead of the store's clock.
+    /// Returns another process's feed handle, with a clock `ahead` ticks ahead of the store's clock.
     fn feed(&self, ahead: i64) -> Feed<Store> {
         let now = Arc::clone(&self.time);
         let clock = Clock::new(move || now.load(Ordering::SeqCst).saturating_add_signed(ahead));
@@ -73,14 +73,14 @@ impl World {
         block_on(feed.read(&self.table, &self.sales, from, limit)).unwrap()
     }
 
-    /// Makes a reader read once. Returns the numbers of the entries that it skipped although they were not trimmed.
+    /// Makes a reader read once. Returns the numbers of untrimmed entries that it skipped.
     fn skipped_by_next(reader: &mut FeedReader<'_, Store>, limit: usize, trimmed: usize) -> Vec<usize> {
         let before = reader.cursor().number();
         let entries = block_on(sendable(reader.next(limit))).unwrap();
         skipped(before, &entries, reader.cursor(), trimmed)
     }
 
-    /// Reads once from a cursor, and moves the cursor. Returns the numbers of the entries that were skipped although they were not trimmed.
+    /// Reads once from a cursor, and moves the cursor. Returns the numbers of untrimmed entries that were skipped.
     fn skipped_by_read(
         &self,
         feed: &Feed<Store>,

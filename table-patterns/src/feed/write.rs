@@ -20,10 +20,10 @@ use crate::feed::{Feed, FeedChange};
 /// The maximum number of changes in one row of entries: a row has at most 252 properties, and each change needs three.
 pub(super) const CHANGES: usize = 80;
 
-/// The maximum size in bytes of the changes in one row of entries. A single change that is larger is alone in its row.
+/// The maximum size in bytes of the changes in one row of entries. A larger change gets a row to itself.
 const BYTES: usize = 256 * 1024;
 
-/// A change that a batch of writes will record in the feed.
+/// A change that a batch of writes records in the feed.
 pub(super) use crate::entities::ChangeRecord as Record;
 
 impl Record {
@@ -48,7 +48,7 @@ fn created_first() -> Error {
     Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
 }
 
-/// Returns the number of operations that recording these changes adds to a transaction.
+/// Returns the number of operations added to a transaction by recording the given changes.
 pub(crate) fn operations<'a>(records: impl IntoIterator<Item = &'a Record>) -> usize {
     let rows = rows(records).len();
     if rows == 0 { 0 } else { rows + 1 }
@@ -139,7 +139,7 @@ impl<S: TableStore> Feed<S> {
                     is_shared = true;
                 }
                 Err(error) => {
-                    // If the store refuses an operation for another reason than a change by another writer, the head remains valid.
+                    // If the store refuses an operation for a reason other than a concurrent change, the head remains valid.
                     let is_changed = error.is_precondition_failed() || error.operation().is_none();
                     if error.is_conflict() && !is_changed {
                         self.heads.leave(table, &partition_key, known);
@@ -171,8 +171,7 @@ impl<S: TableStore> Feed<S> {
         table: &TableName,
         partition_key: &PartitionKey,
     ) -> Result<Option<(Head, ETag)>> {
-        // IMPORTANT: the head is created before the partition is listed.
-        // A writer that was suspended while the table was dropped and created again is then refused.
+        // IMPORTANT: the head is created before the partition is listed. A writer that was suspended while the table was dropped and recreated is then refused.
         let head = Head::new();
         let Operation { row_key, kind } = head.write(None)?;
         match converge::submit(&self.store, table, partition_key, [(row_key, kind)]).await {

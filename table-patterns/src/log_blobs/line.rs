@@ -10,7 +10,7 @@ use crate::log_blobs::fault::LogBlobFault;
 /// The format version at the start of each line.
 pub(super) const VERSION: &str = "1.0";
 
-/// The kind of operation that a line describes (LOG-4).
+/// The kind of operation described by a line (LOG-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LogKind {
     /// A read operation, written as `read`.
@@ -22,7 +22,7 @@ pub enum LogKind {
 }
 
 impl LogKind {
-    /// All kinds of operations, in the order in which the metadata property `LogType` lists them.
+    /// All kinds of operations, in the order of the metadata property `LogType`.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Delete];
 
     /// Returns the word that represents this kind in a line.
@@ -54,7 +54,7 @@ impl LogKind {
 pub struct LogLine {
     /// The time when the line was appended, with tick precision (100 ns).
     pub at: DateTime<Utc>,
-    /// The kind of operation that the line describes.
+    /// The kind of operation described by the line.
     pub kind: LogKind,
     /// The line's unique identifier: the writer's random number and its line counter.
     pub id: String,

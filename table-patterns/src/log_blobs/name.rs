@@ -6,7 +6,7 @@ use table_core::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 
-/// Checks a service name, which is the prefix of the names of all the service's log blobs.
+/// Checks a service name, the prefix of the names of all its log blobs.
 pub(super) fn check_service(service: &str) -> Result<()> {
     let legal =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';

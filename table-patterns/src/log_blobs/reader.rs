@@ -54,8 +54,8 @@ impl LogReader {
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// Streams the lines of the given kinds whose time is between `from` (inclusive) and `to` (exclusive), blob by blob. The lines in a blob are in the
-    /// order in which they were written. Consecutive blobs may overlap in time by up to an hour.
+    /// Streams the lines of the given kinds whose time is between `from` (inclusive) and `to` (exclusive), blob by blob. The lines in a blob are in write
+    /// order. Consecutive blobs may overlap in time by up to an hour.
     ///
     /// If the last item is an error, the remaining lines are unknown. The error is `Corrupted` if a line is invalid; any other error is from the blob store.
     pub fn stream(
@@ -89,7 +89,7 @@ impl LogReader {
         kinds: &[LogKind],
     ) -> Result<Vec<LogLine>> {
         let mut lines: Vec<LogLine> = self.stream(from, to, kinds).try_collect().await?;
-        // The sort is stable, so lines that a writer wrote at the same time keep their order.
+        // The sort is stable, so lines with the same time keep their order.
         lines.sort_by_key(|line| line.at);
         Ok(lines)
     }
@@ -122,7 +122,7 @@ impl Reading {
         let listing = self.reader.blobs.list(Some(&folder)).map_ok(|meta| meta.location);
         let mut paths: Vec<Path> = listing.try_collect().await.in_blob(&folder)?;
         paths.retain(|path| counter(path).is_some());
-        // Counters with seven digits come after those with six digits, although their names sort before them.
+        // Seven-digit counters come after six-digit counters, although their names sort first.
         paths.sort_by_key(|path| Reverse(counter(path)));
         Ok(paths)
     }

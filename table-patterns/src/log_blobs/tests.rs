@@ -140,8 +140,8 @@ fn log_5_metadata_saves_reading_content() {
     assert_eq!(block_on(reader.collect(from, to, &LogKind::ALL)).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Tests that the reader recognises metadata names in any case. The store returns them in lower case, like all header names (BLB-9). A test with Azurite
-/// revealed that the reader did not recognise them.
+/// Tests that the reader recognises metadata names in any case. The store returns them in lower case, like all header names (BLB-9). The reader once failed to
+/// recognise them, which a test with Azurite revealed.
 #[test]
 fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
@@ -284,7 +284,7 @@ proptest! {
         let (clock, now) = clock("2014-07-31T18:05:00Z");
         let start = at("2014-07-31T18:05:00Z");
         let blobs = if metadata { FaultyBlobs::default() } else { FaultyBlobs::default().without_attributes() };
-        // Another tool has written an empty blob in each hour.
+        // Another tool has written an empty blob for each hour.
         for hour in (0..60).filter(|_| foreign.is_some()) {
             let folder = name::folder("queue", name::hour(start + TimeDelta::hours(hour)));
             let path = folder.join(format!("{}.log", foreign.unwrap_or_default()));

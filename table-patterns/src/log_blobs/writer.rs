@@ -17,13 +17,13 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{blob, check_service, counter, folder, hour};
 
-/// The number of blobs that exist already after which the writer lists a folder again. The first listing follows the second such blob, because two writers
-/// mostly take turns.
+/// The number of taken blob names between two listings of the same folder. The first listing follows the second taken name, because two writers mostly take
+/// turns.
 const LIST_AGAIN: u32 = 8;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Consecutive lines that are written as one blob.
+/// Consecutive lines written as one blob.
 #[derive(Debug)]
 struct Block {
     text: String,
@@ -49,7 +49,7 @@ pub struct LogWriter {
     number: Uuid,
     lines: u64,
     blocks: VecDeque<Block>,
-    /// The folder of the last written blob, and the counter that follows that blob's. A blob with this counter probably does not exist yet.
+    /// The folder of the last written blob, and the next counter, which is probably free.
     next: Option<(Path, u64)>,
     metadata: bool,
 }
@@ -202,7 +202,7 @@ impl LogWriter {
                 }
                 Err(object_store::Error::AlreadyExists { .. }) => {
                     at += 1;
-                    // Other writers have written blobs since. A listing counts all of them at once, and contains no content.
+                    // Other writers have added blobs. One listing counts all of them without downloading their content.
                     if taken % LIST_AGAIN == 1 {
                         at = at.max(self.free(&folder).await?);
                     }

@@ -17,7 +17,7 @@ use crate::entities::{StepRecorder, read_as};
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// A generator of the stamps for one writer's events.
+/// A stamp generator for one writer's events.
 #[derive(Debug)]
 pub(super) struct Writer {
     clock: Clock,
@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
                     if self.holds(&key, &event).await? {
                         return Ok(stamp);
                     }
-                    // Another row, such as one that a participant adds, is refused under every stamp.
+                    // A row other than the event's, such as one added by a participant, would be refused under every stamp.
                     if error.key() != Some((key.partition_key.as_str(), key.row_key.as_str())) {
                         return Err(error);
                     }
@@ -143,7 +143,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-/// Returns an event's own properties, without those that a write copies from other entities.
+/// Returns an event's row without the properties copied from other entities.
 fn own_values<E: Entity>(key: &EntityKey, row: &Row) -> Result<Row> {
     let mut event = read_as::<E>(key, row)?;
     clear_copies(&mut event);
@@ -151,7 +151,7 @@ fn own_values<E: Entity>(key: &EntityKey, row: &Row) -> Result<Row> {
 }
 
 /// Returns `true` if the stored row contains every property in `own` with an equal value. Rows are not compared byte by byte, because a store may return
-/// properties in another order, and numbers such as -0.0 in another representation.
+/// properties in a different order, and numbers such as -0.0 in a different representation.
 fn contains(stored: RowView<'_>, own: RowView<'_>) -> Result<bool> {
     let mut hint = 0;
     for property in own.properties() {

@@ -19,8 +19,8 @@ const PER_MICROSECOND: u128 = 10;
 /// The [`position`](Self::position) is a stamp. Store it after processing the returned events, and pass it to [`LogTail::follow`] in the next process.
 ///
 /// An append generates the stamp before it stores the event. If two events are appended concurrently, the later one may therefore become visible first. For
-/// this reason, a follower does not return events that are younger than its settling time. If storing an event takes longer than the settling time, or if the
-/// writer's clock is behind by more than that, a follower may miss the event although it is in the log.
+/// this reason, a follower does not return events younger than its settling time. If storing an event takes longer than the settling time, or if the writer's
+/// clock is behind by more than that, a follower may miss the event although it is in the log.
 ///
 /// The position never passes the newest event that was stored when the follower read the log. Therefore, if a follower's clock jumps ahead and is then
 /// corrected, the follower still returns the next event.
@@ -61,7 +61,7 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
-    /// The stamp of some event in the range that is not the oldest one.
+    /// The stamp of any event in the range except the oldest.
     inside: LogStamp,
     /// `true` if some events in the range may have been returned since the range was added. The remaining events may then fit into one batch.
     begun: bool,
@@ -96,7 +96,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
     /// needs about twenty more requests.
     ///
     /// # Errors
-    /// Any error from [`LogTail::newest`]. A later call returns the events that this call did not return.
+    /// Any error from [`LogTail::newest`]. A later call returns the events missed by this call.
     pub async fn next_batch(&mut self, most: usize) -> Result<Vec<Versioned<E>>> {
         let most = most.max(1);
         let horizon = self.horizon();
@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
                 }
                 Some(ahead) => LogStamp::between(self.position, ahead.inside).map_or_else(
                     || {
-                        // No stamp lies between the two. The remaining events therefore have the same stamp, in several partitions.
+                        // No stamp lies between the position and `inside`. The remaining events therefore have the same stamp, in several partitions.
                         ahead.begun = true;
                         (ahead.inside, usize::MAX)
                     },
@@ -134,7 +134,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,
             Err(error) => {
-                // The range was removed from the list before it was read. The next poll reads it again.
+                // The failed range has already been removed from `ahead`. With an empty list, the next poll reads it again.
                 self.ahead.clear();
                 return Err(error);
             }

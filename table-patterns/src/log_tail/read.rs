@@ -15,7 +15,7 @@ use crate::entities::StepRecorder;
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// The maximum number of partitions that are queried concurrently if a log is spread over several partitions (IMP-5).
+/// The maximum number of partitions queried concurrently if a log is spread over several partitions (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// A class of selections that consist of complete partitions: a single partition, or all partitions of a `bucket(…)`.

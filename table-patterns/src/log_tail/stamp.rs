@@ -18,8 +18,8 @@ const WIDTH: usize = 36;
 /// The time of an event, and a tie breaker that distinguishes events with the same tick (PAT-LOG-1, PAT-LOG-4).
 /// A field of this type defines the RowKey of a log: `#[row_key(stamp)]`.
 ///
-/// - In a key, a stamp is written as in `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, and the inverted tie breaker in 16 hexadecimal digits.
-///   Greater stamps therefore sort first, and the string preserves both numbers exactly (PAT-LOG-2).
+/// - In a key, a stamp has the form `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, and the inverted tie breaker in 16 hexadecimal digits. Greater
+///   stamps therefore sort first, and the string preserves both numbers exactly (PAT-LOG-2).
 /// - Stamps are compared by tick, then by tie breaker. The string representation (`Display`, [`FromStr`]) is the same as in the key, so it can also be stored
 ///   as a position in the log.
 ///

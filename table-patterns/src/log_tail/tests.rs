@@ -25,7 +25,7 @@ struct Expense {
     cents: i64,
 }
 
-/// An event in a log that is spread over four partitions with `bucket(…)`.
+/// An event in a log spread over four partitions with `bucket(…)`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spread")]
 #[partition_key("log_", bucket(stamp, 4))]
@@ -39,7 +39,7 @@ const T6: u64 = 635_442_654_321_234_567;
 /// The number of ticks in a day.
 const DAY: u64 = 864_000_000_000;
 
-/// Creates a clock, and the value that the test changes to set the clock.
+/// Creates a clock, and the value through which a test sets it.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);
@@ -271,7 +271,7 @@ fn a_lagging_follower_takes_few_requests_per_poll() {
     assert_eq!(store.calls(), [Call::Query]);
 }
 
-/// Tests events with the same stamp in two partitions, as can exist after an import.
+/// Tests events with the same stamp in two partitions, which can exist after an import.
 #[test]
 fn events_of_one_stamp_in_several_partitions_are_returned_together() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -372,7 +372,7 @@ fn the_newest_event_behind_events_of_another_kind_takes_few_requests() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests that reads agree with a model, which is a sorted list of pairs. Each pair contains a tick and the sequence number of the append.
+    /// Tests that reads agree with a model, which is a sorted list of pairs. Each pair contains the tick and the sequence number of an append.
     #[test]
     fn pat_log_1_reads_agree_with_a_sorted_list(
         steps in prop::collection::vec(0_u64..4, 0..40),

@@ -1,4 +1,4 @@
-//! A table checksum that does not depend on the order of rows.
+//! A table checksum independent of row order.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Migration errors: positions that cannot be parsed or that belong to another table, and sequences or feeds of the target that would be set back.
+//! Migration errors: positions that are invalid or belong to another table, and target sequences or feeds that would be set back.
 
 use table_core::Fault;
 use table_core::name::TableName;

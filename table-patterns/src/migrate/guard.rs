@@ -1,4 +1,4 @@
-//! Protects the target's sequences and feeds while the target is in use. Their rows contain the last number that was issued.
+//! Protects the target's sequences and feeds while the target is in use. Their rows contain the last issued number.
 
 use table_core::key::EntityKey;
 use table_core::name::TableName;

@@ -11,8 +11,8 @@ use crate::migrate::fault::PositionFault;
 
 /// The position of a migration: the number of rows copied from a table, and the next row.
 ///
-/// The string representation (`Display`, [`FromStr`]) consists of the table, the number of rows and the place from which the copy continues, separated by `:`.
-/// This place is `start`, `end` or a [`Continuation`].
+/// The string representation (`Display`, [`FromStr`]) consists of the table, the number of rows and the point where the copy resumes, separated by `:`. This
+/// point is `start`, `end` or a [`Continuation`].
 ///
 /// ```
 /// use table_patterns::migrate::MigrationPosition;

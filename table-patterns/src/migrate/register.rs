@@ -10,7 +10,7 @@ use crate::feed::{FEED_PREFIX, Feed};
 use crate::outbox::OUTBOX_PREFIX;
 use crate::outbox::registry::{self, Registered};
 
-/// The kinds of rows whose partitions must be registered: feed entries and intents.
+/// A kind of row whose partition must be registered: a feed entry or an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Feed,

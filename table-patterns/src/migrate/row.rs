@@ -1,4 +1,4 @@
-//! Rows that are copied to another store.
+//! Rows copied to another store.
 
 use table_core::Result;
 use table_core::entity::{AnyTable, ToEntity};
@@ -8,15 +8,15 @@ use table_core::row::Row;
 
 use crate::outbox::rows;
 
-/// A row of any kind, including the reserved rows of patterns, which programs cannot otherwise write. An intent's copy contains the Timestamp of the
-/// original change as its version, which preserves the order of changes.
+/// A row of any kind, including rows reserved for patterns, which programs cannot write otherwise. An intent's copy contains the Timestamp of the original
+/// change as its version, which preserves the order of changes.
 pub(crate) struct Copied {
     key: EntityKey,
     row: Row,
 }
 
 impl Copied {
-    /// Creates a row that will be written under `key`, without its original Timestamp.
+    /// Creates a row to be written under `key`, without its original Timestamp.
     pub(crate) fn new(key: EntityKey, row: Row) -> Self {
         Self { key, row: row.with_timestamp(0) }
     }

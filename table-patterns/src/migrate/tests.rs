@@ -84,7 +84,7 @@ fn rows(most: usize) -> impl Strategy<Value = Rows> {
     prop::collection::btree_map(("[ab€]{0,2}", "[a😀\u{FFFC}\u{FFEE}]{0,3}"), properties, 0..most)
 }
 
-/// Copies the table as a program does that stores the position after each step. Stops at the first error.
+/// Copies the table like a program that stores the position after each step. Stops at the first error.
 fn copy(source: &FaultyStore<Engine>, target: &FaultyStore<Engine>, stored: &mut String) -> Result<()> {
     let mut copy = Migration::new(source, target, table()).page(2).resume(stored.parse()?)?;
     loop {
@@ -371,7 +371,7 @@ fn a_second_copy_sets_neither_a_sequence_nor_a_feed_of_the_target_back() {
         };
         write(&home);
         copy(&home, &away).unwrap();
-        // A copy is repeated, and then a copy with later numbers is made.
+        // The copy is repeated, first unchanged, and then with later numbers.
         copy(&home, &away).unwrap();
         write(&home);
         copy(&home, &away).unwrap();

@@ -29,11 +29,10 @@
 //! is deleted. [`collect_guards`] and [`collect_all_guards`] delete the guards of deleted entities.
 //!
 //! # Bounds
-//! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that serves the
-//! partition. Successive Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service guarantees no order
-//! (ETAG-7). The order is correct if the machine's clock is not set back between two changes to the same entity. If this is not sufficient, assign versions.
-//! If a store's Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a guarded step without a version is refused when it is
-//! recorded.
+//! The embedded engine assigns Timestamps in commit order (ENG-8). The service takes them from the clock of the machine that serves the partition. Successive
+//! Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service guarantees no order (ETAG-7). The order is
+//! correct if the machine's clock is not set back between two changes to the same entity. If this is not sufficient, assign versions. If a store's Timestamps
+//! are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a guarded step without a version is refused when it is recorded.
 //!
 //! The RowKey of a guarded target has at most 505 UTF-16 code units. In the service, sources in different partitions get their Timestamps from the clocks of
 //! different machines. The versions of different sources are only compared if the sources write the same target.
@@ -155,10 +154,10 @@ impl Guard {
         }
     }
 
-    /// Records a step in the guard, and returns how the step affects its target.
+    /// Records a step in the guard, and returns the step's effect on its target.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // Merges from several sources coexist. They do not change the owner, and are never too late.
+        // Merges from several sources coexist: a merge neither takes over another source's target, nor is superseded by another source's step.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.contains_version(origin) {
             return Effect::Stale;
@@ -177,7 +176,7 @@ impl Guard {
     }
 }
 
-/// Performs a guarded step. Returns `false` if the target was not written, because the step is too late.
+/// Performs a guarded step. Returns `false` if the target was not written because the step is stale.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error from the store.
@@ -232,13 +231,12 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
     Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
 }
 
-/// Deletes each guard in one partition whose entity no longer exists and which no step has changed since the time `untouched_since`, in
-/// [ticks](table_core::ticks). Returns the number of deleted guards. For each page of guards, costs a
-/// query for the guards, the reads of the entities of old guards without an owner, and one transaction per 100 deleted guards. Adjacent entities are read in
-/// pages if the store returns rows in key order.
+/// Deletes the guards in one partition whose entities no longer exist and that no step has changed since `untouched_since`, in [ticks](table_core::ticks).
+/// Returns the number of deleted guards. Each page of guards costs one query, the reads of the entities of old guards without an owner, and one transaction per
+/// 100 deleted guards. Adjacent entities are read in pages if the store returns rows in key order.
 ///
-/// A step that is delivered after its guard was deleted is applied as if it were new. Choose a time, such as several days ago, that is certainly before every
-/// unfinished intent, including intents that were set aside as poison.
+/// A step delivered after its guard was deleted is applied as if it were new. Choose a time, such as several days ago, that is certainly before every
+/// unfinished intent, including intents set aside as poison.
 ///
 /// # Errors
 /// Any error from the store.
@@ -273,7 +271,7 @@ async fn collect<S: TableStore>(
     untouched_since: u64,
 ) -> Result<u64> {
     let query = Query::new(range);
-    // A Timestamp represents all times from itself to the next Timestamp that the store can assign.
+    // A Timestamp represents all times from itself to the store's next possible Timestamp.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
     let keys = Select::names(["PartitionKey", "RowKey"]);
     let (mut collected, mut from) = (0, None);

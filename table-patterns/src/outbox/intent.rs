@@ -61,12 +61,12 @@ impl Intent {
         self
     }
 
-    /// Sets the version of this change. Later changes to the same entity must have larger versions. For example, each change may increment a counter in
-    /// the entity, in a write that is conditional on the entity's `ETag`.
+    /// Sets the version of this change. Later changes to the same entity must have larger versions. For example, each change may increment a counter in the
+    /// entity, in a write conditional on the entity's `ETag`.
     ///
-    /// By default, the change's Timestamp is used instead. The embedded engine assigns Timestamps in the order of the changes (ENG-8). The service does
-    /// so unless the clock of the machine that serves the partition goes back, which can happen (ETAG-7): see [`guard`](crate::outbox::guard). On a
-    /// store with coarser Timestamps, guarded steps need a version. Determine the versions of all changes to one entity in the same way.
+    /// By default, the change's Timestamp is used instead. The embedded engine assigns Timestamps in commit order (ENG-8). The service does so unless the clock
+    /// of the machine that serves the partition goes back, which can happen (ETAG-7): see [`guard`](crate::outbox::guard). On a store with coarser Timestamps,
+    /// guarded steps need a version. Determine the versions of all changes to one entity in the same way.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);
@@ -90,7 +90,7 @@ impl Intent {
         &self.source
     }
 
-    /// Returns the steps in the order in which they are performed.
+    /// Returns the steps in execution order.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
@@ -132,7 +132,7 @@ pub enum Step {
         key: EntityKey,
         /// The kind of write, and the new row if it has one.
         write: TargetWrite,
-        /// `true` if the step is skipped once a newer change of the same source has been applied.
+        /// `true` if the step is skipped once a newer change to the same source has been applied.
         guarded: bool,
     },
     /// Calls the handler for a [message](Message).
@@ -147,7 +147,7 @@ pub enum Step {
     },
 }
 
-/// The write that a step performs on its target entity.
+/// The write performed by a step on its target entity.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TargetWrite {
@@ -164,7 +164,7 @@ impl Step {
         Self::Write { table, key, write, guarded: true }
     }
 
-    /// Creates a step that replaces or inserts an entity in the table of its schema, unless a newer change of the same source has been applied. Does not
+    /// Creates a step that replaces or inserts an entity in the table of its schema, unless a newer change to the same source has been applied. Does not
     /// compile for an entity that declares indexes, a feed or copies. Write such an entity through its handle in a [handler](crate::work::Handler).
     ///
     /// ```
@@ -189,8 +189,8 @@ impl Step {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrReplace(entity.to_row()?))
     }
 
-    /// Creates a step that merges or inserts an entity, unless a newer change of the same source has been applied. An older merge is skipped completely,
-    /// and `None` fields leave the stored values unchanged, so every change must contain all properties that the source writes to the target.
+    /// Creates a step that merges or inserts an entity, unless a newer change to the same source has been applied. An older merge is skipped completely, and
+    /// `None` fields leave the stored values unchanged, so every change must contain all properties written by the source to the target.
     ///
     /// Several sources can merge different properties into one target. None of them may [delete](Self::delete) it: a delete removes either the properties of all
     /// sources or none, depending on the order of the deliveries. Instead of deleting, a source writes values that represent absence, such as empty strings.
@@ -201,7 +201,7 @@ impl Step {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrMerge(entity.to_merge()?))
     }
 
-    /// Creates a step that deletes an entity if it exists, unless a newer change of the same source has been applied. If another source has written the entity
+    /// Creates a step that deletes an entity if it exists, unless a newer change to the same source has been applied. If another source has written the entity
     /// last, the step changes nothing.
     ///
     /// # Errors
@@ -241,7 +241,7 @@ impl Step {
         Ok(Self::Call { name: M::NAME.to_owned(), version: M::VERSION, payload })
     }
 
-    /// Creates a step for a handler that a pattern of this crate registers. `payload` is in the pattern's own format.
+    /// Creates a step for a handler registered by one of this crate's patterns. `payload` is in the pattern's own format.
     pub(crate) const fn of_pattern(name: String, payload: String) -> Self {
         Self::Call { name, version: 0, payload }
     }

@@ -1,4 +1,4 @@
-//! Notes that workers and sweeps add to outbox rows: claims, failed attempts, and sent messages.
+//! Notes added to outbox rows by workers and sweeps: claims, failed attempts, and sent messages.
 
 use table_core::etag::IfMatch;
 use table_core::operation::{Operation, OperationKind};
@@ -7,7 +7,7 @@ use table_core::{Result, ValueRef};
 
 use crate::outbox::rows::{ATTEMPTS, CLAIM, ERROR, NOT_BEFORE, PROMPTED, Pending, VERSION, WAIT, number};
 
-/// A note that a worker or a sweep adds to an outbox row.
+/// A note added to an outbox row by a worker or a sweep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
     /// A sweep sends a message for the row at the given time.
@@ -53,7 +53,7 @@ impl Pending {
         Ok(Operation { row_key: self.place.row_key.to_row_key(), kind })
     }
 
-    /// Returns the row with its notes, without the properties of other programs.
+    /// Returns the row with its notes, without properties added by other programs.
     fn noted(&self) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(4);
         let numbers = [(PROMPTED, self.prompted), (NOT_BEFORE, Some(self.not_before)), (WAIT, self.wait)];

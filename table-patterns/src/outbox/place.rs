@@ -1,4 +1,4 @@
-//! The keys and locations of the outbox rows to which messages refer.
+//! Keys and locations of the outbox rows referenced by messages.
 
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -25,7 +25,7 @@ impl OutboxKey {
         row_key.as_str().starts_with(OUTBOX_PREFIX).then_some(Self(row_key))
     }
 
-    /// Returns the pending key for a stored key. For a poison row, this is the key that the row had while it was pending.
+    /// Returns the pending key for a stored key. For a poison row, this is the key it had while it was pending.
     ///
     /// # Errors
     /// `Corrupted` if the row is not an outbox row.
@@ -45,7 +45,7 @@ impl OutboxKey {
         self.0.clone()
     }
 
-    /// Returns the key that this row has after it is set aside as poison.
+    /// Returns the row's key after it is set aside as poison.
     pub(crate) fn poison(&self) -> Result<RowKey> {
         let rest = self.as_str().strip_prefix(OUTBOX_PREFIX).unwrap_or_default();
         RowKey::new([POISON_PREFIX, rest].concat())
@@ -78,7 +78,7 @@ impl Place {
         EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.to_row_key() }
     }
 
-    /// Returns the key that this row has after it is set aside as poison.
+    /// Returns the row's key after it is set aside as poison.
     pub(crate) fn poison_key(&self) -> Result<EntityKey> {
         Ok(EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.poison()? })
     }

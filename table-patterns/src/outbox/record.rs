@@ -109,7 +109,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         rows::insert(intent, Uuid::new_v4().as_u64_pair().1)
     }
 
-    /// Adds the operation that records an intent to the transaction that makes the change.
+    /// Records an intent in the transaction that makes the change.
     ///
     /// [`submit`](Self::submit) seals the record. Before a transaction is submitted directly to the store, it must be [sealed](Self::seal),
     /// because workers perform no step of an unsealed record.
@@ -167,8 +167,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(committed)
     }
 
-    /// Puts an intent directly on the queue, for work that is not triggered by a write (PAT-EC-1).
-    /// Its guarded steps need an explicit [version](Intent::version).
+    /// Puts an intent directly on the queue, for work not triggered by a write (PAT-EC-1). Its guarded steps need an explicit [version](Intent::version).
     ///
     /// # Errors
     /// `InvalidInput` if a guarded step has no version; `RequestBodyTooLarge` if the JSON exceeds 40 KiB, or the message exceeds 56 KiB. Each

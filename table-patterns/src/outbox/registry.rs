@@ -1,10 +1,10 @@
 //! The registry of partitions with outbox rows. Sweeps use it to find these partitions without reading the tables. Feeds use the same format for their
 //! registry, [`FEEDS`](crate::feed::FEEDS).
 //!
-//! A partition is registered before the first intent is recorded in it, and remains registered, because a writer that was suspended, or whose clock is
-//! wrong, may rely on its registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two
-//! hours ago. Each later sweep reads only some of the quiet partitions, which it chooses at random while it reads the registry. The mark is removed by a writer
-//! that registers the partition again, which writers do hourly by their own clocks, and by a sweep that finds a pending row.
+//! A partition is registered before the first intent is recorded in it, and remains registered, because a writer that was suspended, or whose clock is wrong,
+//! may rely on its registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago.
+//! Each later sweep reads only a random sample of the quiet partitions, chosen while it reads the registry. The mark is removed by a writer that registers the
+//! partition again, which writers do hourly by their own clocks, and by a sweep that finds a pending row.
 //!
 //! Erasing a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations. Two hours
 //! later by the store's clock, a sweep removes the row, unless a writer has registered the partition again, which removes the mark. Issuing a grant always
@@ -48,13 +48,13 @@ pub const REGISTRY: &str = table_core::table::OUTBOXES;
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
 /// The time after its last registration during which a partition without pending rows counts as active.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
-/// The partition of the row that a sweep writes to learn the store's time.
+/// The partition of the row written by sweeps to learn the store's time.
 const SWEEPS: &str = "sweeps";
 const BUCKETS: u32 = 16;
-/// The maximum number of partitions for which a writer remembers that they are registered.
+/// The maximum number of registered partitions remembered by a writer.
 const REMEMBERED: usize = 100_000;
 
-/// The partitions that this process has registered, each with the time of its registration, and the partitions that it assumes others have registered.
+/// The partitions registered by this process, with their registration times, and the partitions assumed to be registered by another program.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
     own: Mutex<HashMap<(String, String), u64>>,
@@ -85,7 +85,7 @@ pub(crate) struct Entry {
     kept: Vec<KeptRow>,
 }
 
-/// The marks that a registered partition can have.
+/// A mark on a registered partition.
 #[derive(Clone, Copy, Debug)]
 enum Mark {
     Quiet,
@@ -176,7 +176,7 @@ pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     Ok(found.map_or(0, |found| found.row.view().timestamp()))
 }
 
-/// Returns the key range of the registrations of one table.
+/// Returns the key range of one table's registrations.
 pub(crate) fn buckets(table: &TableName) -> KeyRange {
     let partition_key = TextRange::prefix(&format!("{}_", table.folded()));
     KeyRange { partition_key, row_key: TextRange::ALL }
@@ -220,7 +220,7 @@ pub(crate) fn may_be_quiet(entry: &Entry, now: u64) -> bool {
 }
 
 /// Marks a partition without pending rows as quiet if it was last registered at least two hours ago. Returns `true` if it was marked. `now` is the store's
-/// time. A clock that is ahead would mark partitions whose writers still rely on their registration.
+/// time. With a fast clock, partitions would be marked while writers still rely on their registrations.
 ///
 /// The write is conditional on the registry row's `ETag`, so a concurrent registration is not marked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {

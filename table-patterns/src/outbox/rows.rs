@@ -34,9 +34,9 @@ pub(super) const ERROR: &str = "Error";
 const TOKEN: usize = 256;
 /// The maximum length of an error, in characters.
 pub(crate) const ERROR_CHARS: usize = 1_000;
-/// The maximum number of properties that notes add to a row.
+/// The maximum number of properties added to a row by notes.
 const NOTE_PROPERTIES: usize = 7;
-/// The space, in bytes, that notes need in a row.
+/// The space reserved for notes in a row, in bytes.
 const NOTE_BYTES: usize = 8 * 1_024;
 /// The property that contains the [seal](crate::outbox::seal).
 pub(crate) const SEAL: &str = "Seal";
@@ -69,7 +69,7 @@ pub(crate) fn is_record(operation: &Operation) -> bool {
     operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
 }
 
-/// Returns the `RowKey` prefix that all outbox rows of one changed entity share.
+/// Returns the `RowKey` prefix shared by all outbox rows of one changed entity.
 fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
@@ -130,7 +130,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Reads a pending row or a poison row. The location of a poison row is the one that the row had while it was pending.
+    /// Reads a pending row or a poison row. For a poison row, returns the location it had while it was pending.
     pub(crate) fn read(table: &TableName, entity: EntityRef<'_>) -> Result<Self> {
         let partition_key = PartitionKey::new(entity.partition_key)?;
         let row_key = OutboxKey::of_stored(entity.row_key)?;
@@ -153,8 +153,8 @@ impl Pending {
         };
         let bytes = entity_bytes(place.partition_key.as_str(), place.row_key.as_str(), Some(&row.to_row()));
         Ok(Self {
-            // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. In one store, no
-            // change is later than its row. `docs/clocks.md` describes rows that were copied from a store whose clock is ahead.
+            // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. In one store, no change is later than
+            // its row. `docs/clocks.md` describes rows copied from a store with a fast clock.
             version: number(VERSION)?.map_or(row.timestamp(), |version| version.min(row.timestamp())),
             prompted: number(PROMPTED)?,
             attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
@@ -190,7 +190,7 @@ impl Pending {
         Ok([self.done(), Operation { row_key: self.place.row_key.poison()?, kind }])
     }
 
-    /// Returns the operations that make a poison row pending again, with no attempts. The version of the change is kept.
+    /// Returns the operations that make a poison row pending again, with its number of attempts reset to 0. The version of the change is kept.
     pub(crate) fn back(&self) -> Result<[Operation; 2]> {
         let delete = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         let delete = Operation { row_key: self.place.row_key.poison()?, kind: delete };
@@ -231,7 +231,7 @@ impl Pending {
 /// Returns a pending row with the version of its change as a property, so the version survives when the row is copied and gets a new Timestamp.
 /// Returns `None` for any other row, or if the row already contains the version.
 ///
-/// Without this property, a change that was copied to another store would appear as new as the copy, and the order of changes would be lost.
+/// Without this property, a change copied to another store would appear as new as the copy, and the order of changes would be lost.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     if !entity.row_key.starts_with(OUTBOX_PREFIX) || entity.row.find(VERSION, &mut 0)?.is_some() {
         return Ok(None);
@@ -242,13 +242,12 @@ pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     row::merge(entity.row, patch.finish().view()).map(Some)
 }
 
-/// Returns `true` for the outbox row property that contains the version of the change. The property may be missing, because the Timestamp also defines
-/// the version.
+/// Returns `true` if the property contains the version of an outbox row's change. The property may be missing, because the Timestamp also defines the version.
 pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
     row_key.starts_with(OUTBOX_PREFIX) && property == VERSION
 }
 
-/// Returns the intents that a transaction records.
+/// Returns the intents recorded by a transaction.
 pub(crate) fn intents(transaction: &Transaction) -> Result<Vec<Intent>> {
     let records = transaction.operations().iter().filter(|operation| is_record(operation));
     records.filter_map(|record| record.kind.row()).map(|row| parse(&text_in(row.view())?)).collect()
@@ -277,7 +276,7 @@ fn parse(text: &[u8]) -> Result<Intent> {
     text::read(text)
 }
 
-/// Converts a number to the value of a property.
+/// Converts a number to a property value.
 pub(super) fn number(number: u64) -> ValueRef<'static> {
     ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX))
 }

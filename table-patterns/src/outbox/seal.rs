@@ -1,12 +1,12 @@
 //! Seals for intents. They ensure that only programs with an outbox's key can make a worker write to other partitions.
 //!
 //! An outbox row is in the partition of its change, where the bearer of a SAS may also be able to write. The worker has more rights than that bearer. Each
-//! intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program (the *seal key*). Workers perform no step
-//! of an intent without a valid seal. The only exceptions are pattern steps that bring derived rows in line with the entities in that partition.
+//! intent therefore has a seal: an HMAC-SHA256 of its table, key and JSON under a secret key of the program (the *seal key*). Workers perform no step of an
+//! intent without a valid seal. The only exceptions are pattern steps that bring derived rows in line with the entities in that partition.
 //!
 //! The default key is a random key in the registry table, which a SAS for another table cannot access. It is created by the first program that needs it.
-//! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the programs use the same key: use `sealed_by`, or
-//! copy the registry table too.
+//! [`Outbox::sealed_by`] uses other keys. Intents copied to another store are accepted there if the programs use the same key: use `sealed_by`, or copy the
+//! registry table too.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,7 +29,7 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::registry::{self, KEYS, REGISTRY};
 use crate::outbox::rows::alone;
 
-/// The minimum length of a key that a program sets, in bytes. Anyone could guess a shorter one.
+/// The minimum length, in bytes, of a key set by a program. A shorter key could be guessed.
 const KEY_BYTES: usize = 16;
 
 /// A seal key. A seal contains the first digits of the key's hash, to identify the key.
@@ -84,10 +84,10 @@ impl Seals {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Checks the keys that the program has set.
+    /// Checks the keys set by the program.
     ///
     /// # Errors
-    /// `InvalidInput` if the program has set no keys with `sealed_by`, or a key that is too short.
+    /// `InvalidInput` if the list passed to `sealed_by` is empty, or if one of its keys is too short.
     pub(crate) fn check(&self) -> Result<()> {
         let Known { keys, are_given, .. } = self.known();
         let are_usable =
@@ -111,7 +111,7 @@ impl Seals {
 
     /// Adds a new key to the keys in the store, and uses it for new seals.
     pub(super) async fn rotate<S: TableStore>(&self, store: &S, now: u64) -> Result<()> {
-        // An earlier rotation may have used a clock that is ahead.
+        // An earlier rotation may have used a fast clock.
         let newest = keys_in(store).await?.last().map_or(0, |(row_key, _)| number_of(row_key));
         add(store, now.max(newest.saturating_add(1))).await?;
         self.load(store, true).await.map(drop)
@@ -157,7 +157,7 @@ impl Seals {
         Ok(keys)
     }
 
-    /// Returns the seal for JSON that is stored at a location; `None` if the program has a grant and no keys.
+    /// Returns the seal for JSON stored at a location; `None` if the program has a grant and no keys.
     pub(crate) async fn seal<S: TableStore>(
         &self,
         store: &S,

@@ -26,8 +26,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to the keys in the store. All programs accept it immediately. This program also uses it immediately for new seals. Other programs do so
-    /// after receiving an intent that is sealed with it, or after their next start.
+    /// Adds a key to the keys in the store. All programs accept it immediately. This program also uses it immediately for new seals. Other programs do so after
+    /// receiving an intent sealed with it, or after their next start.
     ///
     /// # Errors
     /// Any error from the store.
@@ -47,7 +47,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self.seals().remove_old(self.store()).await
     }
 
-    /// Seals the intents in a transaction that is not submitted through [`submit`](Outbox::submit).
+    /// Seals the intents in a transaction not submitted through [`submit`](Outbox::submit).
     ///
     /// # Errors
     /// Any error from reading the key or from [`Transaction::push`].

@@ -20,14 +20,14 @@ const INLINE: usize = 40 * 1024;
 /// of attempts, and an error of 1,000 characters, which JSON may escape with six bytes each.
 const MESSAGE: usize = TEXT_BYTES - 8 * 1024;
 
-/// The work that a message describes.
+/// The work described by a message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Work {
     /// All pending intents of a partition.
     Partition { table: TableName, partition_key: PartitionKey, progress: Progress },
     /// The intent in one outbox row.
     Row(Place),
-    /// The JSON of an intent that the message itself contains. It is kept as it was received, because the seal covers it. It is parsed after an attempt has been
+    /// The JSON of an intent contained in the message itself. It is kept as received, because the seal covers it. It is parsed after an attempt has been
     /// counted, like the JSON in an outbox row.
     Inline { table: TableName, partition_key: PartitionKey, text: String, seal: Option<String>, tried: Tried },
 }
@@ -38,13 +38,13 @@ pub(crate) enum Work {
 pub(crate) struct Progress {
     /// The key of the row after which the next delivery begins; `None` if it begins with the first row.
     pub(crate) after: Option<RowKey>,
-    /// The earliest time at which one of the rows that earlier deliveries have left is due again, in ticks.
+    /// The earliest time, in ticks, at which a row left by earlier deliveries is due again.
     pub(crate) later: Option<u64>,
-    /// The number of deliveries that ended without an error, only because they had processed many rows.
+    /// The number of deliveries that stopped early without an error, because they had processed many rows.
     pub(crate) continued: u32,
 }
 
-/// The previous attempts at an intent that is contained in a message. They are recorded in the message.
+/// The previous attempts at an intent contained in a message, as recorded in the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
     /// The number of started attempts.
@@ -121,7 +121,8 @@ impl Work {
         }
     }
 
-    /// Returns the work of the next delivery. It begins after a row, with the earliest time at which a row before it is due, or with the first row.
+    /// Returns the work for the next delivery, which begins after the row `after`, or with the first row if `after` is `None`. `later` is the earliest time at
+    /// which a skipped row is due again.
     pub(crate) fn next(&self, after: Option<RowKey>, later: Option<u64>) -> Self {
         let (table, partition_key) = self.place();
         let continued = self.progress().continued.saturating_add(after.is_some().into());
@@ -129,7 +130,7 @@ impl Work {
         Self::Partition { table: table.clone(), partition_key: partition_key.clone(), progress }
     }
 
-    /// Returns the number of deliveries of the message, without those that ended only because they had processed many rows.
+    /// Returns the number of deliveries of the message, excluding those that stopped early because they had processed many rows.
     pub(crate) fn deliveries(&self, dequeue_count: u32) -> u32 {
         dequeue_count.saturating_sub(self.progress().continued)
     }
@@ -202,7 +203,7 @@ impl Work {
     }
 }
 
-/// Escapes the JSON characters that a queue message cannot contain because it is sent as XML (QUE-4). Keys may contain such characters.
+/// Escapes JSON characters not allowed in a queue message, which is sent as XML (QUE-4). Keys may contain such characters.
 pub(crate) fn portable(json: &str) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }

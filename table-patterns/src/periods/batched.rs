@@ -102,8 +102,8 @@ pub struct BatchedDelete<'a, E, S> {
     progress: Option<Told<'a>>,
 }
 
-/// Creates a delete of all entities in a selection, for entities that are not stored in one table per period. Rows of other declared types in the same
-/// partition are kept. A row that matches no declared type stops the delete, with an error that contains its key (PAT-HET-6).
+/// Creates a delete of all entities in a selection, for entities not stored in one table per period. Rows of other declared types in the same partition are
+/// kept. A row that matches no declared type stops the delete, with an error that contains its key (PAT-HET-6).
 ///
 /// ```
 /// use table_patterns::periods::delete_in_batches;
@@ -142,13 +142,13 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Starts after a position that an earlier run with the same selection has reached. Without the position, the result is the same, but the run
-    /// searches the processed rows again.
+    /// Starts after a position reached by an earlier run with the same selection. Without it, the result is the same, but the run searches the processed rows
+    /// again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }
 
-    /// Sets a function that is called with the current progress after each transaction.
+    /// Sets a function called with the current progress after each transaction.
     pub fn on_progress(self, progress: impl FnMut(&DeleteProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }

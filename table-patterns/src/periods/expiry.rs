@@ -29,8 +29,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Any error from the store. Tables that have already been dropped are not restored.
     pub async fn expire(&self) -> Result<Vec<TableName>> {
         let first = self.first();
-        // IMPORTANT: the schemas are read before the tables are dropped. If a schema is stored later, it belongs to a table that a late writer has created
-        // again.
+        // IMPORTANT: the schemas are read before the tables are dropped. If a schema is stored later, it belongs to a table recreated by a late writer.
         let schemas = self.expired_schemas(first).await?;
         let mut dropped = Vec::new();
         for (name, start) in self.tables().await? {

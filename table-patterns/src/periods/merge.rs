@@ -12,14 +12,14 @@ use table_core::store::TableStore;
 
 use crate::requests;
 
-/// The maximum number of tables that are queried concurrently (IMP-5).
+/// The maximum number of tables queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// A cursor in the results from one table.
 #[derive(Debug)]
 struct Cursor {
     table: TableName,
-    /// The queries that are not complete yet. The first query is in progress if a continuation exists.
+    /// The queries not yet complete. The first query is in progress if a continuation exists.
     queries: VecDeque<Query>,
     from: Option<Continuation>,
     page: Page,
@@ -60,7 +60,7 @@ impl Cursor {
     async fn sorted<S: TableStore>(mut self, store: &S) -> Result<Self> {
         let mut pages = Vec::new();
         while let Some(query) = self.queries.pop_front() {
-            // The rows that are first in key order may be on the last page.
+            // The first rows in key order may be on the last page.
             let (query, mut from) = (Query { top: None, ..query }, None);
             loop {
                 let mut page = match store.query(&self.table, &query, from.as_ref()).await {
@@ -85,7 +85,7 @@ impl Cursor {
     }
 }
 
-/// A merge of the entities from several tables in key order, with one cursor for each table.
+/// A merge of several tables' entities in key order, with one cursor per table.
 #[derive(Debug)]
 pub(super) struct Merge<S> {
     store: S,

@@ -10,7 +10,7 @@ use table_core::{Error, ErrorCode, Result};
 use crate::entities::{Contribution, Contributor, EntityChange, read_as};
 use crate::periods::Periodic;
 
-/// The period to which a handle's table belongs. Entities from other periods are refused.
+/// The period of a handle's table. Entities from other periods are refused.
 pub(super) struct OfPeriod {
     pub(super) start: DateTime<Utc>,
 }
@@ -25,7 +25,7 @@ impl<E: Periodic, H> Contributor<E, H> for OfPeriod {
             (Some(new), _) => new.instant(),
             (None, OperationKind::Delete(_)) => return Ok(()),
             (None, kind) => {
-                // A patch contains a partial entity, and changes an entity that is already in the table.
+                // A patch contains a partial entity, and changes an entity already in the table.
                 let row = kind.row().map(|row| read_as::<E>(change.key, row));
                 let Some(Ok(entity)) = row else { return Ok(()) };
                 entity.instant()

@@ -9,7 +9,7 @@ const YEARS: RangeInclusive<i32> = 1..=9999;
 /// The number of months in a quarter.
 const QUARTER: u32 = 3;
 
-/// The length of the period that one table covers, in UTC.
+/// The length of the period covered by one table, in UTC.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -55,8 +55,8 @@ impl Period {
         date.and_time(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default()).and_utc()
     }
 
-    /// Returns the start of the period that is `periods` periods after the one that contains `instant`, or before it if `periods` is negative. Returns `None`
-    /// if that start is outside the years 1 to 9999.
+    /// Returns the start of the period `periods` periods after the one that contains `instant`, or before it if `periods` is negative. Returns `None` if that
+    /// start is outside the years 1 to 9999.
     #[must_use]
     pub fn offset(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
         self.moved(instant, periods).filter(|start| YEARS.contains(&start.year()))

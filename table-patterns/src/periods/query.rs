@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         Self { limit: entities, ..self }
     }
 
-    /// Returns the tables that the query will read. Each takes at least one request. A missing table counts as empty.
+    /// Returns the tables read by the query. Each takes at least one request. A missing table counts as empty.
     #[must_use]
     pub fn tables(&self) -> &[TableName] {
         &self.tables

@@ -1,4 +1,4 @@
-//! The tables of an entity type that has one table per period. Tables are created in advance, selected by the time of an entity, and dropped when they expire.
+//! The tables of an entity type with one table per period: created in advance, selected by an entity's time, and dropped when they expire.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -39,7 +39,7 @@ pub struct PeriodTables<E, S> {
 /// A function that configures the handle to each table.
 type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>;
 
-/// A table that has been opened.
+/// An opened table.
 struct Opened<E, S> {
     handle: Entities<E, S>,
     /// The time when the table was last known to exist.
@@ -57,7 +57,7 @@ type Handles<E, S> = HashMap<TableName, Opened<E, S>>;
 
 impl<E, S> PeriodTables<E, S> {
     /// Creates a handle to the tables of an entity type in a store. Sends no request.
-    // The bound is on the function, because rustc shows the custom error message of a bound on a function, but not of a bound on an `impl`.
+    // The bound is on the function, because rustc shows the custom error message only for a bound on a function, not on an `impl`.
     #[must_use]
     pub fn new(store: S) -> Self
     where
@@ -76,7 +76,7 @@ impl<E, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S> PeriodTables<E, S> {
-    /// Sets a function that configures the handle to each table, for example to set another [retry policy](crate::Entities::with_retry).
+    /// Sets a function that configures the handle to each table, for example to set a different [retry policy](crate::Entities::with_retry).
     ///
     /// To attach participants, use [`with_participant`](crate::EntityStore::with_participant) on the store.
     #[must_use]
@@ -87,7 +87,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { keeping: Some(Arc::new(keeping)), opened: Arc::default(), ..self }
     }
 
-    /// Sets the number of periods before the current period that are retained.
+    /// Sets the number of retained periods before the current period.
     #[must_use]
     pub fn retain(self, periods: u16) -> Self {
         Self { retain: periods, ..self }
@@ -115,7 +115,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.first_at(self.now())
     }
 
-    /// Returns the start of the first period that is retained at the time `now`.
+    /// Returns the start of the first period retained at the time `now`.
     fn first_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         E::PERIOD.offset(now, -i32::from(self.retain)).unwrap_or(DateTime::<Utc>::MIN_UTC)
     }
@@ -126,7 +126,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.last_at(self.now())
     }
 
-    /// Returns the start of the last period that is writable at the time `now`.
+    /// Returns the start of the last period writable at the time `now`.
     fn last_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         E::PERIOD.offset(now, i32::from(self.precreate)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
@@ -155,7 +155,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Returns the table for the period that contains `instant`. Does not open the table, so no schema is stored, compared or checked before a write. Sends no
-    /// request, so the table may not exist yet. Use it for reads, and in programs that have no access to the stored schemas. For all other writes, use
+    /// request, so the table may not exist yet. Use it for reads, and in programs without access to the stored schemas. For all other writes, use
     /// [`entities_of`](Self::entities_of) or [`insert`](Self::insert). They store the schema, which informs a later release that this program writes.
     ///
     /// # Errors
@@ -164,10 +164,9 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
     }
 
-    /// Returns the handle to the table for the period that contains `instant`. The handle accepts only entities from this period, and maintains everything
-    /// that the struct declares. The first call for a table creates the table if it is missing, and compares the stored schema. Later calls return the same
-    /// handle. If the last call was more than [five seconds](LEASE) ago, a call first checks that no other process has dropped the table, which takes one
-    /// request.
+    /// Returns the handle to the table for the period that contains `instant`. The handle accepts only entities from this period, and maintains everything the
+    /// struct declares. The first call for a table creates the table if it is missing, and compares the stored schema. Later calls return the same handle. If
+    /// the last call was more than [five seconds](LEASE) ago, a call first checks that no other process has dropped the table, which takes one request.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -237,7 +236,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         opened.insert(name, Opened { handle: handle.clone(), checked });
     }
 
-    /// Forgets the handle to a table that has been dropped.
+    /// Forgets the handle to a dropped table.
     pub(super) fn forget_handle(&self, name: &TableName) {
         self.opened().remove(name);
     }
@@ -264,9 +263,9 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Creates the missing tables for the current period and the following periods, and stores their schemas. Returns the number of created tables (PAT-HVD-5).
     ///
     /// # Errors
-    /// Any error from [`entities_of`](Self::entities_of). Tables that were created before the error remain.
+    /// Any error from [`entities_of`](Self::entities_of). Tables created before the error remain.
     pub async fn prepare(&self) -> Result<usize> {
-        // A period may end during this call, and the first of the periods is then perhaps no longer retained.
+        // A period may end during this call; the first period may then no longer be retained.
         let (now, mut made) = (self.now(), 0);
         for period in 0..=i32::from(self.precreate) {
             let Some(start) = E::PERIOD.offset(now, period) else { continue };
@@ -368,7 +367,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         &self.store
     }
 
-    /// Returns the length of the period that one table covers.
+    /// Returns the length of the period covered by one table.
     #[must_use]
     pub const fn period(&self) -> Period {
         E::PERIOD

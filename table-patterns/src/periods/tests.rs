@@ -75,7 +75,7 @@ fn pass(now: &AtomicU64, days: u64) {
     now.fetch_add(days * 864_000_000_000, Ordering::SeqCst);
 }
 
-/// Tests that a run which begins just before the end of a period prepares the tables of that period and the following ones.
+/// Tests that a call starting just before the end of a period prepares the tables of that period and the following ones.
 #[test]
 fn prepare_creates_the_tables_of_one_instant() {
     for retain in [0, 3] {
@@ -208,7 +208,7 @@ fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
     }
 }
 
-/// Adds registrations of feeds: for each number of days ago, the given number of partitions.
+/// Registers feeds: for each pair, the given number of partitions of the table from that many days ago.
 fn registrations<S: TableStore + Clone>(store: &S, counts: impl IntoIterator<Item = (i64, usize)>) {
     let registry = block_on(store.untyped(FEEDS).unwrap().create_if_missing()).unwrap();
     for (days_ago, count) in counts {

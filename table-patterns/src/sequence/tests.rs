@@ -206,7 +206,7 @@ fn an_invalid_sequence_is_refused() {
         assert_eq!((error.code(), error.key().is_some()), (code, true), "{next}");
     }
     assert_eq!(stored(&tickets), [0; 0]);
-    // The error names the last number that can be taken.
+    // The error contains the last number that can be taken.
     write(i64::MAX - 1);
     let numbers = GaplessSequence::new(&tickets, "ticket").unwrap();
     let next = || block_on(numbers.next(Ticket::partition("contoso"), |_: u64, _| Ok(())));

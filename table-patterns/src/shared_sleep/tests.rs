@@ -1,4 +1,4 @@
-//! Tests the ends of a sleep that several tasks share.
+//! Tests the ways in which a sleep shared by several tasks ends.
 
 use std::future::{pending, poll_fn};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A tenant's blobs: the values of large entities, and the index lists that are stored in blobs.
+//! A tenant's blobs: the values of large entities, and index lists stored in blobs.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::tenant::Tenant;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 
-/// The maximum number of blobs that are listed at a time to be deleted.
+/// The maximum number of blobs listed at a time for deletion.
 const LISTED: usize = 1_000;
 /// The part size of an upload. It exceeds 5 MiB, which is the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 
 impl Tenant {
-    /// Checks that the tenant's partitions have no blobs, also in folders of tables that do not exist in the table store. Such blobs may belong to the tenant in
-    /// another table store.
+    /// Checks that the tenant's partitions have no blobs, including the folders of tables that do not exist in the table store. Such blobs may belong to the
+    /// tenant in another table store.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if there are blobs; any error from the blob store.
+    /// `EntityAlreadyExists` if blobs exist; any error from the blob store.
     pub(super) async fn check_no_blobs(&self) -> Result<()> {
         for place in &self.places {
             for folder in place.stored_folders().await? {
@@ -39,7 +39,7 @@ impl Tenant {
         Ok(())
     }
 
-    /// Checks that no partition has its blobs in the same folder as the same partition of another tenant.
+    /// Checks that no partition shares its blob folder with the same partition of another tenant.
     ///
     /// # Errors
     /// `EntityAlreadyExists` if two partitions have the same folder.

@@ -16,7 +16,7 @@ pub struct Count {
     pub entities: BTreeMap<&'static str, u64>,
     /// The number of other rows: index rows in the tenant's partitions, and rows of unregistered types.
     pub other: u64,
-    /// The number of reserved rows that patterns write, such as feed entries, sequences and recorded steps.
+    /// The number of reserved rows written by patterns, such as feed entries, sequences and recorded steps.
     pub reserved: u64,
     /// The number of blobs that belong to the tenant.
     pub blobs: u64,

@@ -24,7 +24,7 @@ use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 use crate::tenant::place::{Place, all_rows, keys};
 
-/// The maximum number of passes. If rows are left after the last pass, the erasure fails because writers are evidently still active.
+/// The maximum number of passes. If rows remain after the last pass, the erasure fails, because writers are evidently still active.
 const PASSES: u32 = 3;
 
 /// The report of an erasure.
@@ -35,7 +35,7 @@ pub struct Erased {
     pub rows: u64,
     /// The number of deleted or changed rows in other partitions and tables: index rows, members of lists, references, copies.
     pub remote_rows: u64,
-    /// The number of partition registrations that were deleted (for feeds) or marked as erased (for outboxes).
+    /// The number of partition registrations deleted (for feeds) or marked as erased (for outboxes).
     pub registrations: u64,
     /// The number of deleted blobs.
     pub blobs: u64,
@@ -47,21 +47,21 @@ pub struct Erased {
 }
 
 impl Tenant {
-    /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again, including
-    /// all remote indexes. Rows can be left because a late writer or worker has added them, or because another tool has deleted entities without their index
-    /// rows. In this case, the erasure is repeated, in at most three passes. The repetition also removes remote entries whose entities no longer exist or
-    /// cannot be read. Remote index rows that cannot be read are reported in [`Erased::unreadable`], and remain.
+    /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again, including all
+    /// remote indexes. Rows can remain because a late writer or worker has added them, or because another tool has deleted entities without their index rows.
+    /// In this case, the erasure is repeated, in at most three passes. The repetition also removes remote entries whose entities no longer exist or cannot be
+    /// read. Remote index rows that cannot be read are reported in [`Erased::unreadable`], and remain.
     ///
     /// Partitions with an outbox remain registered for two hours, marked as erased, because running programs rely on the registrations for an hour, and the
     /// tenant may return in that time. The registrations contain only the names of the table and of the partition. The first sweep after the two hours
     /// removes them.
     ///
-    /// Stop the tenant's writers first. After an interruption, call this function again: the rows that are left determine the remaining work.
+    /// Stop the tenant's writers first. After an interruption, call this function again: the remaining rows determine the remaining work.
     ///
     /// # Errors
     /// - `InvalidInput` if a type with remote rows is not registered.
     /// - `SchemaMismatch` if a newer program maintains remote rows that this program does not know.
-    /// - `UpdateConditionNotSatisfied` if rows are left after three passes.
+    /// - `UpdateConditionNotSatisfied` if rows remain after three passes.
     /// - Any error from the stores.
     pub async fn erase(&self) -> Result<Erased> {
         self.check()?;
@@ -134,8 +134,8 @@ impl Tenant {
 
 async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     for table in place.existing().await? {
-        // IMPORTANT: the feeds' registrations are read before the rows are deleted. A registration that has changed since may belong to a feed that a late writer
-        // has created, so it remains for the next pass.
+        // IMPORTANT: the feeds' registrations are read before the rows are deleted. A registration that has changed since may belong to a feed created by a
+        // late writer, so it remains for the next pass.
         let feeds = registered(place, FEEDS, &table).await?;
         for range in place.ranges() {
             // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
@@ -163,7 +163,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     Ok(())
 }
 
-/// Removes remote entries that no row of the tenant identifies any longer, because a worker wrote them late, or another tool has deleted their entities.
+/// Removes remote entries no longer identified by any row of the tenant, because a worker wrote them late, or another tool has deleted their entities.
 async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
     let ranges = place.ranges();
     for member in &place.members {
@@ -202,7 +202,7 @@ async fn erase_rows(
     Ok(())
 }
 
-/// Removes the remote rows that are derived from the entities on a page.
+/// Removes the remote rows derived from the entities on a page.
 async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     let mut owned = Vec::new();
     for row in page.rows.iter() {
@@ -214,7 +214,8 @@ async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     Ok(requests::in_order(erasing, CONCURRENCY).await?.into_iter().sum())
 }
 
-/// Removes the remote rows that the recorded steps on a page may have written. Clears the copies of deleted entities in the entities that hold the copies.
+/// Removes the remote rows that may have been written by the recorded steps on a page. Clears the copies of deleted entities in the entities that hold the
+/// copies.
 async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u64> {
     let (mut changed, mut sources) = (0, BTreeSet::new());
     for row in page.rows.iter() {
@@ -245,7 +246,7 @@ async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) ->
     Ok(removed)
 }
 
-/// Returns the partitions of a place that are listed in the registry and not marked as erased, with the versions of their registry rows.
+/// Returns the partitions of a location that are listed in the registry and not marked as erased, with the versions of their registry rows.
 async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<Vec<(PartitionKey, ETag)>> {
     let (store, registry, mut found) = (&place.store, TableName::new(registry)?, Vec::new());
     for partitions in &place.partitions {
@@ -274,7 +275,7 @@ async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<
     Ok(found)
 }
 
-/// Returns the keys of the registry rows that make sweeps read the place's partitions because grants were issued for them.
+/// Returns the keys of the registry rows that make sweeps read the location's partitions because grants were issued for them.
 async fn kept_rows(place: &Place, table: &TableName) -> Result<Vec<EntityKey>> {
     let (mut keys, registry) = (Vec::new(), TableName::new(REGISTRY)?);
     for row_key in place.ranges() {

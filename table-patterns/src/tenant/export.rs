@@ -61,7 +61,7 @@ pub struct Export<'a> {
 }
 
 impl Tenant {
-    /// Begins an export. Sends no request.
+    /// Creates an export. Sends no request.
     #[must_use]
     pub fn export(&self) -> Export<'_> {
         let position = ExportPosition::default();
@@ -171,10 +171,10 @@ impl Export<'_> {
         lines
     }
 
-    /// Reads the next page of a place and returns its lines. At the end of a partition range, returns no lines.
+    /// Reads the next page of a location and returns its lines. At the end of a partition range, returns no lines.
     async fn page_of(&mut self, place: &Place) -> Result<String> {
         let tables = place.existing().await?;
-        // The names of a place's tables may be spelt in different cases.
+        // The names of a location's tables may differ in case.
         let from = self.position.table.as_deref().map(TableName::new).transpose()?;
         let is_due = |table: &&TableName| from.as_ref().is_none_or(|from| table.folded() >= from.folded());
         let mut tables = tables.iter().filter(is_due);

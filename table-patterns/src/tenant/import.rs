@@ -31,12 +31,12 @@ use crate::tenant::transfer;
 
 /// An import in progress. Created by [`Tenant::import`].
 ///
-/// When [`push`](Self::push) returns, the lines passed to it are stored, except for a blob whose last part has not been passed yet. A push writes
-/// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header
-/// and then the export from any earlier line: rows that are already stored are written again, except for sequences and feeds that have issued later numbers. A
-/// blob is continued from its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose
-/// future was dropped, can be repeated, also with the header. If this happened while it wrote a part of a blob that had begun in an earlier push, the repeated
-/// push is refused: push from the first part of the blob.
+/// When [`push`](Self::push) returns, the lines passed to it are stored, except for a blob whose last part has not been passed yet. A push writes consecutive
+/// rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header and then the
+/// export from any earlier line: rows already stored are written again, except for sequences and feeds that have issued later numbers. A blob is continued from
+/// its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose future was dropped, can
+/// be repeated, also with the header. If the push failed or was dropped while writing a part of a blob begun in an earlier push, the repeated push is refused:
+/// push from the blob's first part.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -58,24 +58,24 @@ pub struct Import<'a> {
     resumes: bool,
     /// `true` if the target's sequences and feeds may have issued later numbers than the export contains.
     may_be_later: bool,
-    /// The number of the line that is being processed.
+    /// The number of the line being processed.
     line: u64,
     imported: Imported,
-    /// The numbers of lines, rows and blobs in the pushes that have succeeded.
+    /// The numbers of lines, rows and blobs in successful pushes.
     pushed: Pushed,
     /// The last line of the export; `None` until it has been pushed.
     end: Option<End>,
-    /// The tables that this import has opened, with the opened handles. The keys are the index of the place in the tenant, and the name of the table.
+    /// The tables opened by this import, with the opened handles. The keys are the index of the location in the tenant, and the name of the table.
     opened: BTreeMap<(usize, String), Place>,
-    /// The partitions that this import has registered for feed followers and for sweeps.
+    /// The partitions registered by this import for feed followers and for sweeps.
     registered: BTreeSet<(Kind, String, PartitionKey)>,
-    /// The blobs of which some parts, but not the last part, have been pushed.
+    /// The blobs with some parts pushed, but not the last one.
     unfinished: BTreeSet<String>,
     #[cfg(feature = "blobs")]
     blobs: IncomingBlobs,
 }
 
-/// The numbers of pushed lines, rows and blobs. A line that was pushed twice counts twice.
+/// The numbers of pushed lines, rows and blobs. A line pushed twice counts twice.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pushed {
     lines: u64,
@@ -89,16 +89,16 @@ struct Pushed {
 pub struct Imported {
     /// The number of rows written to the tenant's partitions.
     pub rows: u64,
-    /// The number of blobs that were written.
+    /// The number of blobs written.
     pub blobs: u64,
-    /// The number of blobs that are referenced by rows but were missing during the export.
+    /// The number of blobs referenced by rows but missing during the export.
     pub missing_blobs: u64,
     /// The number of derived rows written to other partitions and tables.
     pub remote_rows: u64,
 }
 
 impl Tenant {
-    /// Creates an import. Sends no request. The tenant's partitions must be empty, and their blobs must not be in a folder that the tenant uses in another table
+    /// Creates an import. Sends no request. The tenant's partitions must be empty, and their blobs must not be in a folder used by the tenant in another table
     /// store. Stop their writers first.
     #[must_use]
     pub fn import(&self) -> Import<'_> {
@@ -153,11 +153,10 @@ impl Import<'_> {
     /// - `InvalidInput` if a blob part is pushed before the earlier parts have been pushed to this import, or if the blob store failed at an earlier part; push
     ///   the export again from the blob's first part.
     /// - `InvalidInput` if a row or a blob belongs to a partition outside the exported tenant.
-    /// - `SchemaMismatch` if this program could not read the exported rows, because its types have other keys or properties, or if a newer release prevents
+    /// - `SchemaMismatch` if this program could not read the exported rows, because its types have different keys or properties, or if a newer release prevents
     ///   this program from writing.
     /// - `FormatTooNew` if a newer release wrote the export.
-    /// - Any error from the stores. The push can be repeated. If the blob store failed within a blob that had begun in an earlier push, push from the blob's first
-    ///   part.
+    /// - Any error from the stores. The push can be repeated. If the blob store failed within a blob begun in an earlier push, push from the blob's first part.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
         // IMPORTANT: the lines of a push that failed or was dropped do not count, because they may not be stored.
         let mut pushed = self.pushed;
@@ -242,7 +241,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns the place (tables and partitions) in this tenant into which a row is imported, and the row's new PartitionKey.
+    /// Returns the location (tables and partitions) in this tenant that receives an imported row, and the row's new PartitionKey.
     pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
         let (Some(from), Some(to)) = (self.places().get(place), self.tenant.places.get(place)) else {
             return Err(Error::of(TenantFault::Order { line: self.line }));
@@ -253,9 +252,9 @@ impl Import<'_> {
         Ok((to, PartitionKey::new(moved)?))
     }
 
-    /// Parses a row line. Returns the row and the index of the place into which it is imported. Returns `None` for a row that the import derives, which exports
-    /// of earlier releases contain, and for the guard of a row that moves to another partition. A guard protects against steps, which cannot be imported into
-    /// another partition.
+    /// Parses a row line. Returns the row and the index of the location into which it is imported. Returns `None` for a row derived by the import, which
+    /// exports of earlier releases contain, and for the guard of a row that moves to another partition. A guard protects against steps, which cannot be
+    /// imported into another partition.
     fn incoming(&self, line: &RowLine) -> Result<Option<(usize, Incoming)>> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;
@@ -279,7 +278,7 @@ impl Import<'_> {
         Ok(Some((line.place, Incoming { row, ..incoming })))
     }
 
-    /// Returns a place whose types have opened handles to one of its tables. The table is created if it does not exist.
+    /// Returns a location whose types have opened handles to one of its tables. The table is created if it does not exist.
     async fn open(&mut self, at: usize, table: &TableName) -> Result<Place> {
         let (tenant, line) = (self.tenant, self.line);
         let place = tenant.places.get(at).ok_or_else(|| Error::of(TenantFault::Order { line }))?;
@@ -302,13 +301,13 @@ impl Import<'_> {
         Ok(opened)
     }
 
-    /// Writes imported rows to a table of the place with the index `at`.
+    /// Writes imported rows to a table of the location with the index `at`.
     async fn write(&mut self, at: usize, table: &TableName, rows: Vec<Incoming>) -> Result<()> {
         let place = self.open(at, table).await?;
         let mut copied = Vec::with_capacity(rows.len());
         for Incoming { to, row, .. } in rows {
             let (to, row) = transfer::resumed(to, row)?;
-            // The numbers that have been issued after an earlier import must not be issued again.
+            // Numbers issued since an earlier import must not be issued again.
             if self.may_be_later && sets_back(&place.store, table, entity(&to, &row)).await? {
                 continue;
             }
@@ -326,7 +325,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Registers a partition, unless this import has done so.
+    /// Registers a partition, unless this import has already done so.
     async fn register(
         &mut self,
         kind: Kind,

@@ -1,16 +1,16 @@
-//! The blobs whose parts the current push contains, or may contain again if it is repeated.
+//! The blobs with parts in the current push, or in a push that may be repeated.
 
 use std::collections::BTreeMap;
 
 use crate::tenant::line::BlobLine;
 use crate::tenant::open_blob::OpenBlob;
 
-/// The blobs of which an import has received parts.
+/// The blobs for which an import has received parts.
 #[derive(Default)]
 pub(super) struct IncomingBlobs {
-    /// The blob to which the last part belongs.
+    /// The last part's blob.
     open: Option<OpenBlob>,
-    /// The blobs before the open one of which the current push, or a failed push before it, contained parts. If the push is repeated, these parts are skipped.
+    /// The blobs before the open one with parts in the current push, or in a failed push before it. If the push is repeated, these parts are skipped.
     closed: BTreeMap<String, OpenBlob>,
     /// The name of the last part's blob, and the offset of the next part; `None` if the blob has ended. An export from an earlier release contains no offsets.
     next: Option<(String, u64)>,
@@ -19,7 +19,7 @@ pub(super) struct IncomingBlobs {
 }
 
 impl IncomingBlobs {
-    /// Begins a push, which may be the repetition of a push that failed or was dropped.
+    /// Begins a push, which may repeat a push that failed or was dropped.
     pub(super) fn begin_push(&mut self) {
         self.next.clone_from(&self.pushed);
     }
@@ -39,7 +39,7 @@ impl IncomingBlobs {
         from
     }
 
-    /// Begins a blob with its first part. Discards the uploaded parts of the blob before it if that blob is incomplete.
+    /// Begins a blob with its first part. Discards the uploaded parts of the previous blob if that blob is incomplete.
     pub(super) async fn begin(&mut self, begun: OpenBlob) {
         self.closed.remove(&begun.name);
         let earlier = self.open.replace(begun);
@@ -54,7 +54,7 @@ impl IncomingBlobs {
         }
     }
 
-    /// Returns a blob of which an earlier part has been pushed.
+    /// Returns a blob if an earlier part has been pushed.
     pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut OpenBlob> {
         if self.is_open(name) { self.open.as_mut() } else { self.closed.get_mut(name) }
     }

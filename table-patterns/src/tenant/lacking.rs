@@ -1,14 +1,14 @@
-//! The parts of a type's schema for which the rows of an export may be incomplete.
+//! The parts of a type's schema with possibly incomplete rows in an export.
 
 use std::collections::BTreeSet;
 
-/// The beginning of the names of widened properties in the list of pending parts.
+/// The prefix of widened properties in the list of pending parts.
 const PROPERTY: &str = "property ";
 
-/// The parts of a type's schema for which the rows of an export may lack derived rows or values.
+/// The parts of a type's schema whose derived rows or values may be missing in an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lacking {
-    /// `true` if the export does not contain the schema with which the rows were written.
+    /// `true` if the export does not contain the schema that the rows were written with.
     pub(super) is_unknown: bool,
     /// The names of the parts in the form of `SchemaRecord::pending`, such as `index ByEmail`.
     pub(super) parts: BTreeSet<String>,

@@ -5,8 +5,7 @@ use table_core::name::TableName;
 
 use crate::tenant::partitions::Partitions;
 
-/// The latest version of the line format that this program can read. It is also the version that this program
-/// writes.
+/// The version of the line format written by this program, and the latest version it can read.
 pub(super) const FORMAT: u32 = 1;
 
 /// A line in an export.
@@ -33,11 +32,11 @@ pub(super) struct Header {
     pub(super) schemas: Vec<HeaderSchema>,
 }
 
-/// The stored schema of an entity type in the tables of a place.
+/// The stored schema of an entity type in the tables of a location.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct HeaderSchema {
-    /// The index of the place.
+    /// The index of the location.
     pub(super) place: usize,
     /// The text of the schema.
     pub(super) schema: String,
@@ -88,7 +87,7 @@ pub(super) struct End {
 }
 
 impl HeaderPlace {
-    /// Returns the name of the place's table.
+    /// Returns the name of the location's table.
     pub(super) fn table(&self) -> table_core::Result<TableName> {
         TableName::new(&self.table)
     }

@@ -30,7 +30,7 @@ use crate::tenant::incoming::entity;
 use crate::tenant::lacking::Lacking;
 use crate::tenant::newer;
 
-/// An entity type that is registered for a tenant.
+/// An entity type registered for a tenant.
 pub(super) trait Member: Send + Sync {
     /// Returns the schema of this type.
     fn schema(&self) -> &'static EntitySchema;
@@ -41,7 +41,7 @@ pub(super) trait Member: Send + Sync {
     /// Returns `true` if a row is an entity of this type.
     fn owns(&self, row: EntityRef<'_>) -> bool;
 
-    /// Returns `true` if the key has the format of the keys of this type.
+    /// Returns `true` if the key has this type's key format.
     fn owns_key(&self, key: &EntityKey) -> bool;
 
     /// Returns `true` if the key belongs to an index row of this type in another partition or table.
@@ -65,7 +65,7 @@ pub(super) trait Member: Send + Sync {
         future::ready(Ok(())).boxed()
     }
 
-    /// Derives the index rows in the given partitions that an export may lack. Returns the first error that concerns a single entity.
+    /// Derives the index rows in the given partitions that may be missing in an export. Returns the first error that concerns a single entity.
     fn derive_within<'a>(
         &'a self,
         _: &'a [TextRange],
@@ -104,8 +104,8 @@ pub(super) trait Member: Send + Sync {
         no_rows()
     }
 
-    /// Removes the remote rows that a recorded step for this type may have written. Returns the number of removed rows. Ignores steps for entities outside the
-    /// record's partition, because a foreign writer may have inserted the record with any entity in it.
+    /// Removes the remote rows that may have been written by a recorded step for this type. Returns the number of removed rows. Ignores steps for entities
+    /// outside the record's partition, because a foreign writer may have inserted the record with any entity in it.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         no_rows()
     }
@@ -160,7 +160,7 @@ pub(super) fn owns<E: Entity>(row: EntityRef<'_>) -> bool {
     is_visible::<E>(row.partition_key) && matches!(classify_row::<E>(row), Ok(RowOwner::Own))
 }
 
-/// Returns `true` if a key has the format of the keys of type `E`.
+/// Returns `true` if a key has the key format of `E`.
 pub(super) fn owns_key<E: Entity>(key: &EntityKey) -> bool {
     let partition_key = key.partition_key.as_str();
     is_visible::<E>(partition_key)
@@ -215,7 +215,7 @@ where
         self.0.contributor::<Copies<E, Entities<E, S, O>>>().map(|copies| &*copies.0)
     }
 
-    /// Deletes the reference of a copied entity (the source) to an entity that holds its copies. Returns the number of deleted rows.
+    /// Deletes the reference from a copied entity (the source) to an entity that holds its copies. Returns the number of deleted rows.
     async fn delete_reference(&self, relation: &str, holder: &EntityKey, source: &EntityKey) -> Result<u64> {
         let Some(copies) = self.copies() else { return Ok(0) };
         let Some((table, key)) = copies.reference(&self.0, relation, (holder, source))? else { return Ok(0) };

@@ -21,8 +21,8 @@ pub(super) async fn check<E: Entity, S: TableStore>(table: &Table<E, S>) -> Resu
     }
 }
 
-/// Returns the first part of the stored schema, such as `index ByOwner`, that has rows in other partitions or tables and is not declared in the same
-/// way by this program. Returns `None` if the program knows all such rows.
+/// Returns the first part of the stored schema, such as `index ByOwner`, that has rows in other partitions or tables and that this program does not declare
+/// identically. Returns `None` if the program knows all such rows.
 fn unknown_elsewhere(stored: &StoredSchema, own: &StoredSchema) -> Option<String> {
     let is_elsewhere = |index: &&StoredIndex| index.table.is_some() || index.partition_key.is_some();
     let mut indexes = stored.indexes.iter().filter(is_elsewhere);

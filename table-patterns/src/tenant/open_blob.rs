@@ -1,4 +1,4 @@
-//! The state of a blob that is being imported in parts.
+//! The state of a blob being imported in parts.
 
 use table_core::Result;
 
@@ -16,7 +16,7 @@ pub(super) enum Written {
     Again,
 }
 
-/// A blob of which some parts have been imported.
+/// A partially imported blob.
 pub(super) struct OpenBlob {
     /// The blob's name in the export.
     pub(super) name: String,

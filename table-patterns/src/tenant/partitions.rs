@@ -14,7 +14,7 @@ pub(super) enum Partitions {
 }
 
 impl Partitions {
-    /// Returns the partitions that a key range covers.
+    /// Returns the partitions covered by a key range.
     ///
     /// # Errors
     /// `InvalidInput` if the range covers only part of a partition, or is neither a single partition nor a prefix.
@@ -41,8 +41,7 @@ impl Partitions {
         }
     }
 
-    /// Returns the PartitionKey under which an import into the partitions `to` writes the rows of the partition `partition_key`;
-    /// `None` if `partition_key` is not one of these partitions.
+    /// Returns the PartitionKey under which an import into `to` writes the rows of `partition_key`; `None` if `partition_key` is not one of these partitions.
     pub(super) fn moved(&self, to: &Self, partition_key: &str) -> Option<String> {
         match (self, to) {
             (Self::Is(from), Self::Is(to)) => (partition_key == from).then(|| to.clone()),

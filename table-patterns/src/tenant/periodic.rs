@@ -16,12 +16,12 @@ use table_core::table::SchemaRecord;
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::member::{self, Member, Typed};
 
-/// The tables of an entity type that has one table per period.
+/// The tables of an entity type with one table per period.
 pub(super) trait PeriodSource: Send + Sync {
     /// Returns the name of the tables without the period.
     fn base(&self) -> Result<TableName>;
 
-    /// Returns the length of the period that one table covers.
+    /// Returns the length of the period covered by one table.
     fn period(&self) -> Period;
 
     /// Returns the names of the type's existing tables.

@@ -1,4 +1,4 @@
-//! A tenant's places. A place is a set of partitions in one table (or in one table per period), with the entity types registered for it.
+//! A tenant's locations. A location is a set of partitions in one table (or in one table per period), with the entity types registered for it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::tenant::member::Member;
 use crate::tenant::partitions::Partitions;
 use crate::tenant::periodic::PeriodSource;
 
-/// The tables of a place: a single table, or one table per period.
+/// The tables of a location: a single table, or one table per period.
 #[derive(Clone)]
 pub(super) enum Tables {
     One(TableName),
@@ -65,7 +65,7 @@ impl Place {
         }
     }
 
-    /// Adds the folders that contain the blobs of the place's tables.
+    /// Adds the folders that contain the blobs of the location's tables.
     #[cfg(feature = "blobs")]
     pub(super) fn add_folders(&mut self, folders: &FolderOf) {
         if !self.blobs.iter().any(|known| Arc::ptr_eq(known, folders)) {
@@ -73,14 +73,14 @@ impl Place {
         }
     }
 
-    /// Adds to each of two places the blob folders of the other place.
+    /// Adds each location's blob folders to the other location.
     #[cfg(feature = "blobs")]
     pub(super) fn share_folders(&mut self, other: &mut Self) {
         other.blobs.iter().for_each(|folders| self.add_folders(folders));
         self.blobs.iter().for_each(|folders| other.add_folders(folders));
     }
 
-    /// Returns the folders that contain the blobs of one of the place's tables. Several entity types may use one folder, which is returned once.
+    /// Returns the folders that contain the blobs of one of the location's tables. Several entity types may use one folder, which is returned once.
     ///
     /// # Errors
     /// `InvalidInput` if the prefix of a folder is not a valid path.
@@ -96,7 +96,7 @@ impl Place {
         Ok(found)
     }
 
-    /// Returns the folders of all of the place's tables that have folders, even if the tables do not exist.
+    /// Returns the folders of all of the location's tables that have folders, even if the tables do not exist.
     ///
     /// # Errors
     /// Any error from [`folders`](Self::folders) or from the blob store.
@@ -111,7 +111,7 @@ impl Place {
         Ok(stored)
     }
 
-    /// Returns the folder that contains the blob `name`; `None` if the name belongs to none of the place's tables.
+    /// Returns the folder that contains the blob `name`; `None` if the name belongs to none of the location's tables.
     ///
     /// # Errors
     /// `InvalidInput` if the prefix of a folder is not a valid path.
@@ -135,7 +135,7 @@ impl Place {
         }
     }
 
-    /// Returns the place's existing tables.
+    /// Returns the location's existing tables.
     pub(super) async fn existing(&self) -> Result<Vec<TableName>> {
         match &self.tables {
             Tables::One(table) => Ok(vec![table.clone()]),
@@ -143,7 +143,7 @@ impl Place {
         }
     }
 
-    /// Returns `true` if the place contains a table with this name.
+    /// Returns `true` if the location contains a table with this name.
     pub(super) fn has(&self, table: &TableName) -> bool {
         match &self.tables {
             Tables::One(own) => own.folded() == table.folded(),
@@ -156,15 +156,15 @@ impl Place {
         self.partitions.iter().map(Partitions::range).collect()
     }
 
-    /// Returns the registered type to which a row belongs. Returns `None` for index rows, reserved rows and rows of unregistered types.
+    /// Returns a row's registered type. Returns `None` for index rows, reserved rows and rows of unregistered types.
     pub(super) fn member(&self, row: EntityRef<'_>) -> Option<&Arc<dyn Member>> {
         self.members.iter().find(|member| member.owns(row))
     }
 
-    /// Checks that all types in the place's tables that may have rows in other partitions or tables are registered.
+    /// Checks that all types in the location's tables that may have rows in other partitions or tables are registered.
     ///
     /// # Errors
-    /// `InvalidInput`, with the type's name, for the first type that is not registered.
+    /// `InvalidInput`, with the type's name, for the first unregistered type.
     pub(super) fn check(&self) -> Result<()> {
         let is_known = |entity: &str| self.members.iter().any(|member| member.schema().entity == entity);
         for other in self.members.iter().flat_map(|member| member.others()) {

@@ -26,19 +26,19 @@ pub struct ExportPosition {
     /// The tables and partitions of the exported tenant; empty before the first step.
     pub(super) places: Vec<HeaderPlace>,
     pub(super) place: usize,
-    /// The current table in the current place; `None` before the first table of the place.
+    /// The current table in the current location; `None` before the first table of the location.
     pub(super) table: Option<String>,
     pub(super) range: usize,
     pub(super) from: Option<Continuation>,
     pub(super) end: End,
     pub(super) is_end: bool,
     pub(super) bytes: u64,
-    /// The missing blobs that were found first, at most [`MISSING`](ExportPosition::MISSING).
+    /// The first missing blobs found, at most [`MISSING`](ExportPosition::MISSING).
     missing: Vec<MissingBlob>,
 }
 
-/// A blob that a row references but that the blob store does not contain, or of which it contains only the beginning. The row is exported nevertheless, and the
-/// export continues.
+/// A blob referenced by a row but missing from the blob store, or shorter there than the row records. The row is exported nevertheless, and the export
+/// continues.
 ///
 /// ```
 /// use table_patterns::tenant::MissingBlob;
@@ -62,17 +62,17 @@ pub struct MissingBlob {
 }
 
 impl ExportPosition {
-    /// The maximum number of missing blobs that are listed.
+    /// The maximum number of listed missing blobs.
     pub const MISSING: usize = 100;
 
-    /// Returns the missing blobs that were found first, at most [`MISSING`](Self::MISSING). A missing blob is referenced by a row, but not in the blob store, or
-    /// shorter there than the row records.
+    /// Returns the first missing blobs found, at most [`MISSING`](Self::MISSING). A missing blob is referenced by a row, but not in the blob store, or shorter
+    /// there than the row records.
     #[must_use]
     pub fn missing(&self) -> &[MissingBlob] {
         &self.missing
     }
 
-    /// Returns the total number of missing blobs, which rows reference but which the blob store does not contain completely.
+    /// Returns the total number of missing blobs, which are referenced by rows but missing from the blob store, or shorter there than recorded.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing
@@ -105,13 +105,13 @@ impl ExportPosition {
         self.end.blobs
     }
 
-    /// Moves to the tenant's next place.
+    /// Moves to the tenant's next location.
     pub(super) fn next_place(&mut self) {
         (self.place, self.table, self.range, self.from) = (self.place + 1, None, 0, None);
     }
 
-    /// Moves to a table in the current place. If this is a different table, reading begins at its first row, because a range and a token belong to
-    /// a single table.
+    /// Moves to a table in the current location. If this is a different table, reading begins at its first row, because a range and a token belong to a single
+    /// table.
     pub(super) fn in_table(mut self, table: &TableName) -> Self {
         let is_same = self.table.as_deref().is_none_or(|own| own.eq_ignore_ascii_case(table.as_str()));
         if !is_same {

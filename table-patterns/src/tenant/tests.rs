@@ -41,7 +41,7 @@ use crate::outbox::{OUTBOX_PREFIX, REGISTRY};
 use crate::sequence::GaplessSequence;
 use crate::tenant::ExportPosition;
 
-/// Returns the rows in a tenant's partitions that an import must write unchanged.
+/// Returns the rows in a tenant's partitions that must survive an import unchanged.
 fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), String)> {
     let is_own = |(table, partition_key, row_key): &(String, String, String)| {
         let is_place = table == "Desk" || table.starts_with("DeskAudit");
@@ -65,7 +65,7 @@ fn assert_moved(from: &World, to: &World, tenant: &str) {
     }
 }
 
-/// Checks that no data of `contoso` is left, and that the data of the other tenant (`adatum`) has not changed since `before`.
+/// Checks that no data of `contoso` remains, and that the other tenant's data (`adatum`) has not changed since `before`.
 fn assert_erased(world: &World, before: &[(Ticket, Option<usize>)]) {
     let left = || world.dump().into_iter().filter(|row| format!("{row:?}").contains("contoso"));
     let is_mark = |((table, _, row_key), row): &((String, String, String), String)| {

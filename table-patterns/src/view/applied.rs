@@ -1,4 +1,4 @@
-//! Source entities that are being applied to a view, and the stored rows that are read for them.
+//! Source entities being applied to a view, and the stored rows read for them.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use table_core::store::StoredRow;
 use crate::view::part::Change;
 use crate::view::record::{Places, Share};
 
-/// A source entity that must be applied to the view.
+/// A source entity to apply to the view.
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
@@ -44,7 +44,7 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Returns `true` if the entity has rows or amounts in the view's partition `place`.
+    /// Returns `true` if the entity has rows in, or contributes to sums in, the view's partition `place`.
     pub(super) fn has(&self, place: &str) -> bool {
         let share = self.shares.iter().find(|(at, _)| at.as_str() == place);
         let share = share.and_then(|(_, share)| share.as_ref());
@@ -55,7 +55,7 @@ impl Recorded {
 
 /// A write to one partition of the view's table for one source entity.
 pub(crate) enum Write {
-    /// Writes the rows and the record of the entity, and adds its amounts to sums.
+    /// Writes the rows and the record of the entity, and updates the sums it contributes to.
     Change(Box<Change>),
     /// Writes the list of the view's partitions that contain the entity.
     Places(Known),

@@ -85,8 +85,8 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies the current state of one entity to the view, even if the entity does not exist. Idempotent.
     ///
-    /// [`catch_up`](Self::catch_up) applies each changed entity in the same way. Call this function after another tool has written an entity. If the entity was
-    /// [set aside](Self::poison), this ends.
+    /// [`catch_up`](Self::catch_up) applies each changed entity in the same way. Call this function after another tool has written an entity. If the call
+    /// succeeds, the entity is no longer [set aside](Self::poison).
     ///
     /// # Errors
     /// - `OutOfRangeInput` if a sum overflows.
@@ -95,9 +95,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - Any error from [`View::project`], or from the decoding of the entity. If the error's code denotes an
     ///   [outage](crate::work::Handler#failures-and-outages), or work for a newer program, it is replaced by `InvalidInput`.
     ///
-    /// If one of these errors is returned, the writes to all other partitions of the view have been made.
+    /// These errors do not prevent the writes to the view's other partitions.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
-        // IMPORTANT: the row is read before the entity. A row that is written after a later failure has another version, and remains.
+        // IMPORTANT: the row is read before the entity. A row written after a later failure has a different version, and remains.
         let aside = self.aside_row(source).await?;
         let failed = self.apply_all([source.clone().into()]).await?;
         if let Some((_, error)) = failed.into_iter().next() {
@@ -119,8 +119,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(converge::settle(self, entities, (&self.retry, limits)).await?.failed)
     }
 
-    /// Adds the writes for one entity to `wanted`. If the projection has rows or amounts in a partition whose record was not read or is empty, adds the entity
-    /// to the next round instead.
+    /// Adds the writes for one entity to `wanted`. If the projection contributes rows or sums to a partition whose record was not read or is empty, adds the
+    /// entity to the next round instead.
     fn changes(
         &self,
         recorded: Recorded,
@@ -158,7 +158,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     async fn recorded(&self, known: Known) -> Result<Recorded> {
-        // The first list of an entity is written before its first record. If a record exists nevertheless, because the view's table was created again, its write
+        // The first list of an entity is written before its first record. If a record exists nevertheless, because the view's table was recreated, its write
         // fails, and the next round reads it.
         let is_first = known.etag.is_none();
         let places: BTreeSet<_> = known.places.0.union(&known.named).collect();
@@ -172,8 +172,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Recorded { known, shares })
     }
 
-    /// Returns the projection of a row, without partitions in which the entity has neither rows nor amounts; `None` if the row is not an entity of the view's
-    /// source type.
+    /// Returns the projection of a row, without partitions to which the entity contributes neither rows nor sums; `None` if the row is not an entity of the
+    /// view's source type.
     pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
         caught("the projection", || {
             if Self::is_hidden(entity.partition_key) {
@@ -191,8 +191,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         })
     }
 
-    /// Returns `true` if a key has the format of the view's source type. A row with another key, such as a part of a wide entity, is not a source entity,
-    /// even if no type in the program declares it.
+    /// Returns `true` if a key has the format of the view's source type. A row with a different key format, such as a part of a wide entity, is not a source
+    /// entity, even if no type in the program declares it.
     pub(super) fn is_source(partition_key: &str, row_key: &str) -> bool {
         !Self::is_hidden(partition_key)
             && classify_key::<V::Source>(partition_key, row_key).is_ok_and(|owner| owner == RowOwner::Own)

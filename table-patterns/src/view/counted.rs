@@ -1,7 +1,7 @@
-//! The partitions of a view that a rebuild has recounted on a store without key order.
+//! The partitions of a view recounted by a rebuild on a store without key order.
 //!
-//! Such a store returns the records of one partition in many places of a scan. The partitions are not part of the rebuild's position, which must be small
-//! enough to be stored. A process that resumes the rebuild therefore recounts them once more.
+//! Such a store may return one partition's records at many points of a scan. The partitions are not part of the rebuild's position, which must be small enough
+//! to be stored. A process that resumes the rebuild therefore recounts them once more.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ impl Counted {
         self.0.contains(&record::place_hash(place))
     }
 
-    /// Remembers a partition that has been recounted.
+    /// Remembers a recounted partition.
     pub(super) fn insert(&mut self, place: &PartitionKey) {
         if self.0.len() < MOST {
             self.0.insert(record::place_hash(place));

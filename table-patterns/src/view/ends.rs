@@ -58,8 +58,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(next)
     }
 
-    /// Returns the end of a partition's feed. First replaces a cursor at which the view has missed changes, and removes a quiet mark that the head does not
-    /// have.
+    /// Returns the end of a partition's feed. First replaces a cursor at which the view has missed changes, and removes a quiet mark missing from the head.
     async fn usable_end(&self, listed: &Listed) -> Result<Cursor> {
         let (table, partition_key) = (self.source.name()?, &listed.partition_key);
         loop {
@@ -88,7 +87,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Moves the view's cursors forward to the recorded ends. Reports a gap in each partition whose feed does not contain the recorded end: the table was
-    /// restored, or deleted and created again, during the rebuild.
+    /// restored, or deleted and recreated, during the rebuild.
     pub(super) async fn follow_from(&self, ends: &Ends) -> Result<()> {
         let table = self.source.name()?;
         let partitions = self.feed().partitions(table).await?;
@@ -103,7 +102,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                         head => head?,
                     };
                     if !head.is_some_and(|(head, _)| head.has(end)) {
-                        // The entities that the rebuild read earlier may no longer be in the table.
+                        // The entities read earlier by the rebuild may no longer be in the table.
                         return self.set_aside(&gap_in(&partition_key)?, &Error::of(ViewFault::Gap)).await;
                     }
                     // If another process has just moved the cursor, the cursor is read again.

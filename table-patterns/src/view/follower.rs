@@ -1,4 +1,4 @@
-//! The information that a follower (a process that applies changes to a view) remembers between its calls.
+//! The state of a follower (a process that applies changes to a view) between its calls.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,11 +11,11 @@ use uuid::Uuid;
 use crate::feed::Listed;
 use crate::view::turns::Turns;
 
-/// The number of calls after a writer's announcement of a commit during which a follower does not mark the feed as quiet. A
-/// mark makes the commit fail. Without this delay, a writer that needs longer than the interval between two calls could never commit.
+/// The number of calls, after a writer has announced a commit, during which a follower does not mark the feed as quiet. A mark makes the commit fail, so
+/// without this delay, a writer slower than the interval between two calls could never commit.
 const COMMIT_POLLS: u32 = 100;
 
-/// Another follower's lease, as this follower has seen it.
+/// Another follower's lease, as seen by this follower.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) etag: ETag,
@@ -23,22 +23,22 @@ pub(super) struct Seen {
     pub(super) since: u64,
     /// The latest time in ticks at which this follower saw the lease.
     pub(super) latest: u64,
-    /// The number of calls in which this follower has seen the lease since `latest`, so while its clock did not advance.
+    /// The number of calls in which this follower has seen the lease since `latest`, that is, while its clock did not advance.
     pub(super) times: u32,
 }
 
-/// The information that a follower remembers between calls and shares with its clones.
+/// The state that a follower keeps between calls and shares with its clones.
 #[derive(Debug)]
 pub(super) struct Follower {
     /// The follower's identifier, as stored in leases.
     pub(super) id: String,
     /// The number of calls so far.
     calls: AtomicUsize,
-    /// The order in which calls for all partitions take the partitions.
+    /// The order in which calls for all partitions process them.
     turns: Mutex<Turns>,
     /// `true` while one of the clones applies changes.
     pub(super) working: Arc<AtomicBool>,
-    /// The last lease of another follower that this follower has seen.
+    /// The last lease of another follower seen by this follower.
     lease: Mutex<Option<Seen>>,
     /// The result of the last call for each partition.
     found: Mutex<HashMap<PartitionKey, Found>>,
@@ -61,8 +61,8 @@ impl Default for Follower {
 /// The result of the last call for one partition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
-    /// The version of the partition's registry row for which the row and the head were both seen marked as quiet, at the view's cursor; `None` if the head
-    /// must be read. A restore gives the row another version.
+    /// The version of the partition's registry row for which the row and the head were both seen marked as quiet, at the view's cursor; `None` if the head must
+    /// be read. A restore changes the row's version.
     pub(super) quiet: Option<ETag>,
     /// `true` if the last call found changes in the partition's feed.
     pub(super) was_active: bool,
@@ -90,7 +90,7 @@ impl Follower {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Locks and returns the order in which calls for all partitions take the partitions.
+    /// Locks and returns the order in which calls for all partitions process them.
     pub(super) fn turns(&self) -> MutexGuard<'_, Turns> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,12 +100,12 @@ impl Follower {
         self.calls.load(Ordering::Relaxed) > 1
     }
 
-    /// Locks and returns the last lease of another follower that this follower has seen.
+    /// Locks and returns the last lease of another follower seen by this follower.
     pub(super) fn lease(&self) -> MutexGuard<'_, Option<Seen>> {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the result of the last call for a partition; the default if there was none.
+    /// Returns the result of the last call for a partition; the default if none was made.
     pub(super) fn get(&self, partition_key: &PartitionKey) -> Found {
         self.found().get(partition_key).cloned().unwrap_or_default()
     }
@@ -115,7 +115,7 @@ impl Follower {
         self.found().insert(partition_key.clone(), found);
     }
 
-    /// Forgets the partitions that are no longer listed. The memory is therefore never larger than the list, which each call reads.
+    /// Forgets the partitions that are no longer listed. The memory is therefore never larger than the list read by each call.
     pub(super) fn keep_listed(&self, listed: &[Listed]) {
         self.turns().keep_listed(listed);
         let mut found = self.found();

@@ -3,7 +3,7 @@
 //! Changes in different source partitions may add to the same sums. Followers that apply them concurrently make each other's transactions
 //! fail, and repeat the same work. The lease only saves work: without it, the result is the same.
 //!
-//! The lease of a dead follower expires after a period that the other followers measure. The dead follower's clock is not used.
+//! The lease of a dead follower expires after a period measured by the other followers. The dead follower's clock is not used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,11 +19,11 @@ use crate::view::follower::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The number of calls without a change to a lease after which the follower that holds it counts as dead, if the clock has not advanced between them. Without
-/// this number, a follower with a stopped clock would wait forever.
+/// The number of calls without a change to a lease after which its holder counts as dead, if the clock has not advanced between them. Without this limit, a
+/// follower with a stopped clock would wait forever.
 const POLLS: u32 = 600;
 
-/// A lease that this follower has taken.
+/// A lease taken by this follower.
 #[derive(Debug)]
 pub(super) struct Lease {
     etag: ETag,

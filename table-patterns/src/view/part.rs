@@ -30,8 +30,8 @@ pub(crate) struct Change {
     rows: BTreeMap<RowKey, Row>,
 }
 
-/// The amounts to add to sums, by row and property. The type is wider than `Int64`, because a difference may exceed the range of an `Int64` although the sum
-/// before and after it does not.
+/// The differences to add to sums, by row and property. The type is wider than `Int64`, because a difference may exceed the range of an `Int64` although the
+/// sums before and after it do not.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i128>>;
 
 /// The stored rows that contain sums, by `RowKey`; `None` for a row that does not exist.
@@ -45,7 +45,7 @@ impl Change {
         before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
-    /// Returns the keys of the rows that the entity has contributed so far but no longer contributes.
+    /// Returns the keys of the rows contributed by the entity so far but no longer.
     fn gone(&self) -> impl Iterator<Item = &String> {
         self.before.rows.difference(&self.after.rows)
     }
@@ -55,7 +55,7 @@ impl Change {
         1 + self.rows.len() + self.gone().count()
     }
 
-    /// Adds the amounts by which the change alters the sums to `differences`.
+    /// Adds the change's effect on each sum to `differences`.
     fn add_differences<'a>(&'a self, differences: &mut Differences<'a>) {
         for row in self.sums() {
             let of_row = differences.entry(row.as_str()).or_default();
@@ -67,7 +67,7 @@ impl Change {
         }
     }
 
-    /// Returns the record to write. During a recount, the record also contains the amounts at the start of the recount.
+    /// Returns the record to write. During a recount, the record also contains the contributions at the start of the recount.
     fn record(&self, sums: &Sums<'_>) -> Result<Share> {
         let mark = |row: &str| match sums.get(row) {
             Some(Some(sum)) => record::recount_of(sum.row.view()),
@@ -75,8 +75,8 @@ impl Change {
         };
         let mut cuts = BTreeMap::new();
         for (row, cut) in &self.before.cuts {
-            // The amounts are dropped if their recount has ended, or if a later recount of the row has replaced it. Each recount has a different identifier, so
-            // no later recount of this row needs them.
+            // The contributions are dropped if their recount has ended, or if a later recount of the row has replaced it. Each recount has a different
+            // identifier, so no later recount of this row needs them.
             if mark(row)?.as_ref() == Some(&cut.id) {
                 cuts.insert(row.clone(), cut.clone());
             }

@@ -1,4 +1,4 @@
-//! The list of the view's partitions that contain a source entity, for each source entity. `docs/models/places.rs` checks the protocol.
+//! For each source entity, the list of the view's partitions that contain it. `docs/models/places.rs` checks the protocol.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::view::record::{self, Places};
 use crate::view::table::ViewTable;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads the list of the view's partitions that contain it, for each of the given source entities.
+    /// Reads, for each given source entity, the list of the view's partitions that contain it.
     pub(super) async fn known(
         &self,
         items: &[Applied],
@@ -56,8 +56,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(known)
     }
 
-    /// Adds partitions to the lists of entities, and writes these lists. Returns the entities whose lists were written. For each of the other entities,
-    /// another writer committed first, or the write failed.
+    /// Adds partitions to the lists of entities, and writes these lists. Returns the entities whose lists were written. For each remaining entity, another
+    /// writer committed first, or the write failed.
     pub(super) async fn place(
         &self,
         gaining: Vec<Recorded>,
@@ -123,8 +123,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         (Ok(true), chunk)
     }
 
-    /// Writes lists on the condition that the stored versions are those that were read. Returns the new versions, or `None` if another writer committed
-    /// first.
+    /// Writes lists, conditional on their versions as read. Returns the new versions, or `None` if another writer committed first.
     pub(super) async fn write_places(
         &self,
         partition_key: &PartitionKey,
@@ -143,7 +142,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         };
         for (one, etag) in known.iter().zip(&mut etags) {
             if etag.is_none() {
-                // The store has returned no versions for the transaction. If the stored content differs, another process has written the list since.
+                // The store has returned no versions for the transaction. If the stored content differs, another process has since written the list.
                 let stored = store.get(table, &record::places_key(&one.source)?, &Select::All).await?;
                 let is_same =
                     |row: &table_core::row::Row| Places::read(row.view()).is_ok_and(|of| of == one.places);

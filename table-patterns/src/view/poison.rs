@@ -22,7 +22,7 @@ use crate::view::table::ViewTable;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ViewPoison {
-    /// The key of the entity that was set aside.
+    /// The key of the entity set aside.
     pub source: EntityKey,
     /// The error from the attempt to apply the entity.
     pub error: String,
@@ -61,19 +61,19 @@ pub(super) struct AsideRow {
     pub(super) etag: ETag,
 }
 
-/// A stored row for an entity that is set aside.
+/// A stored row for an entity set aside.
 struct PoisonRow {
     row: AsideRow,
     poison: ViewPoison,
 }
 
-/// The entities that were set aside when a call started, each with the row that records it.
+/// The entities set aside when a call started, each with the row that records it.
 pub(super) type Aside = HashMap<EntityKey, AsideRow>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities that are set aside. For each of them, the view contains the rows from before the failure, or no rows. The list may contain
-    /// entities that another process has applied since, if it did so while the failure was being recorded or a rebuild started;
-    /// [`retry_poison`](Self::retry_poison) removes them.
+    /// Returns the entities set aside. For each of them, the view contains the rows from before the failure, or no rows. The list may contain entities that
+    /// another process has applied since, if it did so while the failure was being recorded or a rebuild started; [`retry_poison`](Self::retry_poison) removes
+    /// them.
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].
@@ -82,9 +82,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|row| row.poison).collect())
     }
 
-    /// Tries again to apply the entities that are set aside. Returns the number of entities that succeeded. A partition in which the view has missed changes
-    /// remains set aside until a [`rebuild`](Self::rebuild), and a partition whose feed cannot be read remains set aside until its changes have been read. A
-    /// change to an entity that is set aside also causes another attempt.
+    /// Retries the entities set aside. Returns the number of entities applied. A partition in which the view has missed changes remains set aside until a
+    /// [`rebuild`](Self::rebuild), and a partition whose feed cannot be read remains set aside until its changes have been read. A change to an entity set
+    /// aside also causes another attempt.
     ///
     /// # Errors
     /// Any store outage, as in [`apply`](Self::apply).
@@ -105,8 +105,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(right)
     }
 
-    /// Reads the entities and partitions that are set aside. Partitions do not count towards the limit: a follower that stopped because of them could not read
-    /// them again, and only this ends the report of a feed that could not be read.
+    /// Reads the entities and partitions set aside. Partitions do not count towards the limit: a follower that stopped because of them could not read them
+    /// again, and only a successful read ends the report of an unreadable feed.
     ///
     /// # Errors
     /// `InvalidInput` if more entities are set aside than the handle allows.
@@ -128,14 +128,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(found.map(|found| AsideRow { row_key, etag: found.etag }))
     }
 
-    /// Reads the rows that set entities and partitions aside. Ends after a page with which more than `most` entities were found.
+    /// Reads the rows that set entities and partitions aside. Stops after the page on which the number of entities found exceeds `most`.
     async fn poison_rows(&self, most: usize) -> Result<Vec<PoisonRow>> {
         let range = KeyRange::rows(record::STATE_PARTITION, TextRange::prefix(record::POISON));
         let (query, mut from, mut rows, mut entities) = (Query::new(range), None, Vec::new(), 0);
         loop {
             let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
-                // A row that another program wrote may not identify an entity.
+                // A row written by another program may not identify an entity.
                 let Ok(poison) = ViewPoison::read(row.row) else { continue };
                 let row = AsideRow { row_key: RowKey::new(row.row_key)?, etag: row.etag() };
                 entities += usize::from(poison.is_entity());

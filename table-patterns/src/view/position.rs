@@ -20,10 +20,10 @@ pub struct RebuildPosition {
     pub(super) phase: Phase,
     pub(super) from: Option<Continuation>,
     pub(super) progress: RebuildProgress,
-    /// The partition of the view that was last recounted. The next page may contain more records in this partition.
+    /// The last recounted partition of the view. The next page may contain more records in this partition.
     #[serde(default)]
     pub(super) counted: Option<String>,
-    /// The identifier of the view to which the position belongs; `None` before the first step.
+    /// The identifier of the position's view; `None` before the first step.
     #[serde(default)]
     pub(super) view: Option<String>,
     /// The ends of the feeds when the rebuild started.
@@ -32,7 +32,7 @@ pub struct RebuildPosition {
     /// The registry's page of feeds whose ends are read next; `None` if all ends were read.
     #[serde(default)]
     pub(super) listed: Option<Continuation>,
-    /// The identifier with which the reports from before the rebuild are marked, because the rebuild repairs them; `None` if none is marked.
+    /// The identifier that marks the reports from before the rebuild, which the rebuild makes obsolete; `None` if none is marked.
     #[serde(default)]
     pub(super) mark: Option<String>,
     /// The reports from before the rebuild, if an earlier release has started it.
@@ -47,7 +47,7 @@ pub(super) enum Phase {
     Sources,
     /// Removes from the view the entities that no longer exist in the source.
     Gone,
-    /// Applies the entities with a record that their list of partitions does not name, and recounts the sums from the records.
+    /// Applies entities with a record missing from their list of partitions, and recounts the sums from the records.
     Sums,
     /// Moves the view's cursors to the ends of the feeds when the rebuild started, and deletes the earlier reports of gaps and of
     /// entities set aside.
@@ -59,13 +59,13 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RebuildProgress {
-    /// The number of source entities that were applied.
+    /// The number of source entities applied.
     pub applied: u64,
-    /// The number of entities that were removed because they no longer exist.
+    /// The number of entities removed because they no longer exist.
     pub removed: u64,
     /// The number of rows whose sums were corrected.
     pub corrected: u64,
-    /// The number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`](crate::view::ViewTable::poison).
+    /// The number of entities set aside because they cannot be applied; see [`ViewTable::poison`](crate::view::ViewTable::poison).
     #[serde(default)]
     pub failed: u64,
 }

@@ -1,4 +1,4 @@
-//! The projection of one source entity: the rows that it contributes to a view, and the amounts that it adds to sums.
+//! The projection of one source entity: its rows in a view, and its contributions to sums.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,13 +12,13 @@ use table_core::{Column, Error, Result};
 
 use crate::view::fault::ViewFault;
 
-/// A collection of the rows and amounts of one source entity, for a view whose rows have the type `R`.
+/// One source entity's rows and contributions to sums, for a view with rows of type `R`.
 pub struct Projection<R> {
     pub(super) places: BTreeMap<PartitionKey, Contribution>,
     of: PhantomData<fn() -> R>,
 }
 
-/// The rows and amounts of one source entity in one partition of the view.
+/// One source entity's rows and contributions to sums in one partition of the view.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Contribution {
     pub(super) rows: BTreeMap<RowKey, Row>,
@@ -26,7 +26,7 @@ pub(super) struct Contribution {
 }
 
 impl Contribution {
-    /// Returns `true` if the entity contributes no rows and all its amounts are 0.
+    /// Returns `true` if the entity contributes no rows and only zeros to sums.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.sums.values().flat_map(BTreeMap::values).all(|amount| *amount == 0)
     }
@@ -51,11 +51,11 @@ impl<R: PlainEntity> Projection<R> {
         Ok(())
     }
 
-    /// Adds an amount to a sum: a number in a row that many source entities may contribute to. The row is created when the first nonzero amount is
-    /// added. Its other `i64` columns start at 0. It has no other properties.
+    /// Adds an amount to a sum, a number in a row to which many source entities may contribute. The row is created when the first nonzero amount is added. Its
+    /// other `i64` columns start at 0. It has no other properties.
     ///
     /// # Errors
-    /// `InvalidInput` if the row has also been put; `OutOfRangeInput` if the total of the entity's amounts for one sum so far is outside the range of an `i64`.
+    /// `InvalidInput` if the row has also been put; `OutOfRangeInput` if the entity's total contribution to a sum is outside the range of an `i64`.
     pub fn add(&mut self, row: Selection<R, Point>, column: Column<R, i64>, amount: i64) -> Result<()> {
         let key = row.into_key()?;
         // The strings are copied only for the first sum in a row, because an entity often adds to several sums in the same row.

@@ -44,13 +44,13 @@ pub struct Rebuild<'a, V: View, S> {
     page: usize,
     /// `true` once the position is known to belong to this view.
     is_begun: bool,
-    /// The partitions of the view that this process has recounted.
+    /// The partitions of the view recounted by this process.
     counted: Counted,
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Creates a rebuild, which builds the view again, in place, from the rows of its source. Programs may write to the source during the rebuild. When the
-    /// rebuild is complete, the view is [ready](crate::view::ViewState::Ready).
+    /// Creates a rebuild, which rebuilds the view in place from the rows of its source. Programs may write to the source during the rebuild. When the rebuild
+    /// is complete, the view is [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
         Rebuild {
             view: self,
@@ -75,7 +75,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         self
     }
 
-    /// Returns the position that the rebuild has reached.
+    /// Returns the current position of the rebuild.
     #[must_use]
     pub const fn position(&self) -> &RebuildPosition {
         &self.position
@@ -94,7 +94,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     ///
     /// # Errors
     /// - `IndexNotReady` (IMP-6) if older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
-    /// - `SchemaMismatch` (IMP-6) if the position belongs to a deleted view. The new view lacks the rows that were built earlier; start from the beginning.
+    /// - `SchemaMismatch` (IMP-6) if the position belongs to a deleted view. The new view lacks the rows built earlier; start from the beginning.
     /// - Any error from [`ViewTable::apply`] or the store. The position is unchanged, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
@@ -173,7 +173,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 
     /// Reads the view's state, and checks that the position belongs to this view. Called at the start and at the end of a rebuild. If the view is replaced in
-    /// between, the rows that this rebuild has written are also correct in the new view, or [found](ViewTable::unlisted) by a later rebuild.
+    /// between, the rows written by this rebuild are also correct in the new view, or [found](ViewTable::unlisted) by a later rebuild.
     async fn check_state(&self, position: &mut RebuildPosition) -> Result<(StateRow, Option<ETag>)> {
         let (state, etag) = self.view.read_state().await?;
         let id = state.id.simple().to_string();
@@ -201,7 +201,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
 
     /// Recounts the partitions of the view that contain the records in a page.
     async fn recount(&mut self, page: &Page, position: &mut RebuildPosition) -> Result<()> {
-        // Only a store with key order returns the records of one partition one after another.
+        // Only a store with key order returns one partition's records consecutively.
         let is_ordered = self.view.rows.store().capabilities().ordered;
         for row in page.rows.iter() {
             let place = PartitionKey::new(row.partition_key)?;

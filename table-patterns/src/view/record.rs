@@ -27,21 +27,21 @@ pub(super) const RECOUNT: &str = "ViewRecount";
 /// The property of a row that sets an entity aside with the identifiers of the rebuilds that have marked it. JSON.
 pub(super) const MARKS: &str = "Rebuilds";
 
-/// The amounts for one row, by property name: either the row's sums, or contributions to them.
+/// One row's sums, or contributions to them, by property name.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
 /// The record of one source entity's contribution to one partition of the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The keys of the rows that the entity has contributed.
+    /// The keys of the rows contributed by the entity.
     pub(super) rows: BTreeSet<String>,
-    /// The amounts that the entity has contributed to the view's sums, by row and property. Amounts of 0 are omitted.
+    /// The entity's contributions to the view's sums, by row and property. Zeros are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
-    /// For each row that a recount has marked, the amounts at the time of the mark. Contains only rows whose amounts have changed since then.
+    /// For each row marked by a recount, the contributions at the time of the mark. Contains only rows whose contributions have changed since then.
     pub(super) cuts: BTreeMap<String, Cut>,
 }
 
-/// The amounts for one row that a record contained when a recount marked the row.
+/// A record's contributions to one row at the time a recount marked the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// The identifier of the recount.
@@ -49,18 +49,18 @@ pub(super) struct Cut {
     pub(super) amounts: Amounts,
 }
 
-/// The JSON representation of the amounts at the start of a recount, by row.
+/// The JSON representation of the contributions at the start of a recount, by row.
 #[derive(Serialize, Deserialize)]
 struct CutText {
     id: String,
     sums: BTreeMap<String, Amounts>,
-    /// The amounts from other recounts, which have marked other rows.
+    /// The contributions at the start of other recounts, which have marked other rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     others: Vec<Self>,
 }
 
 impl CutText {
-    /// Groups amounts by recount. Returns `None` if `cuts` is empty.
+    /// Groups contributions by recount. Returns `None` if `cuts` is empty.
     fn of(cuts: &BTreeMap<String, Cut>) -> Option<Self> {
         let mut by_recount = BTreeMap::<&String, BTreeMap<String, Amounts>>::new();
         for (row, Cut { id, amounts }) in cuts {
@@ -72,7 +72,7 @@ impl CutText {
         Some(Self { others: all.collect(), ..first })
     }
 
-    /// Returns the amounts of all recounts, by row.
+    /// Returns the contributions for all recounts, by row.
     fn cuts(self) -> BTreeMap<String, Cut> {
         let Self { id, sums, others } = self;
         let own = sums.into_iter().map(|(row, amounts)| (row, Cut { id: id.clone(), amounts }));
@@ -80,7 +80,7 @@ impl CutText {
     }
 }
 
-/// The list of the view's partitions in which a source entity has rows or amounts, or to which a change in progress may add some.
+/// The list of the view's partitions to which a source entity contributes rows or sums, or may do so through a change in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
@@ -105,7 +105,7 @@ pub(super) fn lease_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}lease"))
 }
 
-/// Returns the key of the sighting row, in which followers record the lease that they saw last.
+/// Returns the key of the sighting row, in which followers record the lease they last saw.
 pub(super) fn sighting_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }
@@ -146,7 +146,7 @@ fn hash(key: &EntityKey) -> u128 {
     hash_of(&[key.partition_key.as_str(), key.row_key.as_str()])
 }
 
-/// Returns the first 128 bits of the SHA-256 of the `PartitionKey` of a partition of the view.
+/// Returns the first 128 bits of the SHA-256 of a view partition's `PartitionKey`.
 pub(super) fn place_hash(place: &PartitionKey) -> u128 {
     hash_of(&[place.as_str()])
 }
@@ -161,7 +161,7 @@ fn hash_of(texts: &[&str]) -> u128 {
 }
 
 impl Share {
-    /// Returns `true` if the entity has neither rows nor amounts in the partition.
+    /// Returns `true` if the entity contributes neither rows nor sums to the partition.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.sums.is_empty()
     }
@@ -180,7 +180,7 @@ impl Share {
         Ok(writer.finish())
     }
 
-    /// Returns the entity to which a record belongs.
+    /// Returns a record's source entity.
     pub(super) fn source(row: RowView<'_>) -> Result<EntityKey> {
         let [partition_key, row_key]: [String; 2] = parse(row, "Source")?;
         EntityKey::new(partition_key, row_key)
@@ -191,7 +191,7 @@ impl Share {
         let cuts = cut.map(CutText::cuts).unwrap_or_default();
         let (rows, sums): (BTreeSet<String>, BTreeMap<String, Amounts>) =
             (parse(row, "Rows")?, parse(row, "Sums")?);
-        // A key that is refused later would stop the other entities of the partition, and a rebuild.
+        // A key refused only later would block the partition's other entities and a rebuild.
         check_keys("Rows", &rows, RowKey::new)?;
         check_keys("Sums", sums.keys(), RowKey::new)?;
         check_keys("Cut", cuts.keys(), RowKey::new)?;
@@ -248,7 +248,7 @@ pub(super) fn holder(row: RowView<'_>) -> Option<String> {
     }
 }
 
-/// Checks the keys that a property of a bookkeeping row contains.
+/// Checks the keys in a property of a bookkeeping row.
 fn check_keys<'a, K>(
     property: &'static str,
     keys: impl IntoIterator<Item = &'a String>,

@@ -1,9 +1,9 @@
 //! Recounts the sums in one partition of a view from the entities' records, while other processes change both.
 //!
-//! Sums that agree with the records and do not change while both are read are correct, and are skipped. For other sums, a *recount* marks each row
-//! that contains them. A writer that changes a marked row stores the earlier amounts for this row in the entity's record, once per mark. The records
-//! therefore determine the correct sums at the time of the mark, regardless of how long reading them takes. The difference between the correct and
-//! the stored sums at that time is then added to the current sums.
+//! Sums that agree with the records and do not change while both are read are correct, and are skipped. For other sums, a *recount* marks each row that
+//! contains them. A writer that changes a marked row stores the entity's earlier contributions to this row in its record, once per mark. The records therefore
+//! determine the correct sums at the time of the mark, regardless of how long reading them takes. The difference between the correct and the stored sums at
+//! that time is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ use crate::view::table::ViewTable;
 const RACE: &str = "the sums";
 
 /// The totals of the records that contribute to a row, by property name. The type is wider than `Int64`, because partial sums may exceed the range of an
-/// `Int64` in the order in which the records are read, although the totals do not.
+/// `Int64` in the order of the reads, although the totals do not.
 type Totals = BTreeMap<String, i128>;
 
 /// The totals of the records in one partition.
@@ -36,7 +36,7 @@ type Totals = BTreeMap<String, i128>;
 struct Records {
     /// The totals by row and property.
     sums: BTreeMap<String, Totals>,
-    /// The keys of the rows that entities put. Such rows contain no sums.
+    /// The keys of the rows put by entities. Such rows contain no sums.
     put: BTreeSet<String>,
 }
 
@@ -48,7 +48,7 @@ impl Records {
     }
 }
 
-/// A row of the view, as it was read.
+/// A row of the view, as read.
 #[derive(Debug)]
 struct Stored {
     amounts: Amounts,
@@ -57,7 +57,7 @@ struct Stored {
     etag: ETag,
 }
 
-/// Returns the keys of the rows that were written between two reads. Ignores rows that were only found by the later read.
+/// Returns the keys of the rows written between two reads. Ignores rows found only by the later read.
 fn changed<'a>(
     earlier: &'a BTreeMap<String, Stored>,
     later: &'a BTreeMap<String, Stored>,
@@ -66,7 +66,7 @@ fn changed<'a>(
     earlier.iter().filter(is_written).map(|(row, _)| row)
 }
 
-/// Returns the amounts that are not 0.
+/// Returns the nonzero totals.
 fn without_zeros(amounts: Option<&Totals>) -> BTreeMap<&String, i128> {
     let amounts = amounts.into_iter().flatten().map(|(name, amount)| (name, *amount));
     amounts.filter(|(_, amount)| *amount != 0).collect()
@@ -103,8 +103,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums in the given rows. `found_by` contains the records with which the rows were compared. Returns `false` if another recount
-    /// has marked one of the rows in the meantime, or if a row with sums was deleted. The caller must then start again.
+    /// Recounts the sums in the given rows. `found_by` contains the records the rows were compared with. Returns `false` if another recount has marked one of
+    /// the rows in the meantime, or if a row with sums was deleted. The caller must then restart.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
@@ -233,7 +233,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(records)
     }
 
-    /// Calls a function with each row of the view's table that a query finds.
+    /// Calls a function with each row of the view's table found by a query.
     async fn each(
         &self,
         query: &Query,

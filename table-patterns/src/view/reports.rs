@@ -1,4 +1,4 @@
-//! The reports that a rebuild makes obsolete: the rows that set aside entities, and partitions in which the view has missed changes, from before the rebuild.
+//! Reports made obsolete by a rebuild: the rows from before the rebuild that set aside entities, and partitions in which the view has missed changes.
 //!
 //! A rebuild marks these rows at its start, and deletes the marked rows at its end. A later failure or gap replaces the row and thereby removes the mark. The
 //! number of reports is unlimited, so the marks are in the rows and not in the rebuild's position, which must be small enough to be stored.
@@ -20,11 +20,11 @@ use crate::view::table::ViewTable;
 /// The maximum number of marks in one row. If a rebuild's mark has been dropped because of many later rebuilds, the report remains until another rebuild ends.
 const MOST_MARKS: usize = 16;
 
-/// The versions of the rows that a rebuild by an earlier release deletes at its end if they are unchanged, by `RowKey`.
+/// The versions, by `RowKey`, of the rows deleted at the end of a rebuild that an earlier release started, if they are unchanged.
 pub(super) type Reports = BTreeMap<String, String>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Marks the reports that a rebuild makes obsolete with the rebuild's identifier. Returns `true` if any were found.
+    /// Marks the reports made obsolete by a rebuild with the rebuild's identifier. Returns `true` if any were found.
     pub(super) async fn mark_reports(&self, rebuild: &str) -> Result<bool> {
         self.write_reports(|row| {
             // A partition whose feed cannot be read remains set aside until its changes have been read.
@@ -42,8 +42,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         .await
     }
 
-    /// Deletes the reports that a rebuild has made obsolete: those with its mark, and the given ones of an earlier release. A row that has been written since
-    /// the start of the rebuild records a later failure or gap, and is not deleted.
+    /// Deletes the reports made obsolete by a rebuild: those with its mark, and the reports in `earlier`. A row written since the start of the rebuild records
+    /// a later failure or gap, and is not deleted.
     pub(super) async fn end_reports(&self, rebuild: Option<&str>, earlier: &Reports) -> Result<()> {
         for (row_key, etag) in earlier {
             self.take_back(AsideRow { row_key: RowKey::new(row_key.as_str())?, etag: ETag::parse(etag)? })
@@ -58,8 +58,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         .map(drop)
     }
 
-    /// Writes the rows of all reports for which `write` returns an operation. Leaves out rows that another process has written meanwhile. Returns `true` if
-    /// `write` returned any operations.
+    /// Writes the rows of all reports for which `write` returns an operation. Skips rows written by another process in the meantime. Returns `true` if `write`
+    /// returned any operations.
     async fn write_reports(
         &self,
         write: impl Fn(EntityRef<'_>) -> Result<Option<OperationKind>> + Send + Sync,

@@ -44,8 +44,7 @@ impl Sighting {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Records that a lease was seen. Returns `true` if the lease has been seen for at least the lease duration; the follower that holds it then counts as
-    /// dead.
+    /// Records that a lease was seen. Returns `true` if the lease has been seen for at least the lease duration; its holder then counts as dead.
     pub(super) async fn is_sighted_long(&self, lease: &ETag) -> Result<bool> {
         let key = record::sighting_key()?;
         let found = self.stored(&key).await?;

@@ -31,7 +31,7 @@ const KNOWN_TICKS: u64 = 100_000_000;
 const LEASE: Duration = Duration::from_secs(30);
 /// The maximum length of a table name (TBL-1).
 const NAME: usize = 63;
-/// The number of versions before this one in whose tables this version is recorded, in addition to the first.
+/// The number of preceding versions whose tables record this version, in addition to the first version.
 const EARLIER: u32 = 16;
 /// The default number of entities that may be set aside before the view stops.
 const POISON_LIMIT: usize = 1_000;
@@ -49,11 +49,11 @@ pub struct ViewTable<V: View, S> {
     pub(super) memory: Arc<Memory>,
 }
 
-/// The information that clones of a handle share.
+/// The state shared by the clones of a handle.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time in ticks of the last check that found the view ready; 0 before the first such check. The view counts as ready only for a short
-    /// time afterwards, because its table may be deleted and created again, which makes the view not ready.
+    /// The time in ticks of the last check that found the view ready; 0 before the first such check. The view counts as ready only for a short time afterwards,
+    /// because its table may be deleted and recreated, which makes the view not ready.
     ready: AtomicU64,
     /// The time in ticks of the last check that found no later version; 0 before the first such check.
     current: AtomicU64,
@@ -73,7 +73,7 @@ pub(super) struct Memory {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewState {
-    /// The view is not built: it may lack the rows of entities that are older than the view.
+    /// The view is not built: it may lack the rows of entities older than the view.
     Building,
     /// The view is complete, except for changes that have not been applied yet.
     Ready,
@@ -128,7 +128,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
 }
 
 impl<V: View, S> ViewTable<V, S> {
-    /// Sets the feed handle with which the view follows the feeds of its source.
+    /// Sets the feed handle through which the view follows its source's feeds.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         Self { feed, ..self }
@@ -147,13 +147,13 @@ impl<V: View, S> ViewTable<V, S> {
         Self { lease, ..self }
     }
 
-    /// Sets the number of entities that may be [set aside](Self::poison) before the view stops; 1,000 by default. Partitions that are set aside do not count.
+    /// Sets the number of entities that may be [set aside](Self::poison) before the view stops; 1,000 by default. Partitions set aside do not count.
     #[must_use]
     pub fn with_poison_limit(self, poison_limit: usize) -> Self {
         Self { poison_limit, ..self }
     }
 
-    /// Returns the feed handle with which the view follows the feeds of its source.
+    /// Returns the feed handle through which the view follows its source's feeds.
     #[must_use]
     pub const fn feed(&self) -> &Feed<S> {
         &self.feed
@@ -161,8 +161,8 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the view's table, for reading. Checks at most once every ten seconds that the view is ready, because a view is no longer ready after
-    /// its table was deleted and created again.
+    /// Returns the view's table, for reading. Checks at most once every ten seconds that the view is ready, because a view is no longer ready after its table
+    /// was deleted and recreated.
     ///
     /// # Errors
     /// `IndexNotReady` if the view is building; run [`rebuild`](Self::rebuild).

@@ -1,4 +1,4 @@
-//! The order in which a follower (a process that applies changes to a view) takes the partitions of a source.
+//! The order in which a follower (a process that applies changes to a view) processes the partitions of a source.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,8 +8,8 @@ use crate::feed::Listed;
 
 /// The order of the partitions' last turns. A call begins with the partition whose last turn ended first.
 ///
-/// Each call that applies changes ends at least one turn, and partitions without a turn are appended. The number of partitions before one that waits
-/// therefore decreases with each such call, also if the calls fail, are cancelled, or lose the view's lease before they reach that partition.
+/// Each call that applies changes ends at least one turn, and partitions without a turn are appended. The number of partitions before one that waits therefore
+/// decreases with each such call, even if the calls fail, are cancelled, or lose the view's lease before they reach that partition.
 #[derive(Debug)]
 pub(super) struct Turns {
     /// A random number. Processes that call once begin with different partitions.

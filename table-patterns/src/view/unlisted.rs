@@ -1,5 +1,5 @@
-//! Finds the records that the lists of their entities do not name. A process that was suspended while the view's table was deleted and created again writes such
-//! a record, because its list was in the deleted table.
+//! Finds records missing from their entities' lists of partitions. A process that was suspended while the view's table was deleted and recreated writes such a
+//! record, because its list was in the deleted table.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::view::applied::Applied;
 use crate::view::record::{self, Places, Share};
 use crate::view::table::ViewTable;
 
-/// A record that is not empty.
+/// A non-empty record.
 struct Found<'a> {
     source: EntityKey,
     /// The key of the list of the view's partitions that contain the entity.
@@ -39,8 +39,8 @@ impl<'a> Found<'a> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities whose records are in a page, are not empty, and are in a partition that the entity's list does not name. Neither the source nor the
-    /// lists lead to such a record if its entity does not exist.
+    /// Returns the entities with a non-empty record in the page whose partition is missing from the entity's list. Neither the source nor the lists lead to
+    /// such a record if its entity does not exist.
     pub(super) async fn unlisted(&self, page: &Page) -> Result<Vec<Applied>> {
         let mut found: Vec<_> = page.rows.iter().filter_map(Found::of).collect();
         in_order(&mut found);

@@ -7,9 +7,9 @@
 //! The entity keeps its key and its properties. The step carries an [`ArchiveStep`] as JSON: `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
-//! The copy is written before the original is deleted, and the original is deleted only if it still has the version that was copied. Even if processes die,
-//! or the original changes in the meantime, the entity is always in at least one table. Eventually it is only in the archive, with its latest content.
-//! Meanwhile, a reader can find it in both tables (PAT-EC-6).
+//! The copy is written before the original is deleted, and the original is deleted only if it still has the copied version. Even if processes die, or the
+//! original changes in the meantime, the entity is always in at least one table. Eventually it is only in the archive, with its latest content. Meanwhile, a
+//! reader can find it in both tables (PAT-EC-6).
 //!
 //! # Cost
 //! Moving an entity costs two reads, two writes, and a message.
@@ -52,7 +52,7 @@ use crate::work::handler::{Delivery, Handler};
 /// # use table_patterns::{EntityKey, TableName};
 ///
 /// let step = archive(&TableName::new("Current")?, &EntityKey::new("Sales", "000456")?, &TableName::new("Archive")?)?;
-/// assert_eq!(ArchiveStep::NAME, "archive"); // the name by which workers find its handler
+/// assert_eq!(ArchiveStep::NAME, "archive"); // the name that identifies its handler
 /// # let _ = step;
 /// # Ok::<(), table_patterns::Error>(())
 /// ```
@@ -127,7 +127,7 @@ impl<S: TableStore> Archive<S> {
         Self { store, retry: Retry::default() }
     }
 
-    /// Sets the retry policy for entities that other writers change during the move.
+    /// Sets the retry policy for entities changed by other writers during the move.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -161,8 +161,8 @@ impl<S: TableStore> Archive<S> {
                 Some(write) => self.store.submit(to, alone(key, write, limits)?).await.map(drop),
                 None => Ok(()),
             };
-            // IMPORTANT: the source is copied before it is deleted, and deleted only if it still has the version that was copied. The entity is therefore
-            // never missing from both tables, and no change is lost.
+            // IMPORTANT: the source is copied before it is deleted, and deleted only if it still has the copied version. The entity is therefore never missing
+            // from both tables, and no change is lost.
             let delete = OperationKind::Delete(IfMatch::ETag(source.etag));
             let moved = match copied {
                 Ok(()) => self.store.submit(from, alone(key, delete, limits)?).await.map(drop),

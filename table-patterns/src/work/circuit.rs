@@ -137,7 +137,7 @@ impl Circuits {
         let after = |failures| times.now.saturating_add(ticks_of(delay(failures)));
         if let Some(circuit) = circuits.get_mut(target) {
             insert(&mut circuit.failed, pass.source);
-            // Otherwise, another step has opened the circuit again in the meantime.
+            // Otherwise, another step has reopened the circuit in the meantime.
             if pass.seen == Some(circuit.until) {
                 circuit.until = after(circuit.failures);
                 circuit.failures = circuit.failures.saturating_add(1);
@@ -165,7 +165,7 @@ impl Circuits {
 }
 
 impl Circuit {
-    /// Returns the error for a step that is refused. `delay` is the time until it may be tried.
+    /// Returns the error for a refused step. `delay` is the time until it may be tried.
     fn refuse(&self, delay: u64) -> StepError {
         StepError { error: self.error.clone(), delay: Some(delay), is_refused: true }
     }

@@ -21,8 +21,8 @@ use crate::work::fault::WorkFault;
 ///   would change, or read the source again afterwards.
 /// - The worker extends the lease while the handler waits, for up to an hour. A handler that runs longer, or blocks its thread, must call [`Delivery::keep`] from
 ///   time to time, and stop if that fails (QUE-21).
-/// - A handler must return. For example, a request without a time-out can block the worker forever, and the outcomes of the intents that were started together
-///   with its own are not recorded. Return an [outage](crate::work::outage) when a request times out.
+/// - A handler must return. For example, a request without a time-out can block the worker forever, and the outcomes of the intents started together with its
+///   own are not recorded. Return an [outage](crate::work::outage) when a request times out.
 /// - After an error, the message is delivered again. The error's code determines whether the attempt counts towards the limit after which the message becomes
 ///   poison.
 ///
@@ -82,7 +82,7 @@ pub trait Handler<M: Message>: Send + Sync {
     fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// A handler for all steps with a certain name, registered by an application or by a pattern.
+/// A handler for all steps with the same name, registered by an application or by a pattern.
 pub(crate) trait Take: Send + Sync {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>>;
 }
@@ -122,7 +122,7 @@ fn own(error: Error) -> Error {
     }
 }
 
-/// The lease that a worker holds on the message that it is processing.
+/// A worker's lease on the message it is processing.
 pub(crate) trait Keep: Send + Sync {
     fn keep(&self) -> BoxFuture<'_, Result<()>>;
 
@@ -146,7 +146,7 @@ pub struct Delivery<'a> {
     pub version: Option<u64>,
     /// The payload of the message as JSON.
     pub(crate) payload: &'a str,
-    /// The version of the message type with which the payload was written.
+    /// The version of the message type that the payload was written with.
     pub(crate) written_as: u32,
     /// `true` if the message has a valid seal, which proves that a program with the outbox's key recorded it.
     pub(crate) is_genuine: bool,

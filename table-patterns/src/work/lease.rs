@@ -17,21 +17,21 @@ use table_core::{Error, ErrorCode, Result, ticks};
 
 use crate::work::handler::Keep;
 
-/// A message that this worker has received and leased.
+/// A message received and leased by this worker.
 pub(crate) struct Held<'a, Q> {
     pub(crate) queues: &'a Q,
     pub(crate) queue: &'a QueueName,
     pub(crate) pace: &'a Runtime,
-    /// The duration for which each extension hides the message.
+    /// The visibility timeout set by each extension.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
-    /// The turn to change the lease, with the request that has been sent. If two tasks used the same receipt, the second one would fail.
+    /// The lock for changing the lease, with the request in flight. If two tasks used the same receipt, the second one would fail.
     ///
     /// IMPORTANT: the request is kept if the task that sent it is dropped, because its response contains the next receipt. The next task completes it.
     turn: lock::Mutex<Option<Request<'a>>>,
 }
 
-/// A request that changes the lease. Its result is a panic of the queue's client, if any.
+/// A request that changes the lease. The outer result is an error if the queue's client has panicked.
 type Request<'a> = BoxFuture<'a, thread::Result<Result<Answer>>>;
 
 /// The queue's last response about the message.
@@ -45,7 +45,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// Creates the record of a response to a request that hid the message for `hidden`.
+    /// Creates an answer from the response to a request that hid the message for `hidden`.
     fn new(lease: Lease, hidden: Duration, asked: u64) -> Self {
         let at = ticks::from_datetime(lease.visible).unwrap_or(asked).saturating_sub(ticks_of(hidden));
         Self { lease, at, asked }

@@ -6,13 +6,13 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkMetrics {
-    /// The number of messages that the worker has received.
+    /// The number of messages received by the worker.
     pub received: u64,
     /// The number of intents whose steps were all performed.
     pub done: u64,
-    /// The number of steps that the worker has performed.
+    /// The number of steps performed by the worker.
     pub steps: u64,
-    /// The number of guarded steps that were skipped because the same change or a newer one had already been applied.
+    /// The number of guarded steps skipped because the same change or a newer one had already been applied.
     pub stale: u64,
     /// The number of retries within attempts, caused by transient errors (PAT-EC-5).
     pub retries: u64,

@@ -27,12 +27,12 @@ use crate::work::handler::Keep;
 use crate::work::lease::is_lost;
 use crate::work::worker::Worker;
 
-/// The duration for which an entry is hidden while it is requeued or discarded.
+/// The visibility timeout of an entry while it is requeued or discarded.
 const HIDDEN: Duration = Duration::from_secs(60);
 /// The number of entries per receive request; at most 32 (QUE-10).
 const PORTION: usize = 32;
 
-/// An intent or a message that was set aside as poison.
+/// An intent or a message set aside as poison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
@@ -50,7 +50,7 @@ pub struct PoisonEntry {
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Creates an entry for work that is being set aside.
+    /// Creates an entry for work being set aside.
     pub(super) fn poisoned(&self, work: String, error: Option<String>, attempts: u32) -> PoisonEntry {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
@@ -110,8 +110,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Requeues all poison entries for which `chosen` returns `true`. Returns the number of requeued entries. Ignores entries that are put into the queue
-    /// after this call has started. Entries that are not selected become visible again after a minute.
+    /// Requeues all poison entries for which `chosen` returns `true`. Returns the number of requeued entries. Ignores entries put into the queue after this
+    /// call has started. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been requeued. Entries that
@@ -132,8 +132,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.move_poison_if(chosen, Destination::WorkQueue).await
     }
 
-    /// Deletes all poison entries for which `chosen` returns `true`, together with their rows. Returns the number of deleted entries. Ignores entries that
-    /// are put into the queue after this call has started. Entries that are not selected become visible again after a minute.
+    /// Deletes all poison entries for which `chosen` returns `true`, together with their rows. Returns the number of deleted entries. Ignores entries put into
+    /// the queue after this call has started. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been deleted. Entries that
@@ -227,7 +227,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }
     }
 
-    /// Moves a row that was set aside back to the pending rows. Returns `false` if the row no longer exists.
+    /// Moves a row set aside back to the pending rows. Returns `false` if the row no longer exists.
     async fn make_pending(&self, place: Place, entry: &PoisonEntry) -> Result<bool> {
         let found = self.store().get(&place.table, &place.poison_key()?, &Select::All).await;
         let Some(found) = none_if_deleted(found)? else {
@@ -307,7 +307,7 @@ struct Flat {
     aside: Aside,
 }
 
-/// The property that a flat poison entry adds to the work's JSON.
+/// The property added to the work's JSON in a flat poison entry.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Aside {

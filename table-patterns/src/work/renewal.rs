@@ -1,4 +1,4 @@
-//! Renewal: a worker extends its lease while a step runs, so a slow request of a step does not let the lease expire (PAT-EC-3).
+//! Renewal: a worker extends its lease while a step runs, so a slow request in a step does not let the lease expire (PAT-EC-3).
 
 use std::future::poll_fn;
 use std::task::{Poll, ready};
@@ -14,7 +14,7 @@ use crate::shared_sleep::{SharedSleep, SleepEnd};
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
-/// The longest time for which a worker extends the lease of a running step. A step that never ends holds its message no longer.
+/// The longest time for which a worker extends the lease of a running step. A step that never ends does not hold its message beyond that.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// The number of sleeps that may panic during one step.
 const PANICS: usize = 2;
@@ -45,7 +45,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 let _ = ready!(BoxFuture::poll_unpin(keep, context));
                 keeps = None;
             }
-            // The work is polled before the next sleep, which may end as soon.
+            // The work is polled before the next sleep, which may end just as soon.
             context.waker().wake_by_ref();
             Poll::Pending
         })

@@ -1,4 +1,4 @@
-//! Performs the steps of the intents to which a message refers.
+//! Performs the steps of the intents referenced by a message.
 
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -38,7 +38,7 @@ struct StepOrigin<'a> {
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Performs the work that a message describes.
+    /// Performs the work described by a message.
     pub(super) async fn work(&self, held: &Held<'_, Q>, message: &Message) -> Result<Outcome> {
         match Work::read(&message.text)? {
             Work::Inline { table, partition_key, text, seal, tried } => {
@@ -49,7 +49,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Performs an intent that the message itself contains. Its attempts are recorded in the message.
+    /// Performs an intent contained in the message itself. Its attempts are recorded in the message.
     async fn inline(
         &self,
         held: &Held<'_, Q>,
@@ -199,7 +199,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (!is_final).then(|| delay.unwrap_or_else(|| self.delay_after(attempts)))
     }
 
-    /// Returns how many of the started attempts count towards the poison limit: an attempt that ends with an outage does not.
+    /// Returns the number of started attempts that count towards the poison limit: an attempt that ends with an outage does not.
     pub(super) fn counted(error: &Error, begun: u32) -> u32 {
         match Failure::of(error) {
             Failure::Lasting => begun,

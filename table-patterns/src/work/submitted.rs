@@ -1,4 +1,4 @@
-//! The results that a worker distinguishes when it submits operations on outbox rows.
+//! The possible results of a worker's transactions on outbox rows.
 
 use table_core::store::Committed;
 use table_core::{ErrorCode, Result};
@@ -7,7 +7,7 @@ use table_core::{ErrorCode, Result};
 pub(super) enum Submitted {
     /// The transaction was committed.
     Committed(Committed),
-    /// Another worker has changed one of the rows.
+    /// Another worker has changed one of the rows, or the table does not exist.
     Lost,
     /// The rows are too large for one transaction. A transaction of fewer operations may succeed.
     TooLarge,
@@ -17,7 +17,7 @@ impl Submitted {
     /// Converts the result from the store. `is_divisible` is `true` for a transaction of several operations.
     ///
     /// # Errors
-    /// Any other error from the store. `RequestBodyTooLarge` only for a single operation.
+    /// Any error from the store not covered by a variant; `RequestBodyTooLarge` only for a single operation.
     pub(super) fn of(committed: Result<Committed>, is_divisible: bool) -> Result<Self> {
         match committed {
             Err(error) if error.is_conflict() || error.is_table_not_found() => Ok(Self::Lost),

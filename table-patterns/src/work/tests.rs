@@ -40,7 +40,7 @@ mod sweeps;
 mod unreadable;
 mod versions;
 
-/// Creates an outbox on an in-memory engine. Returns both, and the time of their common clock, in ticks, which the test can change.
+/// Creates an outbox on an in-memory engine. Returns both, and the time of their shared clock, in ticks, which the test can change.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = || {
@@ -177,7 +177,7 @@ impl Handler<Mail> for Nothing {
     }
 }
 
-/// A handler that fails as if the stored schema of its table were newer than the program.
+/// A handler that fails as if its table's stored schema were newer than the program.
 struct Older;
 
 impl Handler<Mail> for Older {

@@ -1,4 +1,4 @@
-//! The timer at which a worker extends the leases of its running steps.
+//! The timer that makes a worker extend the leases of its running steps.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::shared_sleep::SharedSleep;
 
 /// The length of the first sleep. It shows whether the sleep function returns immediately or blocks the thread, so it is short.
 const FIRST: Duration = Duration::from_millis(1);
-/// The number of consecutive sleeps that must end with their first poll before the sleep function counts as unusable. A single one may have ended because the
+/// The number of consecutive sleeps that must end on their first poll before the sleep function counts as unusable. A single one may have ended because the
 /// polling thread was suspended meanwhile.
 const ATTEMPTS: usize = 4;
 /// The time after which an unusable sleep function is tried again.
@@ -25,14 +25,14 @@ enum State {
     #[default]
     Unset,
     Set(SharedSleep),
-    /// Several consecutive sleeps have ended with their first poll, at this time in ticks. Either the sleep function advances a simulated clock instead of
+    /// Several consecutive sleeps have ended on their first poll, at this time in ticks. Either the sleep function advances a simulated clock instead of
     /// waiting, or it blocks the thread, or it panics. It cannot wake a running step.
     Unusable(u64),
 }
 
 impl Timer {
-    /// Returns the current sleep, which may end earlier than `length` from now. Starts a sleep if none is running. Returns `None` if several consecutive
-    /// sleeps have ended with their first poll; the sleep function is then not called again for a minute.
+    /// Returns the current sleep, which may end earlier than `length` from now. Starts a sleep if none is running. Returns `None` if several consecutive sleeps
+    /// have ended on their first poll; the sleep function is then not called again for a minute.
     pub(super) fn next(&self, pace: &Runtime, length: Duration) -> Option<SharedSleep> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut length = match &*state {

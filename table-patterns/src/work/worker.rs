@@ -23,13 +23,13 @@ use crate::work::metrics::WorkMetrics;
 use crate::work::options::WorkerOptions;
 use crate::work::timer::Timer;
 
-/// The maximum delay between failed receive requests, unless the worker polls less often. It limits the time until a queue is read that has become available
-/// again.
+/// The maximum delay between failed receive requests, unless the worker polls less often. It limits the delay before a queue that has become available again is
+/// read.
 const LONGEST_RECEIVE_DELAY: Duration = Duration::from_secs(60);
 /// The minimum time between two calls of the `stop` function of [`Worker::run`] during a delay.
 const SHORTEST_SLICE: Duration = Duration::from_millis(100);
 
-/// A worker on the queue of an [`Outbox`]. Any number of workers may share a queue, in any number of processes (PAT-EC-7).
+/// A worker that processes the queue of an [`Outbox`]. Any number of workers may share a queue, in any number of processes (PAT-EC-7).
 ///
 /// A worker processes one message at a time, and several intents from the message concurrently. For more concurrency, use more workers. A worker's futures
 /// are `Send` and need no particular runtime.
@@ -54,7 +54,7 @@ pub struct Worker<S, Q> {
     pub(crate) handlers: HashMap<String, Arc<dyn Take>>,
     pub(crate) options: WorkerOptions,
     pub(super) circuits: Circuits,
-    /// The timer at which the leases of running steps are extended.
+    /// The timer that makes the worker extend the leases of its running steps.
     pub(super) timer: Timer,
     receive_error: Mutex<Option<Error>>,
     metrics: Mutex<WorkMetrics>,
@@ -119,7 +119,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Failed work is counted in the metrics and repeated later. It does not make this call fail.
     ///
     /// # Errors
-    /// `InvalidInput` if the outbox was given no keys or a key that is too short; any error from receiving messages, such as `QueueNotFound`.
+    /// `InvalidInput` if `sealed_by` was given no keys or a key that is too short; any error from receiving messages, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
         // Without usable keys, all work would be set aside.
         self.outbox.seals().check()?;
@@ -191,7 +191,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             outcome => outcome,
         };
         let outcome = match outcome {
-            // IMPORTANT: the message is deleted last. If this worker crashes earlier, another worker does all the work again (PAT-EC-1, PAT-EC-3).
+            // IMPORTANT: the message is deleted last. If this worker crashes earlier, another worker repeats all the work (PAT-EC-1, PAT-EC-3).
             Ok(Outcome::Done) => held.finish().await,
             Ok(Outcome::Again { delay, text }) => {
                 let delay = delay.min(self.longest_wait());
@@ -214,8 +214,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns `true` if a row is free at the time `now`. If the remaining wait is longer than any claim or retry delay, it was recorded by a clock that is
-    /// ahead, and is ignored.
+    /// Returns `true` if a row is free at the time `now`. If the remaining wait is longer than any claim or retry delay, it was recorded by a worker with a
+    /// fast clock, and is ignored.
     pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
         // Earlier releases did not record how long a row must wait.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());
@@ -224,12 +224,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         left <= ticks_of(Duration::from_secs(1)) || left > most
     }
 
-    /// Returns a duration, in ticks, that is longer than any claim or delay of a worker with these options.
+    /// Returns a duration, in ticks, longer than any claim or delay of a worker with these options.
     fn longest_wait(&self) -> u64 {
         ticks_of(self.options.lease.max(self.options.redelivery.max)).saturating_mul(2)
     }
 
-    /// Returns the time `now` together with the delays that the circuit breakers use.
+    /// Returns the time `now` together with the circuit breakers' delays.
     pub(super) fn times(&self, now: u64) -> Times {
         Times { now, first: ticks_of(self.options.redelivery.initial), longest: self.longest_wait() }
     }
@@ -240,8 +240,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
-    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice as long as the `wait` in the row,
-    /// which is that of the last claim or attempt.
+    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice the row's `wait`, which is the
+    /// length of the last claim or delay.
     pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
         let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));
         doubled.min(ticks_of(self.options.redelivery.max))

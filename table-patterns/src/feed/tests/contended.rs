@@ -1,4 +1,4 @@
-//! Tests writes of entities while another process commits to the feed of their partition before each attempt.
+//! Tests entity writes while another process commits to the partition's feed before each attempt.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ struct Agent {
 }
 
 const ATTEMPTS: usize = 3;
-/// The maximum number of transactions of a single write: the first attempt begins with a remembered head, and then reads it.
+/// The maximum number of transactions submitted by a single write: the first attempt submits one with the remembered head, and one after reading the head.
 const SENT: usize = ATTEMPTS + 1;
 
 fn ticket(number: u32) -> Ticket {

@@ -1,4 +1,4 @@
-//! Tests the mark that followers set on a quiet feed, which has no new entries.
+//! Tests the mark set by followers on a quiet feed, that is, a feed without new entries.
 
 use pollster::block_on;
 

@@ -1,4 +1,4 @@
-//! Tests the number of requests and rows that reads, writes and trims of a feed need.
+//! Tests the numbers of requests and rows needed to read, write and trim a feed.
 
 use std::sync::mpsc;
 use std::thread;
@@ -37,7 +37,7 @@ fn pat_ec_8_reading_costs_only_new_rows_and_an_idle_poll_one_request() {
     assert_eq!(world.calls(), [Call::Get]);
 }
 
-/// Tests the number of requests that reading a short feed takes. Each bulk load writes feed rows with many changes; each single write, a row with one change.
+/// Tests the number of requests needed to read a short feed. Each bulk load writes feed rows with many changes; each single write, a row with one change.
 #[test]
 fn pat_ec_8_a_young_feed_is_read_about_once_per_row_in_any_batch_size() {
     for (changes, writes) in [(1, 600), (80, 40), (7, 200)] {
@@ -150,7 +150,7 @@ fn pat_ec_8_many_changes_of_a_transaction_share_a_row() {
     assert_eq!(numbers(&world.read(&feed, &Cursor::default(), 100)), (90..98).collect::<Vec<_>>());
 }
 
-/// An action of the test on a feed that a reader follows.
+/// An action on a feed followed by a reader.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     /// Writes `count` changes.
@@ -161,7 +161,7 @@ enum Act {
     Next(usize),
 }
 
-/// Runs actions on a feed. Returns the number of requests that each [`Act::Next`] has sent.
+/// Runs actions on a feed. Returns the number of requests sent by each [`Act::Next`].
 fn requests_of_next(acts: &[Act]) -> Vec<usize> {
     let world = World::new(1_000);
     let feed = world.feed(0);

@@ -1,4 +1,4 @@
-//! Tests the writers of one feed: some are delayed, some are dropped, and several run in parallel.
+//! Tests delayed, dropped and concurrent writers of one feed.
 
 use std::cell::Cell;
 use std::future::pending;

@@ -1,4 +1,4 @@
-//! Tests appends whose responses are lost. The store may return rows whose bytes differ from those that were written.
+//! Tests appends whose responses are lost. The store may return rows whose bytes differ from those written.
 
 use table_core::queue::QueueName;
 use table_core::selection::Point;

@@ -83,7 +83,7 @@ fn con_3_an_append_whose_stamps_are_all_used_ends_after_the_attempts_of_its_hand
     for _ in 0..3 {
         block_on(one.append(|stamp| Reading { sensor: 1, stamp, level: 5 })).unwrap();
     }
-    // At each stamp is a row that is not the event.
+    // Each stamp's key contains a row that is not the event.
     for stored in block_on(one.newest(Reading::partition(1), 9)).unwrap() {
         block_on(readings.delete(Reading::key(1, stored.stamp), IfMatch::Any)).unwrap();
         let row = TableEntity::new("000001", format!("reading_{}", stored.stamp)).unwrap();

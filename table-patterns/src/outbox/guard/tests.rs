@@ -15,7 +15,7 @@ struct Change {
     value: Option<i32>,
 }
 
-/// Returns a history of changes with increasing versions. In it, a source claims the target only while no other source claims it.
+/// Returns a history of changes with increasing versions, in which at most one source claims the target at a time.
 fn history(wishes: &[(u8, bool)]) -> Vec<Change> {
     let table = TableName::new("Company").unwrap();
     let mut owner = None;
@@ -110,7 +110,7 @@ fn a_guard_remembers_the_newest_sources_and_the_owner_in_any_order_of_properties
     guard.take(&origin(1_000), &TargetWrite::InsertOrReplace(row(0)));
     for n in 0..500 {
         guard.take(&origin(n), &TargetWrite::DeleteIfExists);
-        // A store may return the guard's properties in another order.
+        // A store may return the guard's properties in a different order.
         guard.versions.sort_by_key(|(source, _)| source.clone());
     }
     assert_eq!(guard.versions.len(), SOURCES);
@@ -170,7 +170,7 @@ proptest! {
     ) {
         let (store, table) = index_entries(&entries, is_ordered);
         let store = store.pages_of(page);
-        // A step writes an entry before some request, so the guard of that entry changes.
+        // A step writes an entry before some request, which changes that entry's guard.
         let written = written.index(entries.len().max(1));
         let late = entries.get(written).map(|(partition, _)| {
             EntityKey::new(format!("p{partition}"), format!("entry_{written:05}")).unwrap()

@@ -1,4 +1,4 @@
-//! The registered partitions that a sweep reads: all active partitions, and a random sample of the quiet ones.
+//! The registered partitions read by a sweep: all active partitions, and a random sample of the quiet ones.
 
 use table_core::name::TableName;
 use table_core::query::KeyRange;
@@ -7,7 +7,7 @@ use table_core::{Error, Result};
 
 use crate::outbox::registry::{Entry, KEYS, SWEEPS, each, entry, kept};
 
-/// A uniform random sample of items whose number is not known in advance. Its memory does not depend on this number.
+/// A uniform random sample of a stream of unknown length (reservoir sampling). Memory use is independent of the length.
 #[derive(Debug)]
 struct Sample<T> {
     items: Vec<T>,
@@ -21,7 +21,7 @@ impl<T> Sample<T> {
         Self { items: Vec::new(), most, offered: 0 }
     }
 
-    /// Adds an item, or replaces a random item, so that each of the items offered so far is in the sample with the same probability.
+    /// Offers an item: adds it, replaces a random item with it, or discards it. Each item offered so far is in the sample with the same probability.
     fn offer(&mut self, item: T, random: impl FnOnce() -> u64) {
         self.offered += 1;
         if self.items.len() < self.most {
@@ -35,7 +35,7 @@ impl<T> Sample<T> {
     }
 }
 
-/// Returns all active partitions, including those that grants keep active, without duplicates, and at most `most` quiet partitions, chosen at random. Calls
+/// Returns all active partitions, including those kept active by grants, without duplicates, and at most `most` quiet partitions, chosen at random. Calls
 /// `fail` with an error for each invalid registry row. Holds only the returned partitions in memory.
 pub(crate) async fn chosen<S: TableStore>(
     store: &S,

@@ -64,7 +64,7 @@ pub(super) fn partition_of(entry: &Entry) -> Partition {
     (entry.table.folded().to_owned(), entry.partition_key.clone())
 }
 
-/// Returns the rows that keep each partition active, and one of them as an entry. Skips invalid rows.
+/// Returns, by partition, the rows that keep it active, with one of them as an entry. Skips invalid rows.
 pub(super) async fn by_partition<S: TableStore>(
     store: &S,
     registry: &TableName,
@@ -87,7 +87,7 @@ impl Entry {
     }
 
     /// Returns `true` if, at the given time, at least one of the rows that keep the partition active has expired. A row expires two hours after the last grant
-    /// that it records.
+    /// recorded in it.
     pub(crate) fn has_expired(&self, now: u64) -> bool {
         self.kept.iter().any(|row| row.has_expired(now))
     }

@@ -64,7 +64,7 @@ fn pat_hvd_5_a_table_that_another_process_has_dropped_is_created_by_the_next_wri
     assert_eq!(found.iter().map(|arrival| arrival.code.as_str()).collect::<Vec<_>>(), ["b"]);
 }
 
-/// A row that the participant adds whenever a scan is written.
+/// A row added by the participant whenever a scan is written.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]

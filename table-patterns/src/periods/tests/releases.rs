@@ -1,4 +1,4 @@
-//! Tests two releases that write to the same period tables at the same time, and tables that other processes drop.
+//! Tests two releases writing to the same period tables concurrently, and tables dropped by other processes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -18,7 +18,7 @@ use crate::tenant::position::MissingBlob;
 /// The maximum size of a part in bytes.
 const PART: u64 = 1 << 20;
 
-/// A referenced blob of which some parts are still to export.
+/// A referenced blob with parts not yet exported.
 #[derive(Debug)]
 pub(in crate::tenant) struct Part {
     place: usize,
@@ -37,7 +37,7 @@ impl Part {
 }
 
 impl Export<'_> {
-    /// Appends all blobs that a row references to `parts`. Returns the number of these blobs.
+    /// Appends all blobs referenced by a row to `parts`. Returns their number.
     pub(super) fn parts(
         &self,
         (place, table): (&Place, &TableName),

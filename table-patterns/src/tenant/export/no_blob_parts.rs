@@ -9,7 +9,7 @@ use table_core::query::EntityRef;
 use crate::tenant::export::Export;
 use crate::tenant::place::Place;
 
-/// A type that has no values, because exports without the `blobs` feature contain no blob parts.
+/// An uninhabited type, because exports without the `blobs` feature contain no blob parts.
 #[derive(Debug)]
 pub(in crate::tenant) enum Part {}
 

@@ -55,7 +55,7 @@ impl Import<'_> {
         OpenBlob::begin(part.name.clone(), &name, folder)
     }
 
-    /// Returns `true` if a place has the same partitions in the exported tenant and in this tenant.
+    /// Returns `true` if a location has the same partitions in the exported tenant and in this tenant.
     fn is_same(&self, place: usize) -> bool {
         let from = self.places().get(place);
         let to = self.tenant.places.get(place);

@@ -1,4 +1,4 @@
-//! Completes an import: derives the rows that an export does not contain, or that it may contain incompletely.
+//! Completes an import: derives the rows that are missing or may be incomplete in an export.
 
 use futures_util::FutureExt;
 use table_core::key::EntityKey;
@@ -13,15 +13,15 @@ use crate::tenant::import::{Import, Imported};
 use crate::tenant::place::{Place, all_rows};
 
 impl Import<'_> {
-    /// Writes the rows derived from the imported entities, and returns the result of the import: the remote rows, and the index rows in the tenant's
-    /// partitions that the export may lack, because another release wrote it or because the index was being built. May be called again after an error. An
-    /// error that concerns one entity does not affect the derived rows of other entities.
+    /// Writes the rows derived from the imported entities, and returns the result of the import: the remote rows, and the index rows in the tenant's partitions
+    /// that may be missing in the export, because another release wrote it or because the index was being built. May be called again after an error. An error
+    /// that concerns one entity does not affect the derived rows of other entities.
     ///
     /// # Errors
     /// - `InvalidInput` if the export's last line is missing, if the last part of a blob is missing, or if other lines are missing and the import does not
     ///   [resume](Self::resume) an earlier import.
     /// - `EntityMismatch`, with the key, if an imported entity with remote rows cannot be read; correct the row, and call this function again.
-    /// - `ResourceNotFound` if an entity holds copies from a source that is not stored in the target.
+    /// - `ResourceNotFound` if an entity holds copies from a source missing in the target.
     /// - `UniqueViolation` if another entity has the same value in a unique index.
     /// - `SchemaMismatch` if a newer release prevents this program from writing; any error from the stores.
     pub async fn finish(&mut self) -> Result<Imported> {
@@ -59,7 +59,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Derives rows from the stored entities of the place with the index `at`. Stores the first error that concerns a single entity in `failed`.
+    /// Derives rows from the stored entities of the location with the index `at`. Stores the first error that concerns a single entity in `failed`.
     ///
     /// # Errors
     /// Any store outage.
@@ -76,7 +76,7 @@ impl Import<'_> {
             return Ok(());
         }
         for table in place.existing().await? {
-            // A table without the tenant's rows may belong to a program with another schema.
+            // A table without the tenant's rows may belong to a program with a different schema.
             if !has_rows(place, &table).await? {
                 continue;
             }
@@ -91,7 +91,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Derives the index rows in the tenant's partitions that the export may lack.
+    /// Derives the index rows in the tenant's partitions that may be missing in the export.
     async fn derive_within(&self, at: usize, opened: &Place, failed: &mut Option<Error>) -> Result<()> {
         let ranges = opened.ranges();
         for member in &opened.members {
@@ -104,7 +104,7 @@ impl Import<'_> {
     }
 }
 
-/// Returns `true` if the place's partitions in a table contain rows.
+/// Returns `true` if the location's partitions in a table contain rows.
 async fn has_rows(place: &Place, table: &TableName) -> Result<bool> {
     for range in place.ranges() {
         let page = place.page(table, all_rows(range), (Select::names(["RowKey"]), None)).await?;
@@ -115,8 +115,8 @@ async fn has_rows(place: &Place, table: &TableName) -> Result<bool> {
     Ok(false)
 }
 
-/// Writes the remote rows derived from the stored entities in a table of a place. Returns the number of written rows. Stores the first error that concerns
-/// a single entity in `failed`.
+/// Writes the remote rows derived from the stored entities in a table of a location. Returns the number of written rows. Stores the first error that concerns a
+/// single entity in `failed`.
 ///
 /// # Errors
 /// Any store outage.

@@ -1,4 +1,4 @@
-//! Tests exports of rows with addresses of blobs that are shorter than recorded, and of texts that only look like addresses.
+//! Tests exports of rows that contain addresses of truncated blobs, or text that only looks like an address.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -21,7 +21,7 @@ struct Doc {
     title: String,
 }
 
-/// The length of the file that is cut.
+/// The length of the file before it is truncated.
 const LENGTH: u32 = 2_500_000;
 
 #[test]
@@ -72,7 +72,7 @@ fn an_outage_of_the_blob_store_stops_an_export() {
     }
 }
 
-/// Tests an address with the maximum length, which no upload has written.
+/// Tests an address with the maximum length that was not written by an upload.
 #[test]
 fn an_address_with_a_huge_length_is_one_missing_blob() {
     let world = World::after(&steps_with_file(100));

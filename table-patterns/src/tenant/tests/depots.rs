@@ -208,15 +208,15 @@ impl Depots {
         of_depot.map(|blob| (blob.location.to_string(), read(&blob.location))).collect()
     }
 
-    /// Returns a depot's blobs to which a row of the daily tables refers. Earlier blobs of a list remain until a collector removes them.
+    /// Returns a depot's blobs referenced by rows in the daily tables. Earlier blobs of a list remain until a collector removes them.
     pub(super) fn referenced_blobs(&self, depot: &str) -> Blobs {
         let rows = self.rows(depot, Period::Day);
         let is_referenced = |name: &String| rows.values().any(|row| row.contains(name));
         self.blobs(depot).into_iter().filter(|(name, _)| is_referenced(name)).collect()
     }
 
-    /// Returns a tenant that consists of one depot. The types in `kinds` are registered for the daily tables. The photos of all days are
-    /// registered with the handle of one day.
+    /// Returns a tenant consisting of one depot. The types in `kinds` are registered for the daily tables. The photos of all days are registered with the
+    /// handle of one day.
     pub(super) fn tenant(&self, depot: &str, kinds: &[Kind]) -> Tenant {
         let tenant = kinds.iter().fold(Tenant::new(), |tenant, kind| {
             let tenant = match kind {

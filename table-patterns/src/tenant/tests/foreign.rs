@@ -1,4 +1,4 @@
-//! Tests that imports and erasures do not act on step records that a foreign writer has inserted into a tenant's partition.
+//! Tests that imports and erasures ignore step records inserted into a tenant's partition by a foreign writer.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -57,7 +57,7 @@ fn paid(world: &World) -> Vec<String> {
 #[test]
 fn pat_ec_4_an_import_seals_no_record_of_a_foreign_writer() {
     let (from, to) = (World::after(&some_steps()), World::new());
-    // A genuine record in another location, which a foreign writer copies to this location.
+    // A genuine record from another partition, copied here by a foreign writer.
     let genuine = Intent::of(RowKey::new("y").unwrap()).step(write_of("genuine"));
     let limits = from.store.capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new("contoso").unwrap(), limits).unwrap();

@@ -88,7 +88,7 @@ const NAMES: [&str; 26] = [
     "Holder",
 ];
 
-/// Returns suffixes for test keys: an empty suffix, text, numbers with the width that patterns use, and a suffix of the maximum length.
+/// Returns suffixes for test keys: an empty suffix, text, numbers with the width used by patterns, and a suffix of the maximum length.
 fn endings(prefix: &str) -> Vec<String> {
     let longest = "k".repeat(512 - prefix.encode_utf16().count());
     let texts = [
@@ -161,7 +161,7 @@ fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Ro
     inserted
 }
 
-/// Returns malformed rows whose keys begin with `prefix`: one row for each suffix, with a content that `seed` determines.
+/// Returns malformed rows whose keys begin with `prefix`: one row for each suffix, with content determined by `seed`.
 fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     let bodies = bodies();
     let endings = endings(prefix).into_iter().enumerate();
@@ -176,7 +176,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Returns the result of a job that succeeded. If the job failed, records its error and returns `None`.
+    /// Returns the result of a successful job. If the job failed, records its error and returns `None`.
     pub(super) fn of<T, E: std::fmt::Display>(&mut self, job: &str, outcome: Result<T, E>) -> Option<T> {
         outcome.map_err(|error| self.found.push(format!("{job}: {error}"))).ok()
     }

@@ -137,7 +137,7 @@ pub(super) struct World {
     /// A handle to the same table in a program that spells the table's name differently.
     large_of_other: LargeTable<Ticket, Store, Out>,
     pub(super) audit: PeriodTables<Audit, Store>,
-    /// The number of ticks by which the clock of the store and the programs is ahead of the system clock.
+    /// The offset, in ticks, of the clock of the store and the programs from the system clock.
     ahead: Arc<AtomicU64>,
 }
 
@@ -164,7 +164,7 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
     prop::collection::vec((any::<bool>(), step), 1..most)
 }
 
-/// Returns a fixed list of actions that create rows of every kind. No worker has performed the steps that the last actions recorded. The first file
+/// Returns a fixed list of actions that create rows of every kind. The steps recorded by the last actions have not been performed by a worker. The first file
 /// has `bytes` bytes.
 pub(super) fn steps_with_file(bytes: u32) -> Vec<(bool, Step)> {
     let insert = |title, topic, agent, file| Step::Insert { title, topic, agent, file };
@@ -234,7 +234,7 @@ impl World {
         block_on(sweep.sweep_registered()).unwrap()
     }
 
-    /// Returns a store in which two tenants have performed `steps`. `true` means `contoso`, `false` means `adatum`.
+    /// Returns a store after two tenants have performed `steps`; `true` stands for `contoso`, `false` for `adatum`.
     pub(super) fn after(steps: &[(bool, Step)]) -> Self {
         let world = Self::new();
         for is_contoso in [true, false] {
@@ -386,7 +386,7 @@ impl World {
         report.findings.iter().filter(|finding| finding.kind != FindingKind::OddRow).count()
     }
 
-    /// Returns the number of a tenant's tickets in the topic's list, which all tenants share.
+    /// Returns the number of a tenant's tickets in the topic's list, which is shared by all tenants.
     pub(super) fn in_topic(&self, tenant: &str, topic: u8) -> usize {
         let found =
             block_on(self.tickets.get_by_index_eventual(Ticket::topics(format!("topic{topic}")))).unwrap();

@@ -1,4 +1,4 @@
-//! Tests an erasure during which another process writes entities with a feed.
+//! Tests an erasure while another process writes entities with a feed.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -1,5 +1,5 @@
-//! Tests tenants that consist of all partitions with the same first key levels, and whose lists are stored in blobs.
-//! An erasure must find the blobs of partitions with long keys.
+//! Tests tenants consisting of all partitions with the same first key levels, with lists stored in blobs. An erasure must find the blobs of partitions with
+//! long keys.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Tests imports that lack lines of an export, or contain lines of another tenant, and imports that continue after a failure.
+//! Tests imports with missing lines or with lines from another tenant, and imports resumed after a failure.
 
 use pollster::block_on;
 use table_core::ErrorCode;

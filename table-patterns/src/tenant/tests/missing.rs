@@ -1,4 +1,4 @@
-//! Tests exports when blobs are missing. An export must omit and list the missing blobs, and contain everything else.
+//! Tests exports with missing blobs. An export must omit and list the missing blobs, and contain everything else.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -7,7 +7,7 @@ use pollster::block_on;
 use super::kit::{Step, Ticket, World, import, steps_with_file};
 use crate::tenant::{ExportPosition, Imported};
 
-/// Returns a store in which one of the two files of `contoso` has been deleted, and the number of the ticket to which the file belongs.
+/// Returns a store in which one of the two files of `contoso` has been deleted, and the number of that file's ticket.
 fn without_file() -> (World, u32) {
     let world = World::after(&steps_with_file(2_500_000));
     let other = Step::Insert { title: 1, topic: 0, agent: None, file: Some(9) };

@@ -127,7 +127,7 @@ fn erasing_the_target_of_an_interrupted_import_leaves_the_blobs_of_the_source() 
     }
 }
 
-/// Tests a tenant that has no blobs yet when it is copied. The blobs that are uploaded later would be in the folder that the source's erasure deletes.
+/// Tests a tenant without blobs at the time of the copy. Blobs uploaded later would be in the folder deleted by an erasure of the source.
 #[test]
 fn a_tenant_without_blobs_is_not_copied_to_a_store_with_the_same_folder() {
     let blobs: Arc<dyn ObjectStore> = Arc::new(InMemory::new());

@@ -1,5 +1,4 @@
-//! Tests tenants for which a newer program maintains rows in other partitions
-//! or tables.
+//! Tests tenants with rows in other partitions or tables that only a newer program knows.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -22,8 +22,8 @@ fn is_first_part(lines: &str) -> bool {
     lines.starts_with("{\"Blob\"") && lines.contains("\"From\":0,")
 }
 
-/// Pushes the steps of an export, starting with the step `from`. If a step is refused because it begins within a blob, goes back to the blob's first part.
-/// Returns `true` if a step was refused.
+/// Pushes the steps of an export, starting at `from`. If a step is refused because it begins within a blob, restarts from the blob's first part. Returns `true`
+/// if a step was refused.
 fn push_from(import: &mut Import<'_>, steps: &[String], from: usize) -> bool {
     let (mut at, mut has_refused) = (from, false);
     while at < steps.len() {
@@ -80,7 +80,7 @@ fn a_part_of_a_blob_that_is_pushed_twice_is_stored_once() {
     assert_moved(&from, &to, "contoso");
 }
 
-/// Tests that a program can repeat a push that failed within a blob, in the same way as a push that contains only rows.
+/// Tests that a push that failed within a blob can be repeated, like a push that contains only rows.
 #[test]
 fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
     // The file is larger than one upload part.

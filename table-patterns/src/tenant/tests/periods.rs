@@ -9,7 +9,7 @@ use super::kit::{export, import};
 use crate::periods::Period;
 use crate::tenant::{ExportPosition, Tenant};
 
-/// Returns the number of places in an export's header, and the table and RowKey of each exported row.
+/// Returns the number of `Place`s in an export's header, and the table and RowKey of each exported row.
 fn exported(text: &str) -> (usize, Vec<String>) {
     let lines = || text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let places = lines().find_map(|line| line.get("Tenant")?.get("Places")?.as_array().map(Vec::len));
@@ -104,7 +104,7 @@ fn an_import_restores_every_type_with_its_blobs() {
 #[test]
 fn a_copy_under_another_name_has_every_row() {
     for kinds in orders().into_iter().filter(|kinds| kinds.len() == KINDS.len()) {
-        // A list in a blob contains the name of its partition, so it cannot be copied under another name.
+        // A list in a blob contains the name of its partition, so it cannot be copied to a partition with a different name.
         let depots = Depots::filled(false);
         let before = depots.rows("oslo", Period::Day);
         let copied =

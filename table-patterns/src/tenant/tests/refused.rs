@@ -1,4 +1,4 @@
-//! Tests registrations, exports and imports that must be refused before anything is written.
+//! Tests registrations, exports and imports that must be rejected before anything is written.
 
 use pollster::block_on;
 use table_core::ErrorCode;

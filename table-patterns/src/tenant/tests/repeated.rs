@@ -1,4 +1,4 @@
-//! Tests that a push which failed, or was dropped, can be repeated: the store then has the same content as after an import without a fault.
+//! Tests that a push that failed or was dropped can be repeated, and that the store then has the same content as after an import without faults.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -31,7 +31,7 @@ enum Effect {
     Drops,
 }
 
-/// A fault of one request.
+/// A fault in one request.
 #[derive(Clone, Copy, Debug)]
 struct Fault {
     /// `true` for a request to the blob store, `false` for one to the table store.
@@ -133,7 +133,7 @@ fn content(world: &World) -> Content {
     (rows, blobs.collect())
 }
 
-/// Polls a push until it ends. Returns `None` if it waits for the request with the fault; the push is then dropped.
+/// Polls a push until it ends. If the push waits for the faulty request, drops it and returns `None`.
 fn pushed(
     import: &mut Import<'_>,
     lines: &[String],
@@ -150,7 +150,7 @@ fn pushed(
     }
 }
 
-/// Imports lines in pushes that end before the lines `cuts`, and repeats the push that fails or is dropped. Returns the target, and `true` if a push was
+/// Imports lines in pushes that end before the lines `cuts`, and repeats a push that fails or is dropped. Returns the target, and `true` if a push was
 /// repeated.
 fn imported(lines: &[String], cuts: &[usize], fault: Option<Fault>) -> (World, bool) {
     let to = World::new();
@@ -255,7 +255,7 @@ fn a_push_can_be_repeated_after_a_failure_of_any_request_to_the_blob_store() {
     }
 }
 
-/// Tests exports of earlier releases: a repeated push must not store only the end of a blob.
+/// Tests exports from earlier releases: a repeated push must not store only the end of a blob.
 #[test]
 fn a_push_of_parts_without_offsets_can_be_repeated() {
     let (lines, expected) = exported();

@@ -1,5 +1,5 @@
-//! Tests imports of exports by programs with other schemas. The indexes of the target must be complete, and rows that the importing program cannot read must
-//! be refused.
+//! Tests imports of exports written by programs with different schemas. The indexes of the target must be complete, and rows that the importing program cannot
+//! read must be refused.
 
 use pollster::block_on;
 use table_core::ErrorCode;

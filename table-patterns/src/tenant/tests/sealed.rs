@@ -1,5 +1,4 @@
-//! Tests exported steps that have seals. Either an import performs each step, including steps that were set aside, or the export is
-//! refused.
+//! Tests exports of sealed steps. Either every step is performed after the import, including steps that were set aside, or the export is refused.
 
 use std::time::Duration;
 

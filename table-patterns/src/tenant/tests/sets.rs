@@ -81,7 +81,7 @@ impl World {
         if is_reversed { tickets(agents(Tenant::new())) } else { agents(tickets(Tenant::new())) }
     }
 
-    /// Returns the tenants of the agents that have the e-mail address `ada`, which all agents have.
+    /// Returns the tenants of the agents with the e-mail address `ada`, which all agents have.
     fn by_mail(&self) -> Vec<String> {
         let found = block_on(self.agents.query_eventual(Agent::by_mail("ada")).collect()).unwrap();
         found.into_iter().map(|agent| agent.possibly_stale().tenant.clone()).collect()

@@ -1,4 +1,4 @@
-//! Tests types that keep their lists in one folder or in two folders of a blob store, and lists in a partition that is registered for another type.
+//! Tests types with lists in one folder or in two folders of a blob store, and lists in a partition registered for a different type.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl World {
 /// A function that registers the types of a world for the tenant `contoso`.
 type Register = fn(&World) -> Tenant;
 
-/// All ways to register the types so that the agents' partition is contained exactly once.
+/// All ways to register the types such that the agents' partition is included exactly once.
 const REGISTRATIONS: [Register; 5] = [
     |world| world.with_agents(world.with_tickets(Tenant::new(), "agents_contoso"), "contoso"),
     |world| world.with_tickets(world.with_agents(Tenant::new(), "contoso"), "agents_contoso"),

@@ -1,5 +1,4 @@
-//! Tests tenants in a program whose credential permits requests to the registered tables only, such as a table signature. The program cannot read the stored
-//! schemas.
+//! Tests tenants with a credential for the registered tables only, such as a table SAS, which cannot read the stored schemas.
 
 use std::any::Any;
 use std::fmt;
@@ -118,7 +117,7 @@ fn pat_intra_5_an_export_with_a_table_signature_is_complete_after_its_import() {
     }
 }
 
-/// Tests that functions which need other tables change nothing.
+/// Tests that functions that need other tables change nothing.
 #[test]
 fn an_erasure_and_an_import_with_a_table_signature_are_refused() {
     for code in REFUSALS {
@@ -144,7 +143,7 @@ fn another_error_of_a_stored_schema_stops_an_export() {
     }
 }
 
-/// Tests a type with one table per period if the schema in one of the tables cannot be read: the others do not say whether its rows are complete.
+/// Tests a type with one table per period if one table's schema cannot be read: the other tables' schemas do not show that its rows are complete.
 #[test]
 fn an_export_has_all_schemas_of_a_type_or_none() {
     let world = World::after(&some_steps());

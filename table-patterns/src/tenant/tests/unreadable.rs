@@ -1,4 +1,4 @@
-//! Tests tenants with an unreadable entity. Another tool has written one of its properties with a different type.
+//! Tests tenants with an unreadable entity. Another tool has written one of the entity's properties with a different type.
 
 use pollster::block_on;
 use table_core::ErrorCode;

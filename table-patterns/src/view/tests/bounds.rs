@@ -1,4 +1,4 @@
-//! Tests that costs are bounded, both for an entity that moves repeatedly between partitions and for a rebuild with concurrent writers.
+//! Tests that costs are bounded for an entity that moves repeatedly between partitions, and for a rebuild with concurrent writers.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ proptest! {
         block_on(rows.update(Headcount::key("London", "all"), |row| row.years += drift)).unwrap();
         company.store.heal();
         let others = company.again();
-        // Applying a change never completes if other changes overtake every attempt. The other changes therefore stop eventually.
+        // Applying a change never completes if other changes overtake every attempt, so the other changes eventually stop.
         let mut left = 50;
         company.store.script(move |_, call| {
             let (others, moves) = (others.clone(), moves.clone());

@@ -9,8 +9,7 @@ use table_core::store::TableStore;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Creates a company with three employees. The view contains two of them, one of these in an outdated state. Then creates `more`
-/// further employees, which the view does not contain.
+/// Creates a company with three employees. The view contains two of them, one in a stale state. Then creates `more` employees missing from the view.
 fn company_of(more: u32) -> Company {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);

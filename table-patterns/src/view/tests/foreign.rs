@@ -52,7 +52,7 @@ struct Sum {
     orders: i64,
 }
 
-/// A view with the number of each customer's orders.
+/// A view with the number of orders per customer.
 struct Sums;
 
 impl View for Sums {

@@ -1,4 +1,4 @@
-//! A fixture for the view tests: employees, and a view with sums for each department and city, and with a row for each employee.
+//! A fixture for the view tests: employees, and a view with sums per department and city and one row per employee.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -85,7 +85,7 @@ impl View for Headcounts {
 pub(super) type Store = FaultyStore<Engine>;
 pub(super) type Rows = BTreeMap<(String, String), (i64, i64)>;
 
-/// The company, accessed through the handles of one process.
+/// The company, accessed through one process's handles.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,

@@ -1,4 +1,4 @@
-//! Tests views that have missed changes because the feed was trimmed, or because the table was restored, or deleted and created again.
+//! Tests views that have missed changes because the feed was trimmed, or because the table was restored, or deleted and recreated.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -267,7 +267,7 @@ proptest! {
         (20..20 + changes.1).for_each(|id| company.hire("Sales", id, "Joan", "Rome", 30));
         company.catch_up();
         let is_right = company.stored() == Company::expected(&company.sources());
-        // A feed that has as many changes again as before the restore cannot be told from the earlier feed.
+        // A feed that has regained as many changes as it had before the restore is indistinguishable from the earlier feed.
         let is_detectable = (follows && was_followed) || changes.0 < lost;
         prop_assert!(!is_detectable || is_right || !block_on(company.view.poison()).unwrap().is_empty());
         block_on(company.view.rebuild().run()).unwrap();
@@ -277,7 +277,7 @@ proptest! {
     }
 }
 
-/// Tests more partitions than the number of feed ends that a rebuild stores in its position, which is 1,000.
+/// Tests more partitions than the 1,000 feed ends stored in a rebuild's position.
 #[test]
 fn imp_6_one_rebuild_repairs_the_missed_changes_of_more_than_a_thousand_partitions() {
     let company = Company::new();

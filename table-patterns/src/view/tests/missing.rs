@@ -1,4 +1,4 @@
-//! Tests a source whose table is missing for a while, and partitions that are set aside.
+//! Tests a source whose table is temporarily missing, and partitions that are set aside.
 
 use pollster::block_on;
 use table_core::key::PartitionKey;

@@ -1,4 +1,4 @@
-//! Tests recounts during which entities leave the recounted partition of the view and return to it.
+//! Tests recounts while entities leave and re-enter the recounted partition of the view.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use table_core::{Result, TableStoreExt};
 use super::kit::{Company, Headcount};
 use crate::faults::Fault;
 
-/// An upper limit for the number of requests in a recount. In each test, an entity moves before some of these requests.
+/// An upper bound on the number of requests in a recount. In each test, an entity moves before some of these requests.
 const REQUESTS: usize = 14;
 
 /// The damage that the recount must repair.

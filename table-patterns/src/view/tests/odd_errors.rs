@@ -1,4 +1,4 @@
-//! Tests entities whose properties cannot be decoded, and bookkeeping rows that another program has written: each affects one entity.
+//! Tests entities with undecodable properties, and bookkeeping rows written by another program. Each may affect only one entity.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -89,7 +89,7 @@ fn imp_6_an_entity_whose_decoding_returns_any_error_is_set_aside_and_stops_no_ot
     });
 }
 
-/// Replaces a bookkeeping row of the view, as another program may do.
+/// Replaces a bookkeeping row of the view, as another program might.
 fn damage(company: &Company, key: &EntityKey, properties: &[(&str, &str)]) {
     let mut row = RowWriter::new();
     for (name, text) in properties {

@@ -1,4 +1,4 @@
-//! Tests the number of requests, and of concurrent requests, for a source with many partitions.
+//! Tests the number of requests, total and concurrent, for a source with many partitions.
 
 use pollster::block_on;
 use table_core::TableStoreExt;
@@ -11,7 +11,7 @@ use crate::view::RebuildPosition;
 fn company(departments: u32) -> Company {
     let company = Company::new();
     for number in 0..departments {
-        // The UTF-8 texts of these names have another order than the keys, which are ordered by UTF-16 code units.
+        // These names sort differently as UTF-8 than as keys, which are ordered by UTF-16 code units.
         let start = ["d", "\u{1F600}", "\u{FF21}"][number as usize % 3];
         company.hire(&format!("{start}{number:02}"), 1, "Ada", "London", 70);
     }

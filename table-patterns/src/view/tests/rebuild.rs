@@ -1,4 +1,4 @@
-//! Tests rebuilds: the damage that they repair, the changes that they leave to the feeds, and how another process resumes a rebuild.
+//! Tests rebuilds: the damage they repair, the changes they leave to the feeds, and resumption by another process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,7 +56,7 @@ fn a_rebuild_requests_many_entities_at_once() {
         is(Call::Query)
     );
     company.assert_right("rebuilt");
-    // Another tool makes these writes, which are not recorded in the feed.
+    // Another tool makes these writes without recording them in the feed.
     for id in (0..500).step_by(9) {
         block_on(table.delete(Employee::key("Sales", id), IfMatch::Any)).unwrap();
     }
@@ -296,7 +296,7 @@ fn imp_6_a_rebuild_moves_no_cursor_back_and_none_before_its_end() {
     assert_eq!(position(&company, "Sales"), caught_up);
     company.assert_right("built");
 
-    // The table is deleted and created again before the last step of another rebuild, and a follower reads the new table's feed.
+    // The table is deleted and recreated before the last step of another rebuild, and a follower reads the new table's feed.
     let mut rebuild = company.view.rebuild().page(4);
     while !serde_json::to_string(rebuild.position()).unwrap().contains("\"Feeds\"") {
         block_on(rebuild.step()).unwrap();

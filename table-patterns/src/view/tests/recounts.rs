@@ -36,7 +36,7 @@ struct Total {
     years: i64,
 }
 
-/// Returns the rows of sums to which the member `id` adds.
+/// Returns the rows of sums to which the member `id` contributes.
 fn rows(id: u32) -> [String; 3] {
     ["all".to_owned(), format!("half_{}", id % 2), format!("third_{}", id % 3)]
 }
@@ -99,7 +99,7 @@ impl Process {
 /// The numbers of the requests at which rebuilds are interrupted.
 const STOPS: std::ops::Range<usize> = 20..70;
 
-/// Returns a store with a view of which two rows have wrong sums.
+/// Returns a store with a view that has wrong sums in two rows.
 fn drifted(first: u32, drift: (i64, i64)) -> Engine {
     let engine = Engine::in_memory();
     block_on(engine.entities::<Member>().create_if_missing()).unwrap();
@@ -115,7 +115,7 @@ fn drifted(first: u32, drift: (i64, i64)) -> Engine {
     engine
 }
 
-/// Tests that the interruptions of the next test leave rows that a recount has marked.
+/// Tests that the interruptions in the next test leave rows marked by a recount.
 #[test]
 fn imp_6_interrupted_recounts_leave_marked_rows() {
     let is_marked = |stop: &usize| {

@@ -1,4 +1,4 @@
-//! Tests a view whose table is deleted and created again while a process applies an entity.
+//! Tests a view whose table is deleted and recreated while a process applies an entity.
 
 use pollster::block_on;
 use table_core::name::TableName;

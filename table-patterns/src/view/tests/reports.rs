@@ -1,4 +1,4 @@
-//! Tests the reports that a rebuild makes obsolete: their number, later reports, and concurrent rebuilds.
+//! Tests reports made obsolete by a rebuild: their number, later reports, and concurrent rebuilds.
 
 use pollster::block_on;
 use table_core::key::{EntityKey, PartitionKey};
@@ -25,7 +25,7 @@ fn entity(department: &str, id: u32) -> EntityKey {
     Employee::key(department, id).into_key().unwrap()
 }
 
-/// Returns the sources of all reports, in the order of their keys.
+/// Returns the sources of all reports, in key order.
 fn reported(company: &Company) -> Vec<EntityKey> {
     let mut sources: Vec<_> =
         block_on(company.view.poison()).unwrap().into_iter().map(|poison| poison.source).collect();

@@ -1,4 +1,4 @@
-//! Tests views in a store that was restored from a backup that read each table at a different moment.
+//! Tests views in a store restored from a backup that captured each table at a different time.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -155,7 +155,7 @@ proptest! {
         let (sales, table) = (PartitionKey::new("Sales").unwrap(), company.employees.table().name().unwrap());
         let end = block_on(company.view.feed().end(table, &sales)).unwrap();
         if block_on(company.view.position(&sales)).unwrap().number() > end.number() {
-            // A feed that has as many changes again as before the restore cannot be told from the earlier feed.
+            // A feed that has regained as many changes as it had before the restore is indistinguishable from the earlier feed.
             company.catch_up();
         }
         if is_rebuilt {
@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-/// Tests a table that is restored with a head from before the feed was marked as quiet, while the registry keeps the mark. The follower keeps running.
+/// Tests a table restored with a head from before the feed was marked as quiet, while the registry keeps the mark. The follower keeps running.
 #[test]
 fn imp_6_a_rebuild_lists_a_partition_whose_quiet_mark_does_not_match_its_head() {
     let company = Company::new();

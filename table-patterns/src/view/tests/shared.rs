@@ -61,7 +61,7 @@ impl View for ByDepartment {
     }
 }
 
-/// A second view whose rows have the same type as the rows of `ByDepartment`.
+/// A second view with the same row type as `ByDepartment`.
 struct Adults;
 
 impl View for Adults {
@@ -111,12 +111,12 @@ impl World {
         Self { engine, members, time: Arc::new(AtomicU64::new(639_307_584_000_000_000)) }
     }
 
-    /// Returns the same world, accessed through the handles of another process.
+    /// Returns the same world, accessed through another process's handles.
     fn again(&self) -> Self {
         Self { time: Arc::clone(&self.time), ..Self::over(self.engine.clone()) }
     }
 
-    /// Creates a view handle as if in a separate process, with a clock that the test controls. Returns the handle and its store.
+    /// Creates a view handle as if in a separate process, with a clock controlled by the test. Returns the handle and its store.
     fn follower<V: View>(&self) -> (ViewTable<V, Store>, Store) {
         let (store, time) = (FaultyStore::new(self.engine.clone()), Arc::clone(&self.time));
         let clock = Clock::new(move || time.load(Ordering::SeqCst));

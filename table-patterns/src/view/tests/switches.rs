@@ -1,4 +1,4 @@
-//! Tests rows that a projection first puts and then sums, or the reverse, and entities whose amounts are all 0.
+//! Tests rows that a projection first puts and later sums, or the reverse, and entities that contribute only zeros.
 
 use pollster::block_on;
 use proptest::prelude::*;

@@ -13,7 +13,7 @@ use crate::view::{RebuildPosition, ViewTable};
 
 type Store = FaultyStore<LimitedStore<Engine>>;
 
-/// Creates a view of 300 employees in three departments and one city, all of them 70 years old.
+/// Creates a view of 300 employees, all 70 years old, in three departments and one city.
 fn view() -> (ViewTable<Headcounts, Store>, Store) {
     let store = FaultyStore::new(unordered());
     block_on(store.table::<Employee>().create_if_missing()).unwrap();
@@ -31,7 +31,7 @@ fn view() -> (ViewTable<Headcounts, Store>, Store) {
     (block_on(ViewTable::new(store.clone()).create_if_missing()).unwrap(), store)
 }
 
-/// Makes the sums of all partitions wrong.
+/// Corrupts the sums of all partitions.
 fn damage(store: &FaultyStore<LimitedStore<Engine>>) {
     for of in ["London", "d0", "d1", "d2"] {
         let update = store.table::<Headcount>();

@@ -57,7 +57,7 @@ struct World {
 }
 
 impl World {
-    /// Creates an outbox with one recorded call for each destination, all in one partition.
+    /// Creates an outbox with one recorded call per destination, all in one partition.
     fn new(destinations: &[String]) -> Self {
         let (outbox, engine, time) = outbox();
         let table = TableName::new("Company").unwrap();

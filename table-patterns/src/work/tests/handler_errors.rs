@@ -1,4 +1,4 @@
-//! Tests errors returned by handlers: a message never becomes poison if its handler reports outages, but does if its handler reports failures.
+//! Tests errors returned by handlers: outages never turn a message into poison, but repeated failures do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use super::{Mail, Nothing, outbox, record};
 use crate::outbox::Outbox;
 use crate::work::{self, Handler, PoisonEntry, Runtime, WorkMetrics, Worker};
 
-/// The codes that the `Handler` documentation lists as outages.
+/// The codes listed as outages in the `Handler` documentation.
 const OUTAGES: [ErrorCode; 21] = [
     ErrorCode::ServerBusy,
     ErrorCode::OperationTimedOut,
@@ -38,7 +38,7 @@ const OUTAGES: [ErrorCode; 21] = [
     ErrorCode::PopReceiptMismatch,
 ];
 
-/// Some of the codes that the `Handler` documentation lists as failures.
+/// Some of the codes listed as failures in the `Handler` documentation.
 const FAILURES: [ErrorCode; 9] = [
     ErrorCode::InvalidInput,
     ErrorCode::ResourceNotFound,

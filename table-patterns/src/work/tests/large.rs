@@ -1,4 +1,4 @@
-//! Tests messages whose text becomes longer when they move from the work queue into a poison entry.
+//! Tests messages whose text grows when they move from the work queue into a poison entry.
 
 use proptest::prelude::*;
 

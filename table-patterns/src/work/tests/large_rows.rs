@@ -1,4 +1,4 @@
-//! Tests workers on stores that measure the whole row that an update changes, so that a transaction can claim only a few large rows.
+//! Tests workers on stores that count the whole updated row towards a transaction's size, so a transaction can claim only a few large rows.
 
 use std::fmt;
 use std::sync::atomic::AtomicUsize;
@@ -10,7 +10,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 
 use super::*;
 
-/// A store that refuses transactions of several operations if the changed rows have too many bytes together, as Cosmos DB does.
+/// A store that refuses transactions of several operations if the changed rows are too large in total, like Cosmos DB.
 #[derive(Clone)]
 struct Whole {
     engine: Engine,
@@ -25,7 +25,7 @@ impl Whole {
         Self { engine: engine.clone(), most: Arc::new(AtomicUsize::new(most)), refused: Arc::default() }
     }
 
-    /// Returns the size of the rows that a transaction changes.
+    /// Returns the total size of the rows changed by a transaction.
     async fn bytes(&self, table: &TableName, transaction: &Transaction) -> Result<usize> {
         let partition_key = transaction.partition_key();
         let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! Tests how often workers try work that they cannot do, while sweeps run and the partition changes.
+//! Tests how often workers retry work they cannot do, while sweeps run and the partition changes.
 
 use table_core::ValueRef;
 use table_core::row::RowWriter;
@@ -18,7 +18,7 @@ impl Handler<Mail> for Fails {
     }
 }
 
-/// The records of a test, one of which cannot be performed.
+/// The kind of record that cannot be performed in a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Record {
     /// The handler fails with this code.

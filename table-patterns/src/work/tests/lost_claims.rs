@@ -1,4 +1,4 @@
-//! Tests workers that do not receive the response to a claim.
+//! Tests workers that never receive the response to a claim.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

@@ -11,7 +11,7 @@ use super::*;
 
 const SECOND: u64 = 10_000_000;
 
-/// Returns a row that another worker has claimed, or that waits for its next attempt.
+/// Returns a row claimed by another worker, or waiting for its next attempt.
 fn waiting(now: u64, wait: u64) -> Row {
     let (until, wait) = (i64::try_from(now + wait).unwrap(), i64::try_from(wait).unwrap());
     let mut writer = RowWriter::new();
@@ -20,7 +20,7 @@ fn waiting(now: u64, wait: u64) -> Row {
     writer.finish()
 }
 
-/// A handler that records how many requests the worker had sent to the store before.
+/// A handler that records the number of requests the worker has sent to the store so far.
 struct After(FaultyStore<Engine>, Arc<AtomicU64>);
 
 impl Handler<Mail> for After {
@@ -91,7 +91,7 @@ fn pat_ec_7_one_message_suffices_for_any_number_of_rows() {
     assert_eq!((worker.metrics().done, worker.metrics().received), (1_500, 2));
 }
 
-/// A partition with a row that can be processed, and with many rows that wait.
+/// A partition with one row that can be processed, and many waiting rows.
 struct Backlog {
     outbox: Outbox<FaultyStore<Engine>, Engine>,
     store: FaultyStore<Engine>,

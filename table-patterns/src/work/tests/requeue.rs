@@ -145,7 +145,7 @@ fn pat_ec_4_entries_that_another_operator_has_moved_in_the_meantime_end_no_call(
     for requeues in [true, false] {
         let (outbox, _, time, _) = poisoned();
         let is_first = std::sync::atomic::AtomicBool::new(true);
-        // The entries become visible again while this operator considers them, and another operator moves them.
+        // The entries become visible again while this operator is deciding, and another operator moves them.
         let slow = |_: &work::PoisonEntry| {
             if is_first.swap(false, Ordering::SeqCst) {
                 time.fetch_add(ticks_of(Duration::from_secs(61)), Ordering::SeqCst);

@@ -47,7 +47,7 @@ impl Time {
     }
 }
 
-/// A handler whose target answers after `length`, 40 seconds by default. While `is_down` is `true`, its requests time out.
+/// A handler whose target responds after `length`, 40 seconds by default. While `is_down` is `true`, its requests time out.
 #[derive(Clone)]
 struct Slow {
     time: Time,
@@ -188,7 +188,7 @@ fn pat_ec_3_the_hour_of_a_renewal_begins_with_each_step() {
     assert_eq!(all, (10, 10, 0), "{:?} {:?}", one.metrics(), two.metrics());
 }
 
-/// A handler that waits until it has been polled a number of times.
+/// A handler that completes after it has been polled several times.
 struct Polled;
 
 impl Handler<Mail> for Polled {

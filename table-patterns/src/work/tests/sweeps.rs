@@ -1,4 +1,4 @@
-//! Tests sweeps during which a request fails, and sweeps with a wrong clock.
+//! Tests sweeps with a failing request, and sweeps with a wrong clock.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tests messages in which a sender has changed one value of a genuine intent.
+//! Tests messages with one changed value in a genuine intent.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Returns all texts that result from `text`, a message or an intent, if one value in its JSON is replaced.
+/// Returns all variants of `text`, a message or an intent, with one value in its JSON replaced.
 fn mutants(text: &str, is_message: bool) -> Vec<String> {
     let whole: Value = serde_json::from_str(text).unwrap();
     let mut paths = Vec::new();

@@ -1,5 +1,5 @@
-//! Tests a foreign writer who may change the records of a program in one partition, but not their text and their seal. The versions that
-//! such a writer gives them must not disable later changes of the program.
+//! Tests a foreign writer that can change a program's records in one partition, except for their text and seal. The versions it assigns must not disable later
+//! changes by the program.
 
 use table_core::ValueRef;
 use table_core::etag::IfMatch;
@@ -80,7 +80,7 @@ fn target() -> EntityKey {
     EntityKey::new("target", "1").unwrap()
 }
 
-/// Returns a copy of a row in which one property has the given value, or is missing if `value` is `None`.
+/// Returns a copy of a row with one property set to the given value, or removed if `value` is `None`.
 fn mutated(row: RowView<'_>, name: &str, value: Option<ValueRef<'_>>) -> Row {
     let mut writer = RowWriter::new();
     for property in row.properties() {

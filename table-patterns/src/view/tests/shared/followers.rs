@@ -134,7 +134,7 @@ fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
     assert_eq!((calls(1), calls(200), calls(1)), (4, 99 * 4 + 6 + 100, 1));
 }
 
-/// A view with one row, which contains the number of members of all departments and the sum of their ages.
+/// A view with one row, which contains the total number of members and the sum of their ages.
 struct Everyone;
 
 impl View for Everyone {
@@ -147,8 +147,7 @@ impl View for Everyone {
     }
 }
 
-/// Returns the number of requests that followers send to apply 8,000 changes in several departments. The followers are processes, or clones of one
-/// handle.
+/// Returns the number of requests sent by followers to apply 8,000 changes in several departments. The followers are processes, or clones of one handle.
 fn requests_of<V: View<Row = Years>>(followers: usize, departments: u32, are_clones: bool) -> usize {
     let world = World::new();
     let (first, store) = world.follower::<V>();
@@ -228,7 +227,7 @@ fn imp_6_a_follower_remembers_each_listed_partition_and_no_other() {
     assert!(!is_remembered(1));
 }
 
-/// Creates a view with 50 changes that have not been applied, whose lease a dead follower holds.
+/// Creates a view with 50 unapplied changes, whose lease is held by a dead follower.
 fn with_dead_follower() -> World {
     let world = World::new();
     let (dead, store) = world.follower::<ByDepartment>();

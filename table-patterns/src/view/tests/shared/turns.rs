@@ -1,4 +1,4 @@
-//! Tests that a busy partition delays no other partition of a view's source for long.
+//! Tests that a busy partition does not delay a view's other source partitions for long.
 
 mod random;
 
@@ -21,7 +21,7 @@ fn neighbours(world: &World) -> (String, String) {
     (partitions[10].as_str().to_owned(), partitions[11].as_str().to_owned())
 }
 
-/// Returns the number of calls until a change is applied. In the partition before it, each call finds as many changes as it applies.
+/// Returns the number of calls until a change is applied. In the preceding partition, each call finds as many changes as it applies.
 fn calls_next_to_a_busy_partition(are_processes: bool) -> usize {
     let world = World::new();
     let (busy, other) = neighbours(&world);
@@ -45,8 +45,8 @@ fn imp_6_a_busy_partition_delays_its_neighbour_by_one_call_despite_quiet_partiti
     assert!(calls_next_to_a_busy_partition(true) <= 60);
 }
 
-/// Returns the number of calls until a change is applied. In the partition before it, each call finds as many changes as it applies. A different call is made
-/// between each two calls.
+/// Returns the number of calls until a change is applied. In the preceding partition, each call finds as many changes as it applies. A different call is made
+/// between every two of these calls.
 fn calls_between_others(
     first: usize,
     other_call: fn(&ViewTable<ByDepartment, Store>, &PartitionKey),

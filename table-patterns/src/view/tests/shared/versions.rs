@@ -36,7 +36,7 @@ struct LongYears {
     members: i64,
 }
 
-/// A view whose rows have the type `LongYears`, in two versions.
+/// A view with rows of type `LongYears`, in two versions.
 struct Long<const VERSION: u32>;
 
 impl<const VERSION: u32> View for Long<VERSION> {

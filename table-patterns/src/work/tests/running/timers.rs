@@ -48,7 +48,7 @@ fn pat_ec_3_a_sleep_function_that_was_unusable_is_tried_again_later() {
     assert!(started.load(Ordering::SeqCst) > 4, "a minute later, the function is tried again");
 }
 
-/// Returns a sleep that fails as the timer of an async runtime that has ended.
+/// Returns a sleep that fails like the timer of a terminated async runtime.
 fn dead(panics: bool) -> Sleep {
     let mut polls = 0;
     Box::pin(poll_fn(move |_| {
@@ -70,7 +70,7 @@ fn pat_ec_3_a_worker_that_outlives_its_async_runtime_extends_later_leases() {
     }
 }
 
-/// Tests that a step runs without a timer if each sleep panics, and that the worker does not try the timer without end.
+/// Tests that a step runs without a timer if each sleep panics, and that the worker does not retry the timer forever.
 #[test]
 fn pat_ec_3_a_sleep_function_that_always_panics_fails_no_step() {
     for panics_at_once in [false, true] {
@@ -90,7 +90,7 @@ fn pat_ec_3_a_sleep_function_that_always_panics_fails_no_step() {
     }
 }
 
-/// Tests a sleep function that advances a simulated clock and lets other tasks run meanwhile.
+/// Tests a sleep function that advances a simulated clock while letting other tasks run.
 #[test]
 fn pat_ec_3_a_sleep_that_ends_with_its_second_poll_lets_the_step_proceed() {
     let world = World::with_sleeps(|_, _| {

@@ -147,13 +147,13 @@ proptest! {
     }
 }
 
-/// Polls a call at most as often as given. Returns the number of polls if the call has ended, and cancels it otherwise.
+/// Polls a call at most `most` times. Returns the number of polls if the call completed; otherwise cancels it.
 fn polls_of(call: impl Future, most: usize) -> Option<usize> {
     let (mut call, mut context) = (pin!(call), Context::from_waker(Waker::noop()));
     (1..=most).find(|_| call.as_mut().poll(&mut context).is_ready())
 }
 
-/// Tests calls with a time limit that is sufficient for one of two partitions only.
+/// Tests calls with a time limit sufficient for only one of two partitions.
 #[test]
 fn imp_6_a_call_that_is_cancelled_in_a_busy_partition_ends_its_turn() {
     for _ in 0..6 {
