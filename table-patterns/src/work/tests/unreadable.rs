@@ -96,3 +96,34 @@ fn pat_ec_4_a_message_with_any_invalid_value_does_not_stay_in_the_queue() {
         assert!(!is_tried || ended.0 || ended.1, "the message was lost: {shown}");
     }
 }
+
+/// A message whose own decoder refuses every text.
+#[derive(Serialize, Deserialize)]
+struct Letter(String);
+
+impl Message for Letter {
+    const NAME: &'static str = "letter";
+    const VERSION: u32 = 1;
+
+    fn decode(_: u32, _: &str) -> Result<Self> {
+        Err(Error::new(ErrorCode::Corrupted, "the letter has no address"))
+    }
+}
+
+impl Handler<Letter> for Nothing {
+    async fn handle(&self, _: &Letter, _: work::Delivery<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn pat_ec_4_a_message_refused_by_its_own_decoder_becomes_poison_at_once() {
+    let (outbox, engine, _) = outbox();
+    let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
+    block_on(engine.create_table(&table)).unwrap();
+    let step = Step::call(&Letter("hello".into())).unwrap();
+    block_on(outbox.enqueue(&table, &sales, &Intent::of(RowKey::new("1").unwrap()).step(step))).unwrap();
+    let worker = Worker::new(outbox.clone()).handler::<Letter>(Nothing);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!((block_on(outbox.backlog()).unwrap().poison, worker.metrics().failures), (1, 1));
+}
