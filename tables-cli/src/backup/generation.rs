@@ -8,8 +8,7 @@ use crate::backup::layer::Mark;
 /// A complete backup of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Generation {
-    /// The name of the generation. Names sort in the order in which the generations were added. A name contains the time at which the backup started, or a later
-    /// time if the clock was set back.
+    /// The name of the generation. Names sort in creation order. A name contains the backup's start time, or a later time if the clock was set back.
     pub id: String,
     /// The time at which the backup started.
     #[serde(with = "super::instant")]
@@ -87,7 +86,7 @@ pub struct TableRows {
     pub checksum: String,
     /// The differences from the previous generation.
     pub changes: Changes,
-    /// The consistency of the rows: whether they were all read at the same time.
+    /// The consistency of the rows.
     pub consistency: Consistency,
 }
 
@@ -100,7 +99,7 @@ pub struct Layer {
     pub end: Mark,
 }
 
-/// The numbers of differences from the previous generation, by kind.
+/// Counts of the differences from the previous generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
     /// The number of rows that the previous generation does not contain.
@@ -113,7 +112,7 @@ pub struct Changes {
     pub settled: u64,
 }
 
-/// The consistency of a table's rows: whether they were all read at the same time.
+/// The consistency of a table's rows: one point in time, or one for each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Consistency {

@@ -34,7 +34,7 @@ pub struct Restoring<'a> {
     pub range: &'a KeyRange,
     /// The treatment of rows that the target already contains.
     pub existing: Existing,
-    /// The tables that exist only in the target. The rows that register their schemas, outboxes and feeds are kept.
+    /// The tables that exist only in the target. Rows registering their schemas, outboxes and feeds are kept.
     pub others: OtherTables,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
@@ -104,8 +104,8 @@ impl Restoring<'_> {
         Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
     }
 
-    /// Returns an error if the target contains rows that the restore would overwrite, or that would remain among the restored rows. Rows that are equal to
-    /// those in the backup are accepted, because an interrupted restore leaves such rows behind.
+    /// Returns an error if the target contains rows the restore would overwrite, or rows missing from the backup. Rows that are equal to those in the backup
+    /// are accepted, because an interrupted restore leaves such rows behind.
     ///
     /// # Errors
     /// `Refused`, with the first such row, if one exists. Any error from the store.

@@ -74,8 +74,8 @@ impl FromStr for Retention {
 }
 
 impl Retention {
-    /// Returns a value for each generation, given their times, beginning with the oldest generation: `true` if the generation is kept. The newest generation is always
-    /// kept. The times may be in another order, because a clock that was ahead may have been corrected.
+    /// Returns `true` for each generation to keep. `times` lists the generations' times in creation order, and may be unsorted because a fast clock may have
+    /// been corrected. The last generation is always kept.
     #[must_use]
     pub fn kept(&self, times: &[DateTime<Utc>]) -> Vec<bool> {
         let mut kept = vec![false; times.len()];
