@@ -178,8 +178,8 @@ impl Drop for IncompleteFolder {
     }
 }
 
-/// Removes the incomplete files and folders that killed commands left next to `path`. Files and folders that cannot be removed are ignored, because they only
-/// take up space.
+/// Removes incomplete files and folders left next to `path` by killed commands. Files and folders that cannot be removed are ignored, because they only take up
+/// space.
 pub(crate) fn remove_remains(path: &Path) {
     let path = target_of(path);
     let (folder, prefix) = split(&path);

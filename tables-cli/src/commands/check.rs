@@ -46,7 +46,7 @@ pub(super) struct Repair {
     dry_run: bool,
 }
 
-/// A line of the report, which describes the result for one pattern.
+/// A line of the report: the result for one pattern.
 struct Line {
     table: String,
     entity: String,
