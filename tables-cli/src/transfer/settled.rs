@@ -6,7 +6,7 @@ use table_inspect::record::Record;
 
 use crate::transfer::checksum::SequenceChecksum;
 
-/// The checksum of the settled records, which are those already written or rejected. The records that were read last may not be settled yet.
+/// The checksum of the settled records, which have been written or rejected. The most recently read records may not be settled yet.
 #[derive(Debug)]
 pub(super) struct SettledChecksum {
     /// `true` if a state file needs the checksum.

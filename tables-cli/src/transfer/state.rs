@@ -1,4 +1,4 @@
-//! State files, which record the progress of a transfer. A killed command resumes after the last write that the state file counts.
+//! State files, which record the progress of a transfer. A killed command resumes after the last record counted in the state file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::transfer::rejections::{RejectedRecords, Rejections};
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The content of a state file. A file with unknown fields is rejected, because another version has written it and may have given the known fields a different
+/// The content of a state file. A file with unknown fields is rejected: it was written by another version, in which the known fields may have a different
 /// meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -126,7 +126,7 @@ impl StateFile {
     }
 
     /// Records the progress of a transfer from a file, with the rejected records and the checksum of all records that have been written or rejected. By
-    /// default, the state file is written at most twice a second. The rejected records are then durable before the state, which records their length.
+    /// default, the state file is written at most twice a second. Rejected records are made durable before the state, which records the length of their file.
     ///
     /// # Errors
     /// `File` if the state file cannot be written, or if the rejected records cannot be made durable.

@@ -19,14 +19,14 @@ const STALE: usize = 1_000;
 #[derive(Default)]
 pub(super) struct Buffer {
     groups: HashMap<PartitionKey, (u64, Group)>,
-    /// The groups in the order in which they were started. An entry is stale if the current group of its partition has a different number.
+    /// The groups, oldest first. An entry is stale if the current group of its partition has a different number.
     order: VecDeque<(u64, PartitionKey)>,
     begun: u64,
     changes: usize,
     bytes: usize,
 }
 
-/// The result of adding a unit.
+/// The result of adding a unit of changes.
 #[derive(Default)]
 pub(super) struct Pushed {
     /// The previous group of the partition, if the unit did not fit into it.
@@ -36,7 +36,7 @@ pub(super) struct Pushed {
 }
 
 impl Buffer {
-    /// Adds the changes of a unit, which concern one partition, to the group of the partition.
+    /// Adds a unit of changes to the group of the partition they write to.
     pub(super) fn push(
         &mut self,
         unit: Vec<Numbered>,

@@ -1,4 +1,4 @@
-//! Settles records in the order in which they were added, although their transactions may complete in a different order.
+//! Settles records in insertion order, although their transactions may complete in a different order.
 
 use std::collections::VecDeque;
 
