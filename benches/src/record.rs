@@ -38,7 +38,7 @@ pub struct Entry {
     pub passed: bool,
 }
 
-/// The date, the commit and the machine of a run, which all of its results share.
+/// The date, commit and machine of a run, shared by all of its results.
 #[derive(Clone, Debug)]
 pub struct Run {
     date: String,

@@ -1,4 +1,4 @@
-//! The storage libraries that a full run compares, behind a common trait.
+//! The storage libraries compared in a full run, behind a common trait.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -76,7 +76,7 @@ pub trait Store: Sync {
     fn look(&self) -> Outcome<Box<dyn Look + '_>>;
 }
 
-/// A reader. Depending on the library, it either decodes each reading or only reads all bytes of it.
+/// A reader. Depending on the library, it either decodes each reading or only reads all of its bytes.
 pub trait Look {
     /// Reads one reading, which must exist.
     fn get(&mut self, site: &str, number: u32) -> Outcome<()>;
