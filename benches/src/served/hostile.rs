@@ -1,4 +1,4 @@
-//! Measures the latency of a well-behaved client while many other connections are open that never send a request with a valid signature.
+//! Measures the latency of a well-behaved client next to many open connections that never send a validly signed request.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -21,11 +21,11 @@ use crate::served::worker;
 const NEIGHBOURS: usize = 1_000;
 /// The number of connections used by the well-behaved client.
 const CONNECTIONS: usize = 8;
-/// The highest acceptable ratio of the 99th percentile of the latency with hostile connections to that without them.
+/// The highest acceptable ratio of the 99th-percentile latency with hostile connections to the latency without them.
 const TIMES: f64 = 3.0;
 /// The number of connections for each kind of hostile connection that sends continuously.
 const FLOODS: usize = 20;
-/// The number of messages that a connection that sends repeatedly puts into each write.
+/// The number of messages per write of a connection that sends repeatedly.
 const REPEATED: usize = 200;
 /// The HTTP/2 connection preface, followed by an empty `SETTINGS` frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
@@ -62,14 +62,14 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// A kind of hostile connection. The kinds differ in the data that they send.
+/// A kind of hostile connection, defined by the data it sends.
 #[derive(Clone, Debug)]
 struct Kind {
     title: &'static str,
     number: usize,
-    /// The bytes that a connection sends when it opens.
+    /// The bytes sent when a connection opens.
     first: Vec<u8>,
-    /// The bytes that the connection then sends repeatedly. If this is empty, one connection is closed and reopened after each pause.
+    /// The bytes then sent repeatedly. If the list is empty, one connection is closed and reopened after each pause.
     repeated: Vec<u8>,
     /// The pause between two writes, or between two reopened connections.
     pause: Duration,

@@ -18,7 +18,7 @@ use crate::served::work::check;
 /// The time within which the first response must arrive.
 const BOUND: Duration = Duration::from_secs(1);
 
-/// The server program, started in the way a user starts it. It is stopped when this value is dropped.
+/// The server program, started as a user would start it. It is stopped when this value is dropped.
 struct Program(Child);
 
 impl Drop for Program {
