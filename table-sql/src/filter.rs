@@ -11,10 +11,10 @@ use table_core::{Filter, Value, ticks};
 use crate::column::{Column, Kind, Source};
 use crate::condition::{Condition, Test, is_portable, named, text};
 
-/// The maximum number of values in an `IN` list that is sent to the store in a filter.
+/// The maximum number of values in an `IN` list sent to the store.
 const LIST: usize = 10;
 
-/// Returns a filter that matches every row that satisfies the expression. Returns `None` if the store cannot evaluate any part of the expression.
+/// Returns a filter matching every row that satisfies the expression. Returns `None` if the store cannot evaluate any part of the expression.
 pub(crate) fn filter(expression: &Expr, columns: &[Column]) -> Option<Filter> {
     match expression {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
