@@ -1,5 +1,5 @@
-//! Tests that a command does no damage if it pauses at a request to an object store, and continues after another command has taken over the lock. Also tests that
-//! a command keeps the lock if answers to its requests are lost.
+//! Tests that a command does no damage if it pauses at a request to an object store and continues after another command has taken over the lock. Also tests
+//! that a command keeps the lock if responses to its requests are lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,13 +31,13 @@ struct Gate {
 #[derive(Debug)]
 struct Pausing {
     store: Arc<dyn ObjectStore>,
-    /// The string that the path of an object must contain for a write to be counted.
+    /// The string an object's path must contain for a write to be counted.
     folder: &'static str,
     /// The number of counted writes before the pause.
     before: usize,
     writes: std::sync::atomic::AtomicUsize,
     gate: Arc<Gate>,
-    /// `true` if the store executes each creation of an object, but the client does not receive the answer and sends the request again.
+    /// `true` if the store executes each creation of an object, but the client does not receive the response and repeats the request.
     loses_answers: bool,
 }
 

@@ -17,7 +17,7 @@ async fn fill(store: DynTableStore) -> DynTableStore {
     store
 }
 
-/// Creates a store that returns rows in arbitrary order. Its capabilities admit this only if `says_so` is `true`.
+/// Creates a store that returns rows in arbitrary order. Its capabilities declare this only if `says_so` is `true`.
 fn shuffled(says_so: bool) -> LimitedStore<Engine> {
     LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = !says_so).shuffled(7)
 }
