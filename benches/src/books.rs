@@ -5,7 +5,7 @@
 //! transaction writes the entry with lookup rows by date and by reference, its postings, the balances and monthly sums of its accounts, a line in the audit
 //! log, and a record for a webhook.
 //!
-//! The `examples` package contains the same ledger, but that package is compiled without optimisation and cannot be used for measurements.
+//! The same ledger in the `examples` package is compiled without optimisation, so it is unsuitable for measurements.
 
 pub mod ours;
 pub mod sqlite;

@@ -1,5 +1,5 @@
 //! The entities stored in every library under comparison. Each entity has ten properties, and each partition has a thousand entities. The entities are
-//! generated from a fixed seed, so all runs use the same ones.
+//! generated from fixed seeds and are identical in all runs.
 
 mod random;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 
-/// A folder that is removed with its content when this value is dropped, unless the folder is kept.
+/// A folder that is removed with its content when this value is dropped, unless `keep` is set.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,

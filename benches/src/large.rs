@@ -47,7 +47,7 @@ impl Large {
         u64::from(self.entities) * self.row_bytes
     }
 
-    /// Returns the cache size for each contender. It is 1 GiB for ten million entities, which is about half the size of the engine's files.
+    /// Returns the cache size for each contender. For ten million entities, it is 1 GiB, about half the size of the engine's files.
     #[must_use]
     pub fn cache(&self) -> usize {
         usize::try_from(u64::from(self.entities) * CACHE as u64 / 10_000_000).unwrap_or(usize::MAX)

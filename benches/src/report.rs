@@ -1,4 +1,4 @@
-//! The report of a run, which contains a table of ratios and the number of missed targets.
+//! The report of a run: a table of ratios and the number of missed targets.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::harness::Figure;
 /// The name of this project in the table.
 pub const OURS: &str = "tables";
 
-/// The target that a ratio must meet.
+/// The target for a ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// This project's figure must be at least this multiple of the peer's figure.
@@ -43,7 +43,7 @@ impl fmt::Display for Target {
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The number of entities in the table that was read, or `None` if the measurement reads a different table.
+    /// The number of entities in the table read, or `None` if the measurement reads a different table.
     pub entities: Option<u32>,
     /// The name of the measured work.
     pub work: String,

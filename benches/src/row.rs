@@ -62,7 +62,7 @@ pub const ROWS: &[Row] = &[
 /// The name of a measurement in a full run, and the function that runs it.
 pub type LargeRow = (&'static str, fn(&Large, &mut Report) -> Outcome<()>);
 
-/// The measurements performed only in a full run. They run after those in [`ROWS`].
+/// The measurements performed only in a full run. They run after [`ROWS`].
 pub const LARGE_ROWS: &[LargeRow] = &[
     ("large_get", large_get::measure),
     ("large_page", large_page::measure),

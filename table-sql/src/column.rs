@@ -120,7 +120,7 @@ pub(crate) fn of_keys(schemas: &[StoredSchema], names: &[String], properties: &[
         let Some(part) = label.parse().ok().and_then(|label: usize| names.get(label)) else { continue };
         let source = Source::Part(label.to_owned());
         match columns.iter_mut().find(|column| column.source == source) {
-            // If several kinds of entities encode a part differently, the column contains the text of the part.
+            // If several entity types encode a part differently, the column contains the part's text.
             Some(column) if column.kind != kind => column.kind = Kind::Text,
             Some(_) => {}
             None => {

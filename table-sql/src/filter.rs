@@ -1,4 +1,4 @@
-//! Converts conditions on properties into a filter that the store evaluates.
+//! Converts conditions on properties into a filter evaluated by the store.
 //!
 //! A filter matches every row that satisfies its expression. It may match other rows as well, because DataFusion evaluates the expression again.
 
@@ -63,7 +63,7 @@ fn flag(column: &Column) -> Option<Filter> {
     }
 }
 
-/// Returns the name by which filters refer to a column, or `None` for a key part.
+/// Returns a column's name in filters, or `None` for a key part.
 fn name_of(column: &Column) -> Option<String> {
     Some(match &column.source {
         Source::PartitionKey => "PartitionKey".to_owned(),

@@ -22,7 +22,7 @@
 //!
 //! # Requests
 //! - Equality comparisons, ranges and prefixes (`LIKE 'ada%'`) of keys and key parts become a key range.
-//! - Comparisons of properties become a filter that the store evaluates. DataFusion evaluates every condition again, because SQL and the service differ in
+//! - Comparisons of properties become a filter evaluated by the store. DataFusion evaluates every condition again, because SQL and the service differ in
 //!   details, such as `NaN`. A comparison is not sent if the service could omit rows that SQL includes.
 //! - Only the properties used by the statement are requested. Each page is read when the statement needs it.
 //! - If the store returns rows in key order, DataFusion uses this order, so `ORDER BY PartitionKey, RowKey` does not sort.

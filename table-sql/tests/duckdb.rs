@@ -11,7 +11,7 @@ use table_core::{DynTableStore, TableEntity, TableStoreExt};
 use table_sql::{SqlOptions, session};
 use tables_cli::parquet::{ParquetWriter, Survey};
 
-/// Exports a table in the same way as `tables export`.
+/// Exports a table as `tables export` does.
 async fn export(store: &DynTableStore, table: &str, folder: &std::path::Path) {
     let scan = store.untyped(table).unwrap().scan("all are exported").max_rows(100_000);
     let entities: Vec<TableEntity> = scan.collect().await.unwrap();

@@ -1,7 +1,7 @@
 //! Audits of tables. An audit finds design defects in a table's rows, with or without stored schemas.
 //!
-//! Limits, partitions, types and schemas are checked for every row, in one pass with bounded memory. Key formats are compared within each kind of row, using a
-//! sample spread evenly over the table.
+//! Limits, partitions, types and schemas are checked for every row, in one pass with bounded memory. Key formats are compared within groups of similar rows,
+//! using a sample spread evenly over the table.
 
 mod finding;
 mod rules;

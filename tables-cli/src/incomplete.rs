@@ -37,8 +37,8 @@ enum Content {
 }
 
 impl Incomplete {
-    /// Creates an empty file next to `path`, or, if `path` is a link, next to the target of the link. The new file has the permissions of the file that it
-    /// replaces, if any.
+    /// Creates an empty file next to `path`, or, if `path` is a link, next to the target of the link. The new file has the permissions of the file it replaces,
+    /// if any.
     ///
     /// # Errors
     /// `File` if the file cannot be created.

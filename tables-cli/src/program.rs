@@ -45,7 +45,7 @@ fn report(failure: &Failure) -> Exit {
     failure.exit()
 }
 
-/// Returns `true` if the error or one of its causes means that the reader has closed the output.
+/// Returns `true` if the error or one of its causes is a broken pipe: the reader has closed the output.
 fn is_closed(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(found) = cause {

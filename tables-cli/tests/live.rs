@@ -39,7 +39,7 @@ fn employee(id: u32, random: &mut StdRng) -> Employee {
     Employee { department: "Sales".to_owned(), id, email, age: random.random_range(0..100) }
 }
 
-/// A store in which a program changes some of the entities before each request.
+/// A store in which a program changes some entities before each request.
 #[derive(Debug)]
 struct Live {
     engine: Engine,

@@ -264,7 +264,7 @@ fn cells(text: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn a_table_shows_the_key_parts_of_a_rows_own_kind() {
-    // Schemas are read in the order of their names, which must not matter.
+    // Schemas are read in name order, which must not affect the result.
     for (room, hall) in [("Room", "Hall"), ("Hall", "Room")] {
         shows_the_key_parts_of_a_rows_own_kind(room, hall);
     }

@@ -1,4 +1,4 @@
-//! Tests tables with two types whose keys have the same form, one of them without a kind. Each command must select only rows of its own type.
+//! Tests tables with two types whose keys have the same form, one of them without a kind. Each command must select only rows of the requested type.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -43,7 +43,7 @@ fn key(connection_string: &str) -> Outcome<String> {
     Ok(rest.split(';').next().unwrap_or_default().to_owned())
 }
 
-/// Returns the target folder of cargo, in which Azurite is also installed.
+/// Returns cargo's target folder, which also contains the Azurite installation.
 fn target() -> Outcome<PathBuf> {
     Ok(tests::azurite::install()?.parent().ok_or("no target folder")?.to_owned())
 }

@@ -1,4 +1,4 @@
-//! The `redb` crate with encoded rows and keys, which are read from one snapshot. It is an upper bound for the engine's read rate.
+//! The `redb` crate with encoded rows and keys, read from one snapshot. It is an upper bound for the engine's read rate.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Measures three things: a read of the first remaining entity in a partition whose earlier entities have all been deleted, a receive from a queue that has
+//! Measures three things: reading the first remaining entity of a partition whose earlier entities have all been deleted, receiving from a queue that has
 //! already delivered many messages, and the number of bytes written by an idle engine.
 
 use std::thread::sleep;
@@ -26,7 +26,7 @@ const READS: u32 = 200;
 const ROUNDS: usize = 15;
 /// The time within which merges must have removed deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
-/// The duration for which an idle engine is observed.
+/// The observation time of an idle engine.
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Measures reads after deletions, queue operations and the writes of an idle engine, and adds the results to the report.

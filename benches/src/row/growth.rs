@@ -1,5 +1,5 @@
-//! Compares the time of a point get in a large table with the time in a small table. One cache fits both tables; the other cache is too small for the large
-//! table.
+//! Compares the time of a point get in a large table with the time in a small table, with a cache that fits both tables. A full run also uses a cache too small
+//! for the large table.
 
 use table_core::embedded::Engine;
 

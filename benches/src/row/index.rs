@@ -24,7 +24,7 @@ const WRITERS: usize = 16;
 const PLAIN: &str = "plain entities";
 const POINT: &str = "point get";
 
-/// A reading with two indexes, each of which copies it to rows with different keys.
+/// A reading with two indexes. Each index copies it to a row with a different key.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Tagged")]
 #[partition_key(site)]
@@ -100,7 +100,7 @@ fn look_ups(
     tagged: &Entities<Tagged, Engine>,
     all: &[Tagged],
 ) -> Outcome<()> {
-    // After this checkpoint, lookups read from the base, as they usually do in a store that has existed for a while.
+    // After this checkpoint, lookups read from the base, as is typical of a long-lived store.
     block_on(tagged.table().store().checkpoint())?;
     let turn = AtomicU64::new(0);
     // This stride reaches every entity, in an order that defeats caching.

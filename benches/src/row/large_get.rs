@@ -1,4 +1,4 @@
-//! Measures random point gets, both in a table that is twice as large as the cache and in a tenth of that table, which fits into the cache.
+//! Measures random point gets, both in a table twice as large as the cache and in a tenth of that table, which fits into the cache.
 
 use crate::Outcome;
 use crate::child::place;

@@ -1,7 +1,7 @@
 //! Measures an accounting ledger with one tenant: its posts, its queries and its bytes on disk. It is compared with the same ledger on `SQLite`.
 //!
 //! A load is durable when it completes. The engine writes all entries without waiting for the disk and then syncs once; `SQLite` syncs once per batch. The
-//! queries run on ledgers into which the same entries were loaded.
+//! queries run on ledgers loaded with the same entries.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -119,7 +119,7 @@ fn per_entry(bytes: u64, entries: u32) -> f64 {
     bytes as f64 / f64::from(entries)
 }
 
-/// Compares the rate of posts by the largest number of concurrent tasks with the highest rate reached by any number of tasks.
+/// Compares the post rate of the largest number of concurrent tasks with the highest rate of any number of tasks.
 fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Outcome<()> {
     let contenders = TASKS.map(|(name, tasks)| {
         Contender::new(name, move |time| crowd(tasks, time, || ours.post(vec![turns.next(2)])))

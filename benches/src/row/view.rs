@@ -72,7 +72,7 @@ impl View for Following {
 const ROUNDS: usize = 3;
 /// The number of changes in the feed read by the view.
 const CHANGES: u32 = 20_000;
-/// The number of partitions in which entities are changed.
+/// The number of partitions with changed entities.
 const SITES: u32 = 20;
 /// The number of changes per second that the view should process.
 const WANTED: u64 = 5_000;

@@ -101,7 +101,7 @@ pub fn measure(report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Serves an in-memory account. For each line of input, prints the result of `allocated`, which is the total number of allocations and their total size.
+/// Serves an in-memory account. For each line of input, prints the number of allocations so far and their total size, as returned by `allocated`.
 pub fn serve(allocated: impl Fn() -> (usize, usize)) -> Outcome<()> {
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     let config = Config::on_loopback(Account::emulator(Engine::in_memory())?).ephemeral();

@@ -27,7 +27,7 @@ pub const CONSTANT: &str = "constant";
 #[derive(Debug)]
 pub struct Server {
     process: Child,
-    /// The first line of the server's output, which is a connection string or an address.
+    /// The first line of the server's output: a connection string or an address.
     pub line: String,
 }
 

@@ -19,7 +19,7 @@ pub struct Shape {
     pub title: &'static str,
     /// The number of entities.
     pub entities: u32,
-    /// The number of partitions, all of which have the same number of entities.
+    /// The number of partitions. All partitions have the same number of entities.
     pub partitions: u32,
 }
 

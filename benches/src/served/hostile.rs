@@ -29,7 +29,7 @@ const FLOODS: usize = 20;
 const REPEATED: usize = 200;
 /// The HTTP/2 connection preface, followed by an empty `SETTINGS` frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-/// The number of streams per HTTP/2 connection, which is the server's limit.
+/// The number of streams per HTTP/2 connection. It equals the server's limit.
 const STREAMS: u32 = 256;
 
 /// Measures the latency for each kind of hostile connection and adds the ratios to the report. Unsigned requests with a body show that the server verifies the
@@ -159,7 +159,7 @@ impl Neighbours {
 /// A hostile connection and its progress.
 struct Hostile {
     stream: TcpStream,
-    /// The number of bytes of `repeated` that have already been sent in the current repetition.
+    /// The number of bytes of `repeated` already sent in the current repetition.
     sent: usize,
 }
 

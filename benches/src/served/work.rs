@@ -58,7 +58,7 @@ pub enum Work {
     Batch,
     /// A page of 1,000 entities, from one partition or from the entire table.
     Page,
-    /// A query for the entities in a partition that have a given property value. One in a hundred entities has this value.
+    /// A query for a partition's entities with a given property value. One in a hundred entities has this value.
     Filter,
     /// Putting, receiving and deleting a message.
     Queue,

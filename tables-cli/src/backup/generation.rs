@@ -102,11 +102,11 @@ pub struct Layer {
 /// Counts of the differences from the previous generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
-    /// The number of rows that the previous generation does not contain.
+    /// The number of rows missing from the previous generation.
     pub added: u64,
     /// The number of rows whose properties have changed.
     pub changed: u64,
-    /// The number of rows that only the previous generation contains.
+    /// The number of rows found only in the previous generation.
     pub deleted: u64,
     /// The number of differences found only by the additional passes of `--settle`.
     pub settled: u64,

@@ -7,8 +7,7 @@ use chrono::{DateTime, Utc};
 
 /// A list of retention rules. Each rule consists of a number of periods and the length of a period.
 ///
-/// For example, `7d` selects the last seven days that have generations, and keeps the newest generation of each of these days. A generation is kept if any rule
-/// keeps it.
+/// For example, `7d` keeps the newest generation of each of the last seven days with generations. A generation is kept if any rule keeps it.
 ///
 /// ```
 /// use chrono::DateTime;

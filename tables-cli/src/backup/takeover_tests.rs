@@ -160,7 +160,7 @@ fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
         if has_paused {
             let other = repository(objects.clone()).unwrap();
             if take_over.forgets_work {
-                // As after a backup in the other format, no recorded progress remains.
+                // As after a backup in the `files` format, no recorded progress remains.
                 other.storage().remove("working.json").unwrap();
                 put("3");
             }
@@ -198,7 +198,7 @@ fn a_paused_backup_completes_no_generation_whose_files_were_removed() {
     assert!(pauses > 8, "{pauses}");
 }
 
-/// Tests that a backup with `--settle` renews the lock while it compares unchanged rows, although it writes nothing meanwhile.
+/// Tests that a backup with `--settle` renews the lock while it compares unchanged rows, although it writes nothing during that time.
 #[test]
 fn the_lock_is_renewed_while_equal_rows_are_compared() {
     let store = DynTableStore::new(Engine::in_memory());

@@ -49,13 +49,13 @@ pub struct CopyFinding {
 
 /// An index whose rows are compared with their entities.
 ///
-/// An entity and its index row are read in two requests, and a program may write both in between. The comparison is therefore valid only if the row that was
-/// read first still has the same version after the second row has been read. Otherwise, the rows are compared again.
+/// An entity and its index row are read in two requests, and a program may write both in between. The comparison is therefore valid only if the first row still
+/// has the same version after the second row has been read. Otherwise, the rows are compared again.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedIndex<'a> {
     /// The store that contains the table.
     pub store: &'a DynTableStore,
-    /// The table of the entities and of the index rows.
+    /// The table that contains the entities and the index rows.
     pub table: &'a TableName,
     /// The schema of the entities.
     pub schema: &'a StoredSchema,

@@ -44,7 +44,7 @@ impl Intent {
 pub struct Backlog {
     /// The number of intents waiting for a worker.
     pub waiting: u64,
-    /// The number of waiting intents for which an attempt has failed.
+    /// The number of waiting intents with a failed attempt.
     pub failed: u64,
     /// The number of poison intents.
     pub poison: u64,

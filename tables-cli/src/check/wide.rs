@@ -1,7 +1,7 @@
 //! Checks wide entities, which are stored in several rows. All rows of an entity must come from the same write.
 //!
-//! A write to a wide entity sets a new `WriteId` in all rows of the entity, which are called its parts. The check needs no schema: parts are the rows with a
-//! `WriteId` property and a row key ending in `_01`, `_02` and so on.
+//! A write to a wide entity sets a new `WriteId` in all rows of the entity, called its parts. The check needs no schema: parts are the rows with a `WriteId`
+//! property and a row key ending in `_01`, `_02` and so on.
 
 use std::collections::BTreeMap;
 

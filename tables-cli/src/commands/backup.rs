@@ -1,4 +1,4 @@
-//! `tables backup`: backs up a store of any kind as generations in one folder.
+//! `tables backup`: backs up any store as generations in one folder or object store.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

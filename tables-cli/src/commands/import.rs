@@ -221,7 +221,7 @@ impl Import {
     }
 }
 
-/// Returns the result of an import that has read the entire file.
+/// Returns the result of an import after the entire file has been read.
 fn end(rejections: &Rejections) -> Result<Exit> {
     match rejections.file() {
         Some(path) => Err(Failure::Refused(format!(

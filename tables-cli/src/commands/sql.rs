@@ -1,4 +1,4 @@
-//! `tables sql`: runs the program `tables-sql`, which is installed separately.
+//! `tables sql`: runs the separately installed program `tables-sql`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -23,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const DNS: &str = "DNS";
 /// The name of the step that opens a connection.
 const TCP: &str = "TCP";
-/// The maximum clock difference that the service tolerates, in seconds.
+/// The maximum clock difference tolerated by the service, in seconds.
 const SKEW: i64 = 15 * 60;
 
 pub(super) async fn examine(location: &Location, table: Option<&str>) -> Vec<Step> {

@@ -19,7 +19,7 @@ use crate::transfer::writer::{Change, Mode, Writer};
 pub struct Deleted {
     /// The number of rows deleted by this command, including rows that no longer existed.
     pub deleted: u64,
-    /// The number of rows that were kept because they, or other parts of the same wide entity, had changed since they were read.
+    /// The number of rows kept because they, or other parts of the same wide entity, had changed since they were read.
     pub kept: u64,
 }
 

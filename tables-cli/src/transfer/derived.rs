@@ -79,7 +79,7 @@ pub async fn admit(
 pub struct OtherTables(Vec<TableName>);
 
 impl OtherTables {
-    /// Returns the tables in `target` that are not in `source`.
+    /// Returns the tables in `target` but not in `source`.
     #[must_use]
     pub fn new(source: &[TableName], target: Vec<TableName>) -> Self {
         let is_other = |name: &TableName| !source.iter().any(|found| found.folded() == name.folded());

@@ -14,7 +14,7 @@ pub(super) struct SettledChecksum {
     /// The number of settled records.
     settled: u64,
     checksum: SequenceChecksum,
-    /// The checksum after each record that has been read but not settled.
+    /// The checksum after each record read but not yet settled.
     later: VecDeque<SequenceChecksum>,
 }
 
@@ -24,7 +24,7 @@ impl SettledChecksum {
         Self { is_needed, settled: 0, checksum: SequenceChecksum::default(), later: VecDeque::new() }
     }
 
-    /// Adds a record that has been read from the file.
+    /// Adds a record read from the file.
     pub(super) fn read(&mut self, record: &Record) {
         if self.is_needed {
             let last = self.later.back().copied().unwrap_or(self.checksum);

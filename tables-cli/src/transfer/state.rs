@@ -21,9 +21,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// The text that identifies the transfer to which the file belongs: the command, source, target, table, and the options that affect the written rows.
+    /// A string that identifies the transfer: the command, source, target, table, and the options affecting the written rows.
     pub transfer: String,
-    /// The number of records that have been read and settled (written or rejected).
+    /// The number of settled records, which have been written or rejected.
     pub records: u64,
     /// The checksum of the counted records if the source is a file.
     pub checksum: Option<SequenceChecksum>,
@@ -125,8 +125,8 @@ impl StateFile {
         if self.is_due() { self.save() } else { Ok(()) }
     }
 
-    /// Records the progress of a transfer from a file, with the rejected records and the checksum of all records that have been written or rejected. By
-    /// default, the state file is written at most twice a second. Rejected records are made durable before the state, which records the length of their file.
+    /// Records the progress of a transfer from a file, with the rejected records and the checksum of all settled (written or rejected) records. By default, the
+    /// state file is written at most twice a second. Rejected records are made durable before the state, which records the length of their file.
     ///
     /// # Errors
     /// `File` if the state file cannot be written, or if the rejected records cannot be made durable.

@@ -1,4 +1,4 @@
-//! Writes many entities. Changes in the same partition are grouped into transactions, and several transactions are in progress at a time.
+//! Writes many entities. Changes to one partition are grouped into transactions, and several transactions run concurrently.
 
 mod buffer;
 mod group;
@@ -208,7 +208,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Writes all changes that have been added, and waits until the store has acknowledged them.
+    /// Writes all added changes, and waits until the store has acknowledged them.
     ///
     /// # Errors
     /// Any error from the store.
@@ -220,7 +220,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the number of settled records. These are the records before the first one that has been neither written nor rejected.
+    /// Returns the number of settled records: those before the first record that has been neither written nor rejected.
     #[must_use]
     pub const fn settled(&self) -> u64 {
         self.settlement.settled()

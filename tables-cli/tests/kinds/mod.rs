@@ -123,7 +123,7 @@ async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) 
     wrong
 }
 
-/// Inserts entities that the view counts. Returns 1 if the view's count is wrong.
+/// Inserts entities counted by the view. Returns 1 if the view's count is wrong.
 async fn visit_view(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let is_new = !ids.is_empty();
     let entities = engine.entities::<Counted>().create_if_missing().await.unwrap();
@@ -223,8 +223,8 @@ impl Kind {
         }
     }
 
-    /// Inserts entities whose names begin with `prefix` into the store in a folder. Returns the number of defects that are then found by the user's program and
-    /// by `tables check`.
+    /// Inserts entities whose names begin with `prefix` into the store in a folder. Returns the number of defects then found by the user's program and by
+    /// `tables check`.
     pub(crate) fn visit(self, folder: &Path, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
         let found = block_on(async {
             let engine = Engine::open(folder).unwrap();

@@ -92,7 +92,7 @@ pub(crate) fn chunks() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns sagas of several kinds, which differ in their `EntityType`.
+/// Returns sagas of several types, distinguished by their `EntityType`.
 pub(crate) fn sagas() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..8_u128 {

@@ -69,7 +69,7 @@ impl Crates {
     fn cargo(&self) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.current_dir(&self.folder).env("CARGO_TARGET_DIR", self.folder.join("target"));
-        // The settings of an enclosing build must not affect these builds.
+        // The settings of an enclosing build must not affect the measured builds.
         cargo.env_remove("RUSTFLAGS").env("CARGO_INCREMENTAL", "0");
         cargo
     }

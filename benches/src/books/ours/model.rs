@@ -80,7 +80,7 @@ pub(super) struct Balances {
     pub(super) tenant: String,
     #[digits(4)]
     pub(super) page: u32,
-    /// The accounts in this row that have been closed.
+    /// The closed accounts in this row.
     #[property(json)]
     pub(super) closed: BTreeSet<u32>,
 }
@@ -114,7 +114,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A request for which an entry has already been posted.
+/// A request whose entry has already been posted.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]

@@ -27,7 +27,7 @@ pub(in crate::audit) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding
     spellings(kinds, findings);
 }
 
-/// Returns the name of a kind for a message, such as ` of kind 'Saga'`, or an empty string if the kind has no name.
+/// Formats the name of a group of rows for a message, such as ` of kind 'Saga'`. Returns an empty string if the group has no name.
 fn of_name(kind: &Group<'_>) -> String {
     let name = kind.kind.as_deref().unwrap_or(&kind.prefix);
     if name.is_empty() { String::new() } else { format!(" of kind '{name}'") }
@@ -138,7 +138,7 @@ fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Fi
     false
 }
 
-/// Reports kinds of rows whose prefixes differ only in case or in separators.
+/// Reports groups of rows whose RowKey prefixes differ only in case or separators.
 fn spellings(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     let plain = |kind: &Group<'_>| -> String {
         kind.prefix

@@ -1,4 +1,4 @@
-//! Detects entities that are close to the service's limits.
+//! Detects entities close to the service's limits.
 
 use table_core::{TableEntity, Value};
 

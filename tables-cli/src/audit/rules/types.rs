@@ -6,7 +6,7 @@ use table_core::{EdmType, EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The maximum number of property names for which types are counted.
+/// The maximum number of properties whose types are counted.
 const NAMES: usize = 2_000;
 
 /// A count of each property's value types.

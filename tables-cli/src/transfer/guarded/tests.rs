@@ -1,4 +1,4 @@
-//! Tests that rows written while a program writes to the same wide entities and sequences neither mix parts of different writes nor set a sequence back.
+//! Tests that concurrent writes by a program to the same wide entities and sequences neither mix parts of different writes nor set a sequence back.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ enum Work {
     Delete,
     /// Changes another property of the first part.
     Merge,
-    /// Writes a row, which is not a part, with the RowKey of the third part.
+    /// Writes a row that is not a part under the RowKey of the third part.
     Plain,
 }
 

@@ -22,7 +22,7 @@ fn shuffled(says_so: bool) -> LimitedStore<Engine> {
     LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = !says_so).shuffled(7)
 }
 
-/// Synchronises a target with a source that contains the same rows. Returns the outcome, and the number of rows in the target.
+/// Synchronises a target with a source containing the same rows. Returns the outcome, and the number of rows in the target.
 async fn synchronised(source: DynTableStore, target: DynTableStore) -> (Result<()>, usize) {
     let (source, target) = (fill(source).await, fill(target).await);
     let options =

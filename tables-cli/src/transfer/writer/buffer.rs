@@ -12,10 +12,10 @@ use crate::transfer::writer::group::Group;
 pub(super) const CHANGES: usize = 20_000;
 /// The total size of the buffered changes, in bytes, at which the oldest group is written.
 pub(super) const BYTES: usize = 16 << 20;
-/// The number of stale entries that `order` may contain before it is cleaned up. A stale entry refers to a group that has already been written.
+/// The number of stale entries that `order` may contain before it is cleaned up. A stale entry refers to a group already removed from the buffer.
 const STALE: usize = 1_000;
 
-/// The groups that have not been written yet.
+/// The groups not yet written.
 #[derive(Default)]
 pub(super) struct Buffer {
     groups: HashMap<PartitionKey, (u64, Group)>,

@@ -31,7 +31,7 @@ impl<'a> Guard<'a> {
         Self { store, table, mode, guarded: None, attempts: HashMap::new() }
     }
 
-    /// Reads the stored state for these rows.
+    /// Reads the stored wide entities and sequences affected by `rows`.
     pub(super) async fn read(&mut self, partition_key: &PartitionKey, rows: Vec<&TableEntity>) -> Result<()> {
         let single = self.attempts.keys().filter(|row_key| *row_key != OTHER).cloned().collect();
         self.guarded = Some(Guarded::read((self.store, self.table), partition_key, rows, single).await?);
