@@ -1,4 +1,4 @@
-//! Runs measurements in child processes. Memory use can then be measured from the start of a process, and a process can be killed.
+//! Runs measurements in child processes. This allows measuring memory use from the start of a process, and killing a process.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -44,7 +44,7 @@ pub struct TablesSql {
 /// Runs the statement and writes the resulting rows to `out`. The entire result is kept in memory.
 ///
 /// # Errors
-/// `Usage` if the statement is invalid or would write, or any error from the store.
+/// `Usage` if the statement is invalid or would write. `Refused` if its execution fails. Any error from the store.
 pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     let store = command.store.open(Purpose::Read).await?;
     let sample = (command.sample > 0).then_some(command.sample);

@@ -56,8 +56,8 @@ impl Types {
 
 /// Replaces the source of each key part with a label and returns the column names, indexed by label. Labels are numbers that start at 0.
 ///
-/// Parts of the same field have the same label if they have the same codec. If a schema encodes a field in several ways, the encoding from which the field can
-/// be decoded gets the name of the field. The others get a suffix, such as `id@bucket` for a bucket of `id`.
+/// Parts of the same field have the same label if they have the same codec. If a schema encodes a field in several ways, the lossless encoding is named after
+/// the field. The others get a suffix, such as `id@bucket` for a bucket of `id`.
 fn label(schemas: &mut [StoredSchema]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for schema in schemas {

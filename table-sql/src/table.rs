@@ -133,7 +133,7 @@ impl TableProvider for StoreTable {
         let needs_parts = range.schema.is_some() || columns.iter().any(is_part);
         let needs_kind = needs_parts && self.types.need_entity_type();
         let mut query = Query { select: select(&columns, needs_kind), ..Query::new(range.keys.clone()) };
-        // All properties are requested if a request cannot contain their names, for example because it would contain too many.
+        // All properties are requested if a request cannot name them individually, for example because it would name too many.
         if query.check(most).is_err() {
             query.select = Select::All;
         }

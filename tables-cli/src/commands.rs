@@ -244,7 +244,7 @@ fn say(out: &mut dyn Write, line: &str) -> Result<()> {
     writeln!(out, "{}", Printable(line)).map_err(Failure::file("-"))
 }
 
-/// Writes a value as one line of JSON, without escaping characters for the terminal.
+/// Writes a value as one line of JSON. Unlike `say`, replaces no control characters.
 fn say_json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<()> {
     let json = serde_json::to_string(value).map_err(|error| Failure::file("-")(error.into()))?;
     writeln!(out, "{json}").map_err(Failure::file("-"))

@@ -54,7 +54,8 @@ impl KeySelection {
 /// Options that select rows of a table.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Selection {
-    /// Only entities of one type whose key parts, named as `describe` shows them, satisfy conditions: department=Sales id=100..199 email=ada* version==1..2 (one value)
+    /// Only entities of one type whose key parts, named as shown by `describe`, satisfy conditions: department=Sales id=100..199 email=ada* version==1..2 (one
+    /// value)
     #[arg(value_name = "PART=VALUE", conflicts_with_all = ["partition", "partitions", "row", "rows"])]
     pub parts: Vec<PartRequest>,
     /// Only entities of this type

@@ -17,13 +17,13 @@ use crate::served::load::Done;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The number of connections for each kind of hostile connection that sends little and then waits.
+/// The number of connections of each hostile kind that sends little and then waits.
 const NEIGHBOURS: usize = 1_000;
 /// The number of connections used by the well-behaved client.
 const CONNECTIONS: usize = 8;
 /// The highest acceptable ratio of the 99th-percentile latency with hostile connections to the latency without them.
 const TIMES: f64 = 3.0;
-/// The number of connections for each kind of hostile connection that sends continuously.
+/// The number of connections of each hostile kind that sends continuously.
 const FLOODS: usize = 20;
 /// The number of messages per write of a connection that sends repeatedly.
 const REPEATED: usize = 200;

@@ -111,7 +111,7 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
     Ok(())
 }
 
-/// Deletes a poison intent. Its work is then never done.
+/// Deletes a poison intent. Its work is never performed.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if the row has changed in the meantime. Any error from the store.

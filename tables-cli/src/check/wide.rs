@@ -23,7 +23,7 @@ const ATTEMPTS: usize = 3;
 pub struct WideFinding {
     /// The key of the wide entity.
     pub key: EntityKey,
-    /// The number of the first wrong part, counted from 1.
+    /// The number of the first defective part. Numbers start at 1.
     pub part: usize,
     /// `true` if the part is missing although a later part exists, and `false` if the part and the first part are from different writes.
     pub is_missing: bool,
@@ -78,7 +78,7 @@ fn query(keys: KeyRange) -> Query {
     Query { select: Select::names(["PartitionKey", "RowKey", WRITE_ID]), ..Query::new(keys) }
 }
 
-/// Reports the entity if it is defective. The defect must still be present when all parts of the entity are read again.
+/// Reports the entity if it is defective. The defect must still be present after all parts of the entity have been reread.
 async fn finish(
     store: &DynTableStore,
     table: &TableName,

@@ -1,4 +1,4 @@
-//! `tables check` and `tables repair`: check and repair derived rows, to the extent that the stored schema describes them.
+//! `tables check` and `tables repair`: check and repair derived rows described by the stored schema.
 
 use std::io::Write;
 

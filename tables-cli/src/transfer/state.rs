@@ -92,7 +92,7 @@ impl StateFile {
         self.path.is_some()
     }
 
-    /// Returns an error if the target is empty although the state counts written records. The table may then have been deleted since they were written.
+    /// Returns an error if the target is empty although the state counts written records. In this case, the table may have been deleted since.
     ///
     /// # Errors
     /// `Refused` if the state counts written records and the table is empty or does not exist. Any error from the store.

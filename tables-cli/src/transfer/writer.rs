@@ -232,7 +232,7 @@ impl Writer {
         self.settlement.take_rejected()
     }
 
-    /// Returns an error for the first rejected record. `target` is the name of the target in the message. For callers that stop at a rejected record.
+    /// Returns an error for the first rejected record. `target` names the target in the message. For callers that stop at the first rejected record.
     ///
     /// # Errors
     /// `Refused`, with the line of the record and the reason, if a record has been rejected.

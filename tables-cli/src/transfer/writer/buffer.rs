@@ -1,4 +1,4 @@
-//! Buffers changes in groups, one group per partition. Rows in any order can then be written in few transactions.
+//! Buffers changes in groups, one group per partition. Rows can therefore be added in any order and are still written in few transactions.
 
 use std::collections::{HashMap, VecDeque};
 
