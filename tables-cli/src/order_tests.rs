@@ -27,7 +27,7 @@ use crate::transfer::writer::{Change, Mode, Writer};
 /// A row: the write that stored it if it is a part, and `true` if it is selected.
 type Row = (Option<u8>, bool);
 type Table = BTreeMap<(String, String), Row>;
-/// The write and the selection of each part of a wide entity, by part number.
+/// The write and the selection of each part of a wide entity, keyed by part number.
 type Parts = BTreeMap<usize, (u8, bool)>;
 
 fn name() -> TableName {

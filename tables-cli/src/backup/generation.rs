@@ -48,7 +48,7 @@ impl Generation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contents {
-    /// The rows of each table. Used for any store.
+    /// The rows of each table. Supported for every store that returns rows in key order.
     Rows {
         /// The tables, sorted by name.
         tables: Vec<TableRows>,

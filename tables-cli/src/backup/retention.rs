@@ -73,8 +73,8 @@ impl FromStr for Retention {
 }
 
 impl Retention {
-    /// Returns `true` for each generation to keep. `times` lists the generations' times in creation order, and may be unsorted because a fast clock may have
-    /// been corrected. The last generation is always kept.
+    /// Returns a flag for each generation: `true` if it is kept. `times` lists the generations' times in creation order, and may be unsorted because a fast
+    /// clock may have been corrected. The last generation is always kept.
     #[must_use]
     pub fn kept(&self, times: &[DateTime<Utc>]) -> Vec<bool> {
         let mut kept = vec![false; times.len()];

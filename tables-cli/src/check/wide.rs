@@ -29,7 +29,7 @@ pub struct WideFinding {
     pub is_missing: bool,
 }
 
-/// The `WriteId`s of one entity's parts read so far, by part number.
+/// The `WriteId`s of one entity's parts read so far, keyed by part number.
 type Parts = BTreeMap<usize, Uuid>;
 
 /// Returns the first defect of an entity: the part number, and `true` if the part is missing.

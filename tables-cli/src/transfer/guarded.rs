@@ -20,9 +20,9 @@ use crate::transfer::sequences::{is_sequence, refuse_lowered};
 /// The stored rows that changes to one partition could make inconsistent: parts of the wide entities the changed rows may belong to, and sequences.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guarded {
-    /// The parts, by `RowKey`.
+    /// The parts, keyed by `RowKey`.
     parts: HashMap<String, TableEntity>,
-    /// Sequences and rows read one by one, by `RowKey`.
+    /// Sequences and individually read rows, keyed by `RowKey`.
     rows: HashMap<String, TableEntity>,
 }
 

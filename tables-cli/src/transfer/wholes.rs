@@ -14,7 +14,7 @@ use crate::failure::Result;
 /// therefore returned all parts of an entity only when it returns a row after the entity's key range. A store without key order may return a part at any time.
 #[derive(Debug)]
 pub(crate) struct Wholes<T> {
-    /// The values, by the entity's PartitionKey and RowKey.
+    /// The values, keyed by the entity's PartitionKey and RowKey.
     open: BTreeMap<(String, String), T>,
     is_ordered: bool,
 }

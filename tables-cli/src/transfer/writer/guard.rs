@@ -21,7 +21,7 @@ pub(super) struct Guard<'a> {
     mode: Mode,
     /// The state that was read, or `None` if the group is written unconditionally.
     guarded: Option<Guarded>,
-    /// The number of failed conditions, by RowKey.
+    /// The number of failed conditions, keyed by RowKey.
     attempts: HashMap<String, usize>,
 }
 
