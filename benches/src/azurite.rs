@@ -20,7 +20,7 @@ use crate::report::Report;
 
 pub use allocations::count;
 
-/// Measures all rows that `ratios --azurite` reports.
+/// Runs all measurements reported by `ratios --azurite`.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start()?;
     let ours = Ours::new(&server.connection_string(), "ReadingsOurs")?;

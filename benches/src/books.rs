@@ -5,7 +5,7 @@
 //! transaction writes the entry with lookup rows by date and by reference, its postings, the balances and monthly sums of its accounts, a line in the audit
 //! log, and a record for a webhook.
 //!
-//! The `examples` package contains the same ledger, but that package is compiled without optimisation and cannot be used for measurements.
+//! The same ledger in the `examples` package is compiled without optimisation, so it is unsuitable for measurements.
 
 pub mod ours;
 pub mod sqlite;
@@ -22,7 +22,7 @@ pub const ACCOUNTS: u32 = 1_000;
 pub const PAGE: usize = 50;
 /// The tenant whose ledger is used.
 pub const TENANT: &str = "contoso";
-/// The number of days over which the entries are distributed.
+/// The number of days covered by the entries.
 const DAYS: u64 = 700;
 /// The first day with entries. All days before it are closed.
 pub const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
@@ -30,14 +30,14 @@ pub const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
     None => NaiveDate::MIN,
 };
 
-/// A journal entry that will be posted.
+/// A journal entry to post.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// The id of the request, which the client chooses.
+    /// The request id, chosen by the client.
     pub request: String,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
-    /// A reference to the document that the entry records.
+    /// A reference to the document recorded by the entry.
     pub reference: String,
     /// The accounts and the amounts posted to them, in cents. The amounts sum to zero.
     pub lines: Vec<(u32, i64)>,
@@ -52,7 +52,7 @@ pub struct Line {
     pub entry: u32,
     /// The amount in cents.
     pub cents: i64,
-    /// The document that the entry records.
+    /// The document recorded by the entry.
     pub reference: String,
 }
 
@@ -82,7 +82,7 @@ pub trait Reader {
     /// Returns the newest postings of an account.
     fn statement(&mut self, account: u32) -> Outcome<Vec<Line>>;
 
-    /// Returns the balances at the start of a month. The result omits accounts whose balance is zero.
+    /// Returns the balances at the start of a month. Accounts with a zero balance are omitted.
     fn trial_balance(&mut self, month: u32) -> Outcome<BTreeMap<u32, i64>>;
 
     /// Returns the number of entries. Fails if the entry numbers have a gap.

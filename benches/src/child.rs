@@ -1,4 +1,4 @@
-//! Runs measurements in child processes. Memory use can then be measured from the start of a process, and a process can be killed.
+//! Runs measurements in child processes. This allows measuring memory use from the start of a process, and killing a process.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ use crate::stage::Stage;
 
 /// The first argument that makes the program run as a child process.
 pub const CHILD: &str = "--child";
-/// The default cache size in bytes. The engine of the child uses it.
+/// The engine's default cache size in bytes, used in child processes.
 pub const CACHE: u64 = 256 << 20;
-/// The default memtable size in bytes. The engine of the child uses it.
+/// The engine's default memtable size in bytes, used in child processes.
 pub const RECENT: u64 = 192 << 20;
 
-/// A folder with one table that was filled by a child process.
+/// A folder with one table, filled by a child process.
 #[derive(Debug)]
 pub struct Filled {
     /// The path of the filled folder.
@@ -117,7 +117,7 @@ fn peak() -> Outcome<u64> {
     Ok(kibibytes * 1024)
 }
 
-/// Returns the keys of the entity with the given index in a filled folder.
+/// Returns the partition name and the row number of the entity with the given index in a filled folder.
 #[must_use]
 pub fn place(index: u32) -> (String, u32) {
     (data::site(index / data::PARTITION), data::number(index % data::PARTITION))

@@ -1,5 +1,5 @@
 //! The entities stored in every library under comparison. Each entity has ten properties, and each partition has a thousand entities. The entities are
-//! generated from a fixed seed, so all runs use the same ones.
+//! generated from fixed seeds and are identical in all runs.
 
 mod random;
 
@@ -71,8 +71,7 @@ pub const fn number(index: u32) -> u32 {
     index * GAP
 }
 
-/// Returns the row number of the new entity with number `made`. The row number looks random, and differs from all other new row numbers and from those of
-/// [`Reading::at`].
+/// Returns the row number of new entity number `made`. Row numbers look random, are unique, and differ from those of [`Reading::at`].
 #[must_use]
 pub fn fresh_number(made: u64) -> u32 {
     // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice for new rows, because the results of `number` are even.
@@ -80,7 +79,7 @@ pub fn fresh_number(made: u64) -> u32 {
     odd.wrapping_mul(0x9E37_79B1)
 }
 
-/// Returns the name of the partition with the given index, which has twelve characters. Names sort by index.
+/// Returns the name of the partition with the given index. Names sort by index.
 #[must_use]
 pub fn site(index: u32) -> String {
     format!("station-{index:05}")
@@ -134,7 +133,7 @@ impl Places {
         Self { sites: (0..partitions).map(site).collect(), places }
     }
 
-    /// Returns the partition and the row number of the chosen entity with number `turn`. After the last chosen entity, the sequence starts again.
+    /// Returns the partition and the row number of choice number `turn`. The sequence repeats after the last choice.
     #[must_use]
     pub fn at(&self, turn: u64) -> (&str, u32) {
         let index = usize::try_from(turn).unwrap_or_default() % self.places.len();

@@ -1,10 +1,10 @@
-//! Manages folders on the disk that is measured. They are below `target/benches` and are removed at the end of the run.
+//! Manages folders on the measured disk. They are below `target/benches` and are removed at the end of the run.
 
 use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 
-/// A folder that is removed with its content when this value is dropped, unless the folder is kept.
+/// A folder that is removed with its content when this value is dropped, unless `keep` is set.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -73,7 +73,7 @@ pub fn bytes_below(path: &Path) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Waits until all earlier writes are on disk. They then do not slow down the next measurement.
+/// Waits until all earlier writes are on disk, so they do not slow down the next measurement.
 pub fn settle() -> Outcome<()> {
     std::process::Command::new("sync").status().map(drop).map_err(Into::into)
 }

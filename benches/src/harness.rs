@@ -1,4 +1,4 @@
-//! Measures contenders (storage libraries or clients, each with its work) in turn and records their rates in every round.
+//! Measures contenders (storage libraries or clients, each with a workload) in turn and records their rates in every round.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// A function that performs the work of a contender for about the given time. It returns the number of operations and the elapsed time.
+/// A function that runs a contender's workload for about the given time. It returns the number of operations and the elapsed time.
 pub type Round<'a> = Box<dyn FnMut(Duration) -> Outcome<Rate> + 'a>;
 
-/// A number of operations together with the time that they took.
+/// A number of operations and the time they took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// The number of operations.
     pub operations: u64,
-    /// The time that the operations took.
+    /// The time the operations took.
     pub elapsed: Duration,
 }
 
@@ -27,7 +27,7 @@ impl Rate {
     }
 }
 
-/// A contender, which consists of the name of a storage library and the work that the library performs in a round.
+/// A contender: the name of a storage library and the work it performs in a round.
 pub struct Contender<'a> {
     name: &'static str,
     round: Round<'a>,
@@ -68,8 +68,8 @@ impl Figure {
         median(self.rates.clone())
     }
 
-    /// Returns the ratio to another figure, which is the median of the ratios in the individual rounds. Other load on the machine affects all contenders in a
-    /// round. For contenders that were not measured in the same rounds, returns the ratio of the medians.
+    /// Returns the ratio to another figure: the median of the per-round ratios, because other load on the machine affects all contenders of a round. If the
+    /// figures have different numbers of rounds, returns the ratio of their medians.
     ///
     /// ```
     /// use benches::harness::Figure;
@@ -144,8 +144,8 @@ pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outc
     }
 }
 
-/// Repeats an operation like [`repeat`], for operations that never wait. Only the time for which the thread was running is counted, so other load on the
-/// machine slows all contenders equally. On an idle machine, the thread is always running.
+/// Repeats an operation like [`repeat`], for operations that never wait. Only the thread's running time counts, so other load on the machine slows all
+/// contenders equally. On an idle machine, the thread is always running.
 pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let before = busy();
     let rate = repeat(time, batch, operation)?;
@@ -153,7 +153,7 @@ pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Out
     Ok(Rate { elapsed: elapsed.filter(|elapsed| !elapsed.is_zero()).unwrap_or(rate.elapsed), ..rate })
 }
 
-/// Returns the time for which this thread has been running since it started, or `None` if the system does not report it.
+/// Returns this thread's running time since it started, or `None` if the system does not report it.
 fn busy() -> Option<Duration> {
     let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)

@@ -13,7 +13,7 @@ use crate::peer::bytes::pair;
 use crate::peer::store::{Kind, Store};
 use crate::report::short;
 
-/// The number of readings whose sizes are measured to estimate the total size.
+/// The number of readings sampled to estimate the total size.
 const SAMPLE: u32 = 10_000;
 
 /// The folders of the contenders in a full run.
@@ -21,7 +21,7 @@ const SAMPLE: u32 = 10_000;
 pub struct Large {
     /// The options of the run.
     pub options: Options,
-    /// The number of entities that each contender stores.
+    /// The number of entities stored by each contender.
     pub entities: u32,
     /// The average size of a key and its row, in bytes.
     pub row_bytes: u64,
@@ -29,7 +29,7 @@ pub struct Large {
 }
 
 impl Large {
-    /// Chooses the folders, which are filled when they are first used. With `--keep`, the next run with the same number of entities reuses them.
+    /// Chooses the folders, which are filled on first use. With `--keep`, the next run with the same number of entities reuses them.
     pub fn set(options: &Options) -> Outcome<Self> {
         let entities = options.entities.saturating_mul(10);
         let folder = Folder::named(&format!("large-{}", short(entities.into())), options.keep)?;
@@ -47,19 +47,19 @@ impl Large {
         u64::from(self.entities) * self.row_bytes
     }
 
-    /// Returns the cache size for each contender. It is 1 GiB for ten million entities, which is about half the size of the engine's files.
+    /// Returns the cache size for each contender. For ten million entities, it is 1 GiB, about half the size of the engine's files.
     #[must_use]
     pub fn cache(&self) -> usize {
         usize::try_from(u64::from(self.entities) * CACHE as u64 / 10_000_000).unwrap_or(usize::MAX)
     }
 
-    /// Returns the number of entities used to measure reads from the cache, which is a tenth of all entities.
+    /// Returns the number of entities used to measure reads from the cache: a tenth of all entities.
     #[must_use]
     pub fn warm(&self) -> u32 {
         (self.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns the folder of a contender. No entity in it has been updated since it was loaded.
+    /// Returns a contender's folder. Reloads it if its entities have been updated since it was loaded.
     pub fn loaded(&self, kind: Kind) -> Outcome<PathBuf> {
         if self.updated(kind).exists() {
             std::fs::remove_dir_all(self.place(kind))?;
@@ -68,7 +68,7 @@ impl Large {
         self.filled(kind)
     }
 
-    /// Returns the folder of a contender. Entities in it may have been updated since it was loaded.
+    /// Returns a contender's folder, loading it first if necessary. Its entities may have been updated since.
     pub fn filled(&self, kind: Kind) -> Outcome<PathBuf> {
         let (folder, whole) = (self.place(kind), self.place(kind).with_extension("whole"));
         if !(whole.exists() && folder.exists()) {
@@ -86,14 +86,14 @@ impl Large {
         Ok(folder)
     }
 
-    /// Returns the folder of a contender for a measurement that updates entities, and records that entities were updated.
+    /// Returns a contender's folder for a measurement that updates entities, and marks the folder as updated.
     pub fn to_update(&self, kind: Kind) -> Outcome<PathBuf> {
         let folder = self.filled(kind)?;
         std::fs::write(self.updated(kind), [])?;
         Ok(folder)
     }
 
-    /// Opens the folder of a contender in which no entity has been updated since it was loaded.
+    /// Opens a contender's folder. Reloads it first if its entities have been updated since it was loaded.
     pub fn open(&self, kind: Kind) -> Outcome<Box<dyn Store>> {
         kind.open(&self.loaded(kind)?, self.cache())
     }

@@ -7,7 +7,7 @@ use crate::Outcome;
 /// The usage text of the program.
 pub const USAGE: &str = "ratios [--azurite | --server] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep] [--record]";
 
-/// The subject of a run, which is the library or server that is compared with others.
+/// The subject of a run: the library or server compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The embedded engine, compared with other engines.

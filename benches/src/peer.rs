@@ -45,6 +45,6 @@ pub trait Reader {
     /// Reads the first thousand readings in a partition and passes each decoded reading to `see`.
     fn page(&mut self, site: &str, see: See<'_>) -> Outcome<()>;
 
-    /// Reads the readings in a partition that have the given level and passes each decoded reading to `see`.
+    /// Reads a partition's readings with the given level and passes each decoded reading to `see`.
     fn filter(&mut self, site: &str, level: i32, see: See<'_>) -> Outcome<()>;
 }

@@ -1,4 +1,4 @@
-//! The report of a run, which contains a table of ratios and the number of missed targets.
+//! The report of a run: a table of ratios and the number of missed targets.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::harness::Figure;
 /// The name of this project in the table.
 pub const OURS: &str = "tables";
 
-/// The target that a ratio must meet.
+/// The target for a ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// The figure of this project must be at least this multiple of the figure of the peer.
+    /// This project's figure must be at least this multiple of the peer's figure.
     AtLeast(f64),
-    /// The figure of this project must be at most this multiple of the figure of the peer.
+    /// This project's figure must be at most this multiple of the peer's figure.
     AtMost(f64),
     /// The ratio has no target and is shown for information only.
     Shown,
@@ -43,7 +43,7 @@ impl fmt::Display for Target {
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The number of entities in the table that was read, or `None` if the measurement reads a different table.
+    /// The number of entities in the table read, or `None` if the measurement reads a different table.
     pub entities: Option<u32>,
     /// The name of the measured work.
     pub work: String,
@@ -57,7 +57,7 @@ pub struct Line {
     pub target: Target,
 }
 
-/// The rows of a run, in the order in which they were measured.
+/// The rows of a run, in measurement order.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     entities: Option<u32>,
@@ -66,12 +66,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// Sets the number of entities in the table that the next measurements read.
+    /// Sets the number of entities in the table read by the next measurements.
     pub const fn set_entities(&mut self, entities: u32) {
         self.entities = Some(entities);
     }
 
-    /// For each of the other contenders, adds a row that compares the rate of the engine with the rate of that contender. A missing figure is an error.
+    /// Adds a row for each named contender in `targets`, comparing this project's rate with the contender's. A missing figure misses the target.
     pub fn compare(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(rate, work, figures, targets);
     }
@@ -135,7 +135,7 @@ impl Report {
         self.notes.push(note);
     }
 
-    /// Returns the rows in the order in which they were measured.
+    /// Returns the rows in measurement order.
     #[must_use]
     pub fn rows(&self) -> &[Line] {
         &self.lines

@@ -34,7 +34,7 @@ use crate::stage::Stage;
 /// The name of a measurement on the command line, and the function that runs it.
 pub type Row = (&'static str, fn(&Stage, &mut Report) -> Outcome<()>);
 
-/// All measurements. Those that only read come first.
+/// All measurements, read-only ones first.
 pub const ROWS: &[Row] = &[
     ("key", key::measure),
     ("codec", codec::measure),
@@ -62,7 +62,7 @@ pub const ROWS: &[Row] = &[
 /// The name of a measurement in a full run, and the function that runs it.
 pub type LargeRow = (&'static str, fn(&Large, &mut Report) -> Outcome<()>);
 
-/// The measurements that only a full run performs. They run after those in [`ROWS`].
+/// The measurements performed only in a full run. They run after [`ROWS`].
 pub const LARGE_ROWS: &[LargeRow] = &[
     ("large_get", large_get::measure),
     ("large_page", large_page::measure),

@@ -1,6 +1,6 @@
-//! Compares the server with a pinned version of Azurite and with the HTTP stack that the server uses, under the same load in one run.
+//! Compares the server with a pinned version of Azurite and with its own bare HTTP stack, under the same load in one run.
 //!
-//! Each server is a separate process that keeps its data in memory. The load consists of raw HTTP/1.1 with signed requests, on one thread per connection.
+//! Each server is a separate process that keeps its data in memory. The load consists of raw, signed HTTP/1.1 requests, sent by one thread per connection.
 
 pub mod allocations;
 pub mod child;
@@ -25,7 +25,7 @@ use child::Server;
 use data::Shape;
 use work::Place;
 
-/// Measures all rows that `ratios --server` reports.
+/// Runs all measurements reported by `ratios --server`.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let wants = |row: &str| options.wants(row);
     if wants("stack") {

@@ -27,9 +27,9 @@ pub struct Stage {
     pub places: Places,
     /// The readings from which new readings are derived.
     pool: Vec<Reading>,
-    /// The number of readings that have been derived from the pool so far.
+    /// The number of readings derived from the pool so far.
     made: AtomicU64,
-    /// The folder that contains all files. It is the last field, so it is dropped after the values that have files open in it.
+    /// The folder that contains all files. It is the last field, so it is dropped after the values with open files in it.
     pub folder: Folder,
 }
 

@@ -30,7 +30,7 @@ pub enum Rows {
     Anywhere,
 }
 
-/// The work of a child process, which is passed to it as an argument.
+/// The work of a child process, passed to it as an argument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work {
     kind: String,
@@ -59,18 +59,18 @@ pub struct Figures {
     pub idle_seconds: u32,
     /// The number of bytes written to disk for each byte of updated rows and their keys.
     pub written: f64,
-    /// The largest size of the folder in bytes, which is measured every second.
+    /// The largest size of the folder in bytes, measured every second.
     pub folder_most: u64,
     /// The size of the folder in bytes after the database was closed.
     pub folder_after: u64,
     /// The time needed to close the database, in milliseconds.
     pub close: f64,
-    /// The number of pages of 1,000 entities read during the updates, per second for which the reader was running.
+    /// The number of pages of 1,000 entities read during the updates, per second of the reader's running time.
     pub pages: f64,
 }
 
 impl Work {
-    /// Creates the work for one library in the folder of that library.
+    /// Creates the work for one library in the library's folder.
     pub fn new(large: &Large, kind: Kind, rows: Rows, time: Duration) -> Outcome<Self> {
         Ok(Self {
             kind: kind.word().to_owned(),
@@ -108,7 +108,7 @@ impl Work {
     }
 }
 
-/// Performs the work that `argument` describes, as a child process, and prints the results.
+/// Performs the work described by `argument` as a child process, and prints the results.
 #[expect(clippy::cast_precision_loss, reason = "figures are shown with three digits")]
 pub fn run(argument: &str) -> Outcome<()> {
     let work: Work = serde_json::from_str(argument)?;
@@ -145,7 +145,7 @@ pub fn run(argument: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// The state that the writing threads share with the thread that observes the process.
+/// The state shared by the writing threads and the observing thread.
 struct Running {
     over: AtomicBool,
     committed: AtomicU64,
@@ -206,7 +206,7 @@ fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     indices.into_iter().map(change).collect()
 }
 
-/// The measurements of the observing thread, which are taken every second.
+/// The measurements of the observing thread, taken every second.
 struct Seen {
     most: u64,
     idle: u32,
@@ -232,7 +232,7 @@ fn watch(folder: &Path, running: &Running) -> Outcome<Seen> {
     Ok(seen)
 }
 
-/// Reads pages for the given time. Returns the number of pages per second for which the reader was running.
+/// Reads pages for the given time. Returns the number of pages per second of the reader's running time.
 fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     let (mut look, mut random) = (store.look()?, Random::new(5));
     let rate = repeat_busy(time, 1, || {
@@ -242,7 +242,7 @@ fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     Ok(rate.per_second())
 }
 
-/// Returns the number of bytes that this process has written to disk.
+/// Returns the number of bytes written to disk by this process.
 fn written() -> Outcome<u64> {
     let io = std::fs::read_to_string("/proc/self/io")?;
     let line = io.lines().find_map(|line| line.strip_prefix("write_bytes: "));

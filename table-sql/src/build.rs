@@ -10,7 +10,7 @@ use table_core::{ValueRef, ticks};
 
 use crate::column::Kind;
 
-/// The array of one column while it is being built.
+/// The builder of one column's array.
 #[derive(Debug)]
 pub(crate) enum Builder {
     Text(StringBuilder),

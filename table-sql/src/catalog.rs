@@ -13,10 +13,9 @@ use crate::table::StoreTable;
 /// The options of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlOptions {
-    /// The number of rows that are sampled to find properties that the stored schemas do not declare; `None` to sample all rows.
+    /// The number of rows sampled to find properties not declared in the stored schemas, or `None` to sample all rows.
     pub sample: Option<usize>,
-    /// `true` to announce the key order to DataFusion. A statement then fails if characters above U+FFFF make the order of SQL differ from the order of the
-    /// store.
+    /// `true` to announce the key order to DataFusion. A statement then fails if characters above U+FFFF make SQL order differ from store order.
     pub key_order: bool,
 }
 

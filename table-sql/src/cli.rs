@@ -36,7 +36,7 @@ pub struct TablesSql {
     /// The number of rows of each table whose properties become columns; 0 reads all rows first
     #[arg(long, value_name = "ROWS", default_value_t = 10_000)]
     sample: usize,
-    /// Do not rely on the order of the keys, which differs from that of SQL for characters above U+FFFF
+    /// Do not rely on the key order, which differs from SQL order for characters above U+FFFF
     #[arg(long)]
     no_key_order: bool,
 }
@@ -44,7 +44,7 @@ pub struct TablesSql {
 /// Runs the statement and writes the resulting rows to `out`. The entire result is kept in memory.
 ///
 /// # Errors
-/// `Usage` if the statement is invalid or would write, or any error from the store.
+/// `Usage` if the statement is invalid or would write. `Refused` if its execution fails. Any error from the store.
 pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     let store = command.store.open(Purpose::Read).await?;
     let sample = (command.sample > 0).then_some(command.sample);
@@ -81,8 +81,7 @@ fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     Ok((0..batch.num_rows()).map(row).collect())
 }
 
-/// Converts the error of a statement to a failure, which is either an error from the store or an invalid statement. Joins and aggregates wrap the error of a
-/// table.
+/// Converts a statement's error to a failure according to its root cause, because joins and aggregates wrap the errors of tables.
 fn failure(error: &DataFusionError) -> Failure {
     match error.find_root() {
         DataFusionError::External(cause) => match cause.downcast_ref::<table_core::Error>() {

@@ -1,4 +1,4 @@
-//! The columns of a table, with their names, their types and the sources of their values.
+//! The columns of a table, with their names, types and value sources.
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use table_core::EdmType;
@@ -17,17 +17,17 @@ pub(crate) enum Kind {
     Int64,
     Double,
     Boolean,
-    /// The type of a column of times in nanoseconds.
+    /// Times in nanoseconds.
     Nanos,
-    /// The type of a column of times in microseconds. Finer fractions are truncated.
+    /// Times in microseconds. Finer fractions are truncated.
     Micros,
-    /// The type of a column of GUIDs, represented as strings.
+    /// GUIDs, represented as strings.
     Guid,
     Binary,
 }
 
 impl Kind {
-    /// Returns the type of the column for a property.
+    /// Returns the column type for a property. `is_distant` is `true` if a time cannot be represented in nanoseconds.
     pub(crate) const fn of(edm: EdmType, is_distant: bool) -> Self {
         match edm {
             EdmType::String => Self::Text,
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// Returns the type of the column for a key part.
+    /// Returns the column type for a key part.
     pub(crate) fn of_part(codec: &str, form: &Form) -> Self {
         let is_digits = codec.starts_with("digits(") || codec.starts_with("desc(digits(");
         let is_ticks = matches!(codec, "ticks" | "desc(ticks)")
@@ -78,7 +78,7 @@ pub(crate) enum Source {
     Timestamp,
     /// A part of a key, identified by its [label](crate::parts::label).
     Part(String),
-    /// The values of a property that have the given type.
+    /// A property's values of one type.
     Property(String, EdmType),
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn of_keys(schemas: &[StoredSchema], names: &[String], properties: &[
         let Some(part) = label.parse().ok().and_then(|label: usize| names.get(label)) else { continue };
         let source = Source::Part(label.to_owned());
         match columns.iter_mut().find(|column| column.source == source) {
-            // If several kinds of entities encode a part differently, the column contains the text of the part.
+            // If several entity types encode a part differently, the column contains the part's text.
             Some(column) if column.kind != kind => column.kind = Kind::Text,
             Some(_) => {}
             None => {

@@ -13,7 +13,7 @@ pub(crate) struct Condition<'a> {
     pub(crate) test: Test<'a>,
 }
 
-/// The kind of a comparison together with its constant.
+/// A comparison operator with its constant, or a prefix.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Test<'a> {
     Compare(Comparison, &'a ScalarValue),
@@ -21,7 +21,7 @@ pub(crate) enum Test<'a> {
 }
 
 impl<'a> Condition<'a> {
-    /// Returns the condition that the expression represents, or `None` if the expression is not a single condition.
+    /// Returns the condition represented by the expression, or `None` if the expression is not a single condition.
     pub(crate) fn of(expression: &'a Expr, columns: &'a [Column]) -> Option<Self> {
         match expression {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
@@ -53,7 +53,7 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Returns conditions that every selected row satisfies. They are the conditions of a conjunction, the two bounds of a range, or a single condition.
+    /// Returns conditions satisfied by every selected row: those of a conjunction, the two bounds of a `BETWEEN`, or a single condition.
     pub(crate) fn all(expression: &'a Expr, columns: &'a [Column]) -> Vec<Self> {
         match expression {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -103,7 +103,7 @@ pub(crate) fn text(value: &ScalarValue) -> Option<&str> {
     }
 }
 
-/// Returns `true` if SQL and the store order this string in the same way relative to every other string.
+/// Returns `true` if SQL and the store agree on the order of this string relative to every other string.
 ///
 /// SQL compares code points, and a store compares UTF-16 code units. The two orders differ only between a character above U+FFFF and a character from U+E000 to
 /// U+FFFF. They agree if this string contains only characters below U+E000.

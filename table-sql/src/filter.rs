@@ -1,4 +1,4 @@
-//! Converts conditions on properties into a filter that the store evaluates.
+//! Converts conditions on properties into a filter evaluated by the store.
 //!
 //! A filter matches every row that satisfies its expression. It may match other rows as well, because DataFusion evaluates the expression again.
 
@@ -11,10 +11,10 @@ use table_core::{Filter, Value, ticks};
 use crate::column::{Column, Kind, Source};
 use crate::condition::{Condition, Test, is_portable, named, text};
 
-/// The maximum number of values in an `IN` list that is sent to the store in a filter.
+/// The maximum number of values in an `IN` list sent to the store.
 const LIST: usize = 10;
 
-/// Returns a filter that matches every row that satisfies the expression. Returns `None` if the store cannot evaluate any part of the expression.
+/// Returns a filter matching every row that satisfies the expression. Returns `None` if the store cannot evaluate any part of the expression.
 pub(crate) fn filter(expression: &Expr, columns: &[Column]) -> Option<Filter> {
     match expression {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -63,7 +63,7 @@ fn flag(column: &Column) -> Option<Filter> {
     }
 }
 
-/// Returns the name by which filters refer to a column, or `None` for a key part.
+/// Returns a column's name in filters, or `None` for a key part.
 fn name_of(column: &Column) -> Option<String> {
     Some(match &column.source {
         Source::PartitionKey => "PartitionKey".to_owned(),

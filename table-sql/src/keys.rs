@@ -11,15 +11,15 @@ use table_inspect::keys::{self, PartRequest};
 use crate::column::{Kind, Source};
 use crate::condition::{Condition, Test, is_portable, text};
 
-/// The key range that a statement reads.
+/// The key range read by a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) keys: KeyRange,
-    /// The schema that all selected rows must match, because the conditions refer to key parts that only this schema has.
+    /// The schema that all selected rows must match, because the conditions refer to key parts found only in this schema.
     pub(crate) schema: Option<usize>,
 }
 
-/// Returns a key range that contains all rows that satisfy the conditions.
+/// Returns a key range containing all rows that satisfy the conditions.
 pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> Range {
     let mut keys = KeyRange::ALL;
     for condition in conditions {
@@ -110,15 +110,15 @@ fn keeps_order(form: &Form, next: Option<&StoredPiece>) -> bool {
         }
 }
 
-/// Returns `true` if the request and the other requests together describe a key range. If they do not, for example because the value is invalid for the part,
-/// DataFusion evaluates the condition.
+/// Returns `true` if `request` and `others` together describe a key range. If they do not, for example because the value is invalid for the part, DataFusion
+/// evaluates the condition.
 fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(PartRequest, bool)) -> bool {
     let mut all = others.to_vec();
     all.push(request.clone());
     keys::key_range_of_sources(schema, &all).is_ok()
 }
 
-/// A part of a key according to one schema.
+/// A key part, as described by one schema.
 struct Part<'a> {
     label: &'a str,
     codec: &'a str,
@@ -165,7 +165,7 @@ impl Part<'_> {
         (!value.is_empty() && agrees).then_some(value)
     }
 
-    /// Returns a constant in the format in which users write the values of this part.
+    /// Returns a constant in this part's user-facing format.
     fn shown(&self, kind: Kind, constant: &ScalarValue) -> Option<String> {
         match (kind, constant) {
             (Kind::Text, constant) => text(constant).map(str::to_owned),
@@ -182,13 +182,13 @@ impl Part<'_> {
     }
 }
 
-/// Returns the parts of a row key that determine the order of the rows in a partition. Each part is paired with `true` if its order is descending.
+/// Returns the parts of a row key that determine the row order within a partition. Each part is paired with `true` if its order is descending.
 pub(crate) fn order(schema: &StoredSchema) -> Vec<(String, bool)> {
     let mut parts = Vec::new();
     for piece in &schema.row_key {
         let StoredPiece::Part { source, codec, form } = piece else { continue };
         let is_descending = codec.starts_with("desc(") || codec.starts_with("inverted(");
-        // A part of variable length is ordered together with the parts that follow it, so the list ends before this part.
+        // The list ends before the first part that is unordered, or that sorts together with the parts after it because its length varies.
         if !form.ordered || !form.is_fixed() {
             break;
         }

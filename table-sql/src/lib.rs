@@ -6,28 +6,28 @@
 //! |---|---|
 //! | `PartitionKey`, `RowKey` | string |
 //! | `Timestamp` | timestamp in nanoseconds |
-//! | a part of the keys, by its name in the stored schema | `bigint` for padded digits, a timestamp for ticks, and a string for all other parts |
+//! | a key part, named as in the stored schema | `bigint` for padded digits, a timestamp for ticks, and a string for all other parts |
 //! | a property | its type; GUIDs are strings; times are in microseconds if some are outside the years 1678 to 2261 |
 //!
-//! A property with values of several types has one column for each type. The column of the most frequent type has the name of the property, and the others have
-//! a suffix, such as `Age@String`. A key part with the same name as a property has the suffix `@key`. If several key parts encode the same field differently,
-//! the part from which the field can be decoded has the name of the field. The other parts have the name of the codec as a suffix, such as `id@bucket`. Names
-//! are case-sensitive even without quotes.
+//! A property with values of several types has one column for each type. The column of the most frequent type is named after the property, and the others have
+//! a suffix, such as `Age@String`. A key part with the same name as another column has the suffix `@key`. If several key parts encode the same field
+//! differently, the part from which the field can be decoded is named after the field. The other parts have the codec's name as a suffix, such as `id@bucket`.
+//! Names are case-sensitive even without quotes.
 //!
 //! The columns are determined by the stored schemas and by a [sample](SqlOptions::sample) of the rows. A statement that reads a property fails at the first row
-//! whose value has a type that no sampled row had. A condition on the property may exclude such a row before it is read.
+//! whose value has a type not found in the schemas or the sample. A condition on the property may exclude such a row before it is read.
 //!
 //! A row has key parts if its keys match a stored schema. If they match several schemas, the row has the parts of the schema with the most literal characters.
 //! All `NaN`s are treated as one value, which is greater than every number.
 //!
 //! # Requests
 //! - Equality comparisons, ranges and prefixes (`LIKE 'ada%'`) of keys and key parts become a key range.
-//! - Comparisons of properties become a filter that the store evaluates. DataFusion evaluates every condition again, because SQL and the service differ in
+//! - Comparisons of properties become a filter evaluated by the store. DataFusion evaluates every condition again, because SQL and the service differ in
 //!   details, such as `NaN`. A comparison is not sent if the service could omit rows that SQL includes.
-//! - Only the properties that the statement uses are requested. Each page is read when the statement needs it.
+//! - Only the properties used by the statement are requested. Each page is read when the statement needs it.
 //! - If the store returns rows in key order, DataFusion uses this order, so `ORDER BY PartitionKey, RowKey` does not sort.
 //!
-//! `EXPLAIN` shows the class of the query and its requests, and `EXPLAIN ANALYZE` shows the number of requests that were sent.
+//! `EXPLAIN` shows the class of the query and its requests, and `EXPLAIN ANALYZE` shows the number of requests sent.
 //!
 //! ```
 //! use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};

@@ -1,4 +1,4 @@
-//! The `tables-sql` program, which is started by `tables sql`.
+//! The `tables-sql` program, started by `tables sql`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Announces to DataFusion the order in which a scan returns rows.
+//! Announces the row order of a scan to DataFusion.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) fn properties(
     let sorted = |source: &Source, descending: bool| {
         let at = columns.iter().position(|column| column.source == *source)?;
         let column = columns.get(at)?;
-        // The text of a part does not sort in the same order as the part.
+        // The text of a part may not sort in the same order as the part.
         let is_text = matches!(source, Source::Part(_)) && column.kind == Kind::Text;
         // None of these columns contains nulls, so the default position of nulls in SQL is used.
         let options = SortOptions { descending, nulls_first: descending };

@@ -1,4 +1,4 @@
-//! Key parts, with a label for the column of each part and with the values of the parts in a row.
+//! Key parts: the labels of their columns, and their values in a row.
 
 use table_core::query::EntityRef;
 use table_core::schema::{Source, StoredPiece, StoredSchema};
@@ -8,21 +8,21 @@ use table_inspect::{Patterns, Result, keys};
 
 use crate::column::Kind;
 
-/// The prefixes of the names of codecs that lose information. The field cannot be computed from a part with such a codec.
+/// The name prefixes of lossy codecs. A field cannot be computed from a part encoded with such a codec.
 const DERIVED: [&str; 6] = ["bucket(", "hash(", "truncate(", "folded(", "replaced(", "first("];
 
 /// The entity types of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Types {
-    /// The stored schemas of the types, in which the sources of key parts are replaced by [labels](label).
+    /// The stored schemas of the types, with the sources of key parts replaced by [labels](label).
     pub(crate) schemas: Vec<StoredSchema>,
-    /// The patterns of the table's keys, each with the position of the schema if it belongs to an entity type.
+    /// The table's key patterns, each with the index of its schema if it belongs to an entity type.
     patterns: Patterns<Option<usize>>,
 }
 
 impl Types {
-    /// Finds the entity types of a table. `stored` are the stored schemas that can describe rows of the table. Also returns the column names of the key parts,
-    /// indexed by label.
+    /// Finds the entity types of a table. `stored` contains the stored schemas that can describe rows of the table. Also returns the column names of the key
+    /// parts, indexed by label.
     pub(crate) fn new(table: &str, stored: &[(String, StoredSchema)]) -> (Self, Vec<String>) {
         let own: Vec<_> = stored
             .iter()
@@ -43,7 +43,7 @@ impl Types {
         self.patterns.need_entity_type()
     }
 
-    /// Returns the parts of a row, or `None` if the row is not an entity of a type, or if no program can have written its keys for the values of its parts.
+    /// Returns the key parts of a row. Returns `None` if the row matches no entity type, or if encoding the values of its parts does not reproduce its keys.
     ///
     /// # Errors
     /// `Corrupted` if the row cannot be read.
@@ -56,8 +56,8 @@ impl Types {
 
 /// Replaces the source of each key part with a label and returns the column names, indexed by label. Labels are numbers that start at 0.
 ///
-/// Parts of the same field have the same label if they have the same codec. If a schema encodes a field in several ways, the encoding from which the field can
-/// be decoded gets the name of the field. The others get a suffix, such as `id@bucket` for a bucket of `id`.
+/// Parts of the same field have the same label if they have the same codec. If a schema encodes a field in several ways, the lossless encoding is named after
+/// the field. The others get a suffix, such as `id@bucket` for a bucket of `id`.
 fn label(schemas: &mut [StoredSchema]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for schema in schemas {
@@ -78,7 +78,7 @@ fn label(schemas: &mut [StoredSchema]) -> Vec<String> {
     names
 }
 
-/// Returns the column names for the parts of a schema, in the order of the parts.
+/// Returns the column names of a schema's key parts, in order.
 fn names_of(schema: &StoredSchema) -> Vec<String> {
     let parts: Vec<(&str, &str)> =
         schema.partition_key.iter().chain(&schema.row_key).filter_map(part_of).collect();
@@ -105,24 +105,24 @@ fn part_of(piece: &StoredPiece) -> Option<(&str, &str)> {
     }
 }
 
-/// The parts of the keys of one row.
+/// The key parts of one row.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    /// The position of the schema that the row matches.
+    /// The index of the row's schema.
     pub(crate) schema: usize,
-    /// The label and the value of each part. The value is in the format in which users read it.
+    /// The label and the value of each part. Values are in their user-facing format.
     values: Vec<(String, String)>,
 }
 
 impl Parts {
-    /// Returns the value of a part in the format in which users read it.
+    /// Returns the value of a part in its user-facing format.
     pub(crate) fn get(&self, label: &str) -> Option<&str> {
         self.values.iter().find(|(known, _)| known == label).map(|(_, value)| value.as_str())
     }
 }
 
-/// Returns the labels and values of the parts in a row. Returns `None` unless the schema writes exactly these keys for the values, because a condition on a
-/// value is converted to the key that the schema writes.
+/// Returns the labels and values of a row's key parts. Returns `None` unless encoding the values reproduces the row's keys, because conditions on values are
+/// converted to encoded keys.
 fn values(schema: &StoredSchema, entity: EntityRef<'_>) -> Option<Vec<(String, String)>> {
     let keys = [(&schema.partition_key, entity.partition_key), (&schema.row_key, entity.row_key)];
     let mut values: Vec<(String, String)> = Vec::new();

@@ -1,4 +1,4 @@
-//! The scan of a table in the physical plan of DataFusion.
+//! The table scan node of a DataFusion physical plan.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use futures_util::stream;
 
 use crate::stream::{Position, Scanned};
 
-/// A scan of a table, which is one query that is read page by page.
+/// A scan of a table: one query, read page by page.
 #[derive(Debug)]
 pub(crate) struct StoreScan {
     scanned: Arc<Scanned>,

@@ -26,9 +26,9 @@ pub(crate) struct Scanned {
     pub(crate) schema: SchemaRef,
     /// The entity types of the table.
     pub(crate) types: Types,
-    /// The only schema that rows may match, or `None` for all rows. Rows that match another schema are omitted.
+    /// The only schema whose rows are returned, or `None` to return all rows.
     pub(crate) only: Option<usize>,
-    /// `true` if the key parts of each row are needed, because a column contains a part or because rows of other schemas are omitted.
+    /// `true` if the key parts of each row are needed, because a column contains a part or because `only` is set.
     pub(crate) needs_parts: bool,
     /// `true` if the key order was announced to DataFusion.
     pub(crate) is_ordered: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Position {
     pub(crate) scanned: Arc<Scanned>,
     from: Option<Continuation>,
     is_over: bool,
-    /// The number of rows that can still be returned before the limit is reached.
+    /// The number of rows left before the limit is reached.
     left: usize,
     last: Option<(String, String)>,
     requests: Count,
@@ -98,7 +98,7 @@ impl Position {
         Ok(RecordBatch::try_new_with_options(scanned.schema.clone(), arrays, &options)?)
     }
 
-    /// Returns an error if a row is not in SQL order. The order of SQL differs from that of the store for keys with characters above U+FFFF.
+    /// Returns an error if a row is not in SQL order. SQL order differs from store order for keys with characters above U+FFFF.
     fn check_order(&mut self, entity: EntityRef<'_>) -> Result<()> {
         if !self.scanned.is_ordered {
             return Ok(());
@@ -165,7 +165,7 @@ impl Scanned {
     }
 }
 
-/// Appends the value of a key part, which is given in the format in which users read it.
+/// Appends the value of a key part, given in its user-facing format.
 fn push_part(
     column: &Column,
     builder: &mut Builder,

@@ -27,7 +27,7 @@ struct Seen {
 }
 
 impl Survey {
-    /// Adds the properties that stored schemas declare.
+    /// Adds the properties declared by stored schemas.
     pub(crate) fn declare(&mut self, schemas: &[StoredSchema]) {
         for property in schemas.iter().flat_map(|schema| &schema.properties) {
             self.count(&property.name, property.edm, false, 1);

@@ -22,7 +22,7 @@ use crate::stream::Scanned;
 use crate::survey::Survey;
 use crate::{filter, keys, order};
 
-/// The maximum length of a filter that is sent to the store. The service limits the length of a URL, in which one character can take up three.
+/// The maximum length in bytes of a filter sent to the store. The service limits the length of a URL, in which one byte can take up three characters.
 const FILTER_BYTES: usize = 8 << 10;
 
 /// A DataFusion table provider for one table of a store.
@@ -67,7 +67,7 @@ impl StoreTable {
         conditions.iter().any(is_key) || filter::filter(expression, &self.columns).is_some()
     }
 
-    /// Returns the filter for the conditions that the key range does not express completely.
+    /// Returns the filter for the conditions not fully expressed by the key range.
     fn filter(&self, expressions: &[Expr]) -> Option<Filter> {
         let is_key = |expression: &&Expr| {
             let condition = Condition::of(expression, &self.columns);
@@ -133,11 +133,11 @@ impl TableProvider for StoreTable {
         let needs_parts = range.schema.is_some() || columns.iter().any(is_part);
         let needs_kind = needs_parts && self.types.need_entity_type();
         let mut query = Query { select: select(&columns, needs_kind), ..Query::new(range.keys.clone()) };
-        // All properties are requested if a request cannot contain their names, for example because it would contain too many.
+        // All properties are requested if a request cannot name them individually, for example because it would name too many.
         if query.check(most).is_err() {
             query.select = Select::All;
         }
-        // DataFusion evaluates the conditions again. A limit on the rows that are read could therefore return too few rows.
+        // DataFusion evaluates the conditions again. A limit on the rows read could therefore return too few rows.
         let limit = limit.filter(|_| filters.is_empty());
         query.top = limit.filter(|limit| (1..most).contains(limit));
         query.filter = self.filter(filters).filter(|filter| filter.to_string().len() <= FILTER_BYTES);

@@ -1,4 +1,4 @@
-//! Tests of the columns of tables without stored schemas. They cover samples, types that no sampled row has, and tables with many properties.
+//! Tests of the columns of tables without stored schemas. They cover samples, types missing from the sample, and tables with many properties.
 
 mod common;
 

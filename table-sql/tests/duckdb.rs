@@ -1,7 +1,6 @@
 //! Tests that the queries in `duckdb/queries.sql` return the same rows as in DuckDB, which reads a Parquet export of the same tables.
 //!
-//! `TABLES_DUCKDB=python cargo test --test duckdb` exports the tables and lets DuckDB write its answers again. The Python installation needs the `duckdb`
-//! package.
+//! `TABLES_DUCKDB=python cargo test --test duckdb` exports the tables and regenerates DuckDB's answers. The Python installation needs the `duckdb` package.
 
 mod common;
 
@@ -12,7 +11,7 @@ use table_core::{DynTableStore, TableEntity, TableStoreExt};
 use table_sql::{SqlOptions, session};
 use tables_cli::parquet::{ParquetWriter, Survey};
 
-/// Exports a table in the same way as `tables export`.
+/// Exports a table as `tables export` does.
 async fn export(store: &DynTableStore, table: &str, folder: &std::path::Path) {
     let scan = store.untyped(table).unwrap().scan("all are exported").max_rows(100_000);
     let entities: Vec<TableEntity> = scan.collect().await.unwrap();
@@ -24,7 +23,7 @@ async fn export(store: &DynTableStore, table: &str, folder: &std::path::Path) {
     writer.finish().unwrap();
 }
 
-/// Returns the rows of a batch in the format that `answers.py` writes.
+/// Returns the rows of a batch in the format written by `answers.py`.
 fn lines(batch: &RecordBatch) -> Vec<String> {
     let cell = |column: &dyn Array, at: usize| match column.data_type() {
         _ if column.is_null(at) => String::new(),

@@ -41,7 +41,7 @@ const DIRECTORY: &str = "schema 1\nentity Visitor\ntable Visitors\nPartitionKey 
     index ByCity RowKey \"city_\"\nindex ByCity RowKey City text 0..512 ordered legal\n\
     index ByCity RowKey \"_\"\nindex ByCity RowKey visitor text 0..512 ordered legal\n";
 
-/// A schema that this version cannot read. It does not name the table.
+/// A schema this version cannot read. It does not refer to the table of [`Person`].
 const LATER: &str =
     "schema 1\nentity Later\ntable Lates\nPartitionKey p text 0..512 ordered legal\nelsewhere Directory\n";
 

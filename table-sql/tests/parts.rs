@@ -23,7 +23,7 @@ struct Signed {
     number: i32,
 }
 
-/// An entity with a string that is followed by a literal which sorts between letters, and with a number that is too long for a column of integers.
+/// An entity with a string followed by a literal that sorts between letters, and with a number too long for an integer column.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Parts", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("names")]
@@ -34,7 +34,7 @@ struct Named {
     id: u64,
 }
 
-/// An entity with a string that is stored with escapes, and with a time.
+/// An entity with an escaped string and a time.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Parts", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("mail")]
@@ -54,7 +54,7 @@ struct Day {
     place: u32,
 }
 
-/// An entity that stores a number as text. Another kind of entity in the table stores the same number as digits.
+/// An entity that stores a number as text. Another entity type in the table stores a number of the same name as digits.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Parts", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("loose")]
@@ -94,7 +94,7 @@ async fn store() -> DynTableStore {
     for id in ["", "050", "50", "6", "7 a"] {
         loose.insert(&Loose { id: id.to_owned() }).await.unwrap();
     }
-    // Keys that match a schema but that the schema never writes.
+    // Keys that no schema writes, although most of them match one.
     let plain = engine.untyped("Parts").unwrap();
     for (partition, row) in [
         ("mail", "\"A!0635244192001234567"),
@@ -109,7 +109,7 @@ async fn store() -> DynTableStore {
     DynTableStore::new(engine)
 }
 
-/// Returns a comparison of a part of the given kind of entity.
+/// Returns a strategy for comparisons of the key parts of one entity type.
 fn comparison(kind: usize) -> BoxedStrategy<String> {
     let operator = || prop::sample::select(vec!["=", "=", "<>", "<", "<=", ">", ">="]);
     let of = |column: &'static str, constants: Vec<String>| {
@@ -298,7 +298,7 @@ async fn the_kind_of_a_row_determines_its_parts() {
     }
 }
 
-/// Tests that the types of the columns do not depend on the order of the schemas.
+/// Tests that column types do not depend on the order of the schemas.
 #[tokio::test]
 async fn a_part_that_two_kinds_encode_differently_is_a_string() {
     let table = StoreTable::open(&store().await, &TableName::new("Parts").unwrap(), &SqlOptions::default())
@@ -312,7 +312,7 @@ async fn a_part_that_two_kinds_encode_differently_is_a_string() {
     );
 }
 
-/// An entity with a number that is too long for a column of integers.
+/// An entity with a number too long for an integer column.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Long")]
 #[partition_key(team)]

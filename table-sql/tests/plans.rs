@@ -1,4 +1,4 @@
-//! Tests of the requests that a statement sends, as shown by `EXPLAIN`.
+//! Tests of the requests sent by a statement, as shown by `EXPLAIN`.
 
 mod common;
 

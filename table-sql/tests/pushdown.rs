@@ -1,4 +1,4 @@
-//! Tests of random conditions that the store evaluates. A statement must have the same result on a store as on the same rows in memory.
+//! Tests of random conditions evaluated by the store. A statement must have the same result on a store as on the same rows in memory.
 
 mod common;
 
@@ -71,7 +71,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::sample::select(texts).prop_map(|text| format!("'{text}'"))
 }
 
-/// Returns a condition on one column.
+/// Returns a strategy for conditions on one column.
 fn comparison() -> impl Strategy<Value = String> {
     let operator = || prop::sample::select(vec!["=", "<>", "<", "<=", ">", ">="]);
     let texts =

@@ -1,7 +1,7 @@
 //! Audits of tables. An audit finds design defects in a table's rows, with or without stored schemas.
 //!
-//! Limits, partitions, types and schemas are checked for every row, in one pass with bounded memory. Key formats are compared within each kind of row, using a
-//! sample that is spread evenly over the table.
+//! Limits, partitions, types and schemas are checked for every row, in one pass with bounded memory. Key formats are compared within groups of similar rows,
+//! using a sample spread evenly over the table.
 
 mod finding;
 mod rules;
@@ -43,8 +43,8 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Creates an audit of a table. `schemas` are the stored schemas of all tables in the store, each with the name of its table in lower case. The audit keeps
-    /// at most `sample` rows in memory.
+    /// Creates an audit of a table. `schemas` contains the stored schemas of all tables in the store, each paired with its lower-case table name. The audit
+    /// keeps at most `sample` rows in memory.
     #[must_use]
     pub fn new(table: &str, schemas: Vec<(String, StoredSchema)>, sample: usize) -> Self {
         Self {

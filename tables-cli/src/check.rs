@@ -1,7 +1,7 @@
-//! Checks derived rows, such as index rows, as far as stored schemas describe them.
+//! Checks derived rows described by stored schemas, such as index rows.
 //!
-//! A stored schema contains the keys and the properties of index rows. It does not contain the code of a program, such as conditions, custom codecs, relations
-//! between copies and their sources, and handlers. For each pattern, [`plan`] returns either a check or the reason why the pattern cannot be checked.
+//! A stored schema contains the keys and the properties of index rows. It does not contain program code such as conditions, custom codecs, copy relations, and
+//! handlers. For each pattern, [`plan`] returns either a check or the reason why the pattern cannot be checked.
 
 mod copies;
 mod forms;

@@ -42,7 +42,7 @@ use crate::rows::all_tables;
 use crate::store::StoreOptions;
 use crate::terminal::Printable;
 
-/// The help message for a command that needs rows in key order, if the store does not return rows in that order.
+/// The help message for a command that needs rows in key order, on a store that returns them in a different order.
 const ORDER_HELP: &str = "copy the tables to a folder with `tables copy`, and use the folder";
 
 /// Query, change, copy and back up tables of Azure Table Storage, an emulator, a table-server or a folder.
@@ -70,7 +70,7 @@ enum Command {
     Get(get::Get),
     /// Show entities selected by key, by parts of the key, or by a condition
     Query(query::Query),
-    /// Show the newest rows of a partition, and follow the rows that are added
+    /// Show the newest rows of a partition, and follow rows as they are added
     Tail(tail::TailTable),
     /// Count entities, in total or by partition, and compute their checksum
     Count(count::Count),
@@ -78,7 +78,7 @@ enum Command {
     Heat(heat::ShowHeat),
     /// Show the cost of a query without running it
     Explain(explain::Explain),
-    /// Report design defects that the rows of a table reveal, each with its rule, sample rows and a fix
+    /// Report design defects found in the rows of a table, each with its rule, sample rows and a fix
     Audit(audit::AuditTables),
     /// Check indexes and outboxes, as far as the stored schema describes them
     Check(check::Check),
@@ -102,14 +102,14 @@ enum Command {
     Copy(copy::Copy),
     /// Make a table equal to another by inserting, changing and deleting rows
     Sync(sync::Sync),
-    /// Back up all tables of a store as a new generation: all rows first, then the changes, deletions included
+    /// Back up all tables of a store as a new generation: first all rows, later only the changes, including deletions
     Backup(backup::Backup),
     /// Restore a generation, a table, a partition or a key of a backup to any store
     Restore(restore::Restore),
     /// Verify every checksum of a folder
     #[command(after_help = "Example: tables verify --store data/company")]
     Verify,
-    /// Merge the files of a folder, which frees the space of deleted rows
+    /// Merge the files of a folder, which reclaims the space of deleted rows
     #[command(after_help = "Example: tables compact --store data/company")]
     Compact,
     /// Show the size and the counters of an engine
@@ -151,8 +151,7 @@ impl Command {
     }
 }
 
-/// Runs a command, and writes its output to `out`. The future is boxed because otherwise every program and every test that polls the future would compile all
-/// commands.
+/// Runs a command, and writes its output to `out`. The future is boxed; otherwise every program and test that polls it would compile all commands.
 ///
 /// # Errors
 /// The [`Failure`] that ended the command. It determines the exit code.
@@ -209,7 +208,7 @@ async fn run_command(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exi
     }
 }
 
-/// The options that all commands share.
+/// The options shared by all commands.
 struct Context {
     store: StoreOptions,
     output: Format,
@@ -231,7 +230,7 @@ fn key(partition_key: &str, row_key: &str) -> Result<EntityKey> {
     EntityKey::new(partition_key, row_key).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Returns the tables that a command applies to: the given table, or all tables except internal ones.
+/// Returns the tables a command applies to: the given table, or all tables except internal ones.
 async fn tables(store: &DynTableStore, name: Option<&str>) -> Result<Vec<TableName>> {
     if let Some(name) = name {
         return Ok(vec![table(name)?]);
@@ -245,7 +244,7 @@ fn say(out: &mut dyn Write, line: &str) -> Result<()> {
     writeln!(out, "{}", Printable(line)).map_err(Failure::file("-"))
 }
 
-/// Writes a value as one line of JSON, in which no character is replaced.
+/// Writes a value as one line of JSON. Unlike `say`, replaces no control characters.
 fn say_json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<()> {
     let json = serde_json::to_string(value).map_err(|error| Failure::file("-")(error.into()))?;
     writeln!(out, "{json}").map_err(Failure::file("-"))

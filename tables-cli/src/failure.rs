@@ -13,8 +13,7 @@ pub enum Exit {
     Nothing = 1,
     /// The command line is invalid or contradictory.
     Usage = 2,
-    /// The command refused to run, or the store rejected a condition or an invalid value. The message reports any changes that were made. Nothing else has
-    /// changed.
+    /// The command refused to run, or the store rejected a condition or an invalid value. The message reports all changes made, if any.
     Refused = 3,
     /// The store, the network or the disk failed.
     Store = 4,
@@ -68,7 +67,7 @@ impl From<FileError> for Failure {
 }
 
 impl Failure {
-    /// Returns a function that converts an I/O error to the failure of an operation on this file.
+    /// Returns a function that converts an I/O error to a `File` failure for `path`.
     pub fn file(path: impl fmt::Display) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_string();
         move |source| Self::File { path, source }
@@ -92,7 +91,7 @@ impl Failure {
         }
     }
 
-    /// Returns a hint about the usual cause of an error from the store. The message of the error itself cannot mention the options of this program.
+    /// Returns a hint about the usual cause of a store error. The error's own message cannot mention this program's options.
     #[must_use]
     pub fn next_step(&self) -> Option<&'static str> {
         use table_core::ErrorCode as Code;

@@ -13,7 +13,7 @@ pub enum Measure {
     /// The number of rows.
     #[default]
     Rows,
-    /// The size of its rows in bytes, calculated with the service's published formula.
+    /// The size of the rows in bytes, calculated with the service's published formula.
     Bytes,
 }
 
@@ -65,7 +65,7 @@ pub struct Heat {
 }
 
 impl Heat {
-    /// Creates a measurement that has no rows yet. It keeps the `most` largest partitions.
+    /// Creates an empty measurement that keeps the `most` largest partitions.
     #[must_use]
     pub fn new(by: Measure, most: usize) -> Self {
         let (largest, cells) = (Vec::new(), Vec::new());
@@ -128,7 +128,7 @@ impl Heat {
         &self.largest
     }
 
-    /// Returns the share that a partition has of the table, in percent.
+    /// Returns a partition's share of the table, in percent.
     #[must_use]
     pub fn share(&self, partition: &Partition) -> f64 {
         percent(partition.size(self.by), self.sum)

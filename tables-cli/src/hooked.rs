@@ -1,4 +1,4 @@
-//! A store for tests that runs code of the test before and after its requests, such as writes of another program.
+//! A store for tests that runs test code before and after requests, such as concurrent writes by another program.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Engine, EntityKey, Result, TableName, TableStore, Transaction};
 
-/// The code that a [`Hooked`] store runs. An error is the result of the request.
+/// Test code run by a [`Hooked`] store. An error returned by a hook fails the request.
 pub(crate) trait Hooks: fmt::Debug + Send + Sync + 'static {
     /// Returns the engine that contains the tables.
     fn engine(&self) -> &Engine;
 
-    /// Returns the capabilities that the store reports.
+    /// Returns the capabilities reported by the store.
     fn capabilities(&self) -> &Capabilities {
         self.engine().capabilities()
     }
@@ -32,7 +32,7 @@ pub(crate) trait Hooks: fmt::Debug + Send + Sync + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// Runs after a page was read.
+    /// Runs after a page is read.
     fn after_query(&self, _table: &TableName, _page: &Page) -> impl Future<Output = Result<()>> + Send {
         std::future::ready(Ok(()))
     }
@@ -47,7 +47,7 @@ pub(crate) trait Hooks: fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// A store in an engine, with the hooks of a test.
+/// An engine-backed store that calls the hooks of a test.
 #[derive(Debug)]
 pub(crate) struct Hooked<H>(pub(crate) Arc<H>);
 

@@ -37,8 +37,8 @@ enum Content {
 }
 
 impl Incomplete {
-    /// Creates an empty file next to `path`, or, if `path` is a link, next to the target of the link. The new file has the permissions of the file that it
-    /// replaces, if any.
+    /// Creates an empty file next to `path`, or, if `path` is a link, next to the target of the link. The new file has the permissions of the file it replaces,
+    /// if any.
     ///
     /// # Errors
     /// `File` if the file cannot be created.
@@ -178,8 +178,8 @@ impl Drop for IncompleteFolder {
     }
 }
 
-/// Removes the incomplete files and folders that killed commands left next to `path`. Files and folders that cannot be removed are ignored, because they only
-/// take up space.
+/// Removes incomplete files and folders left next to `path` by killed commands. Files and folders that cannot be removed are ignored, because they only take up
+/// space.
 pub(crate) fn remove_remains(path: &Path) {
     let path = target_of(path);
     let (folder, prefix) = split(&path);

@@ -1,4 +1,4 @@
-//! The `tables` command: queries, changes, copies and backs up the tables of an account or a folder.
+//! The `tables` command: queries, changes, copies and backs up tables in an account or a folder.
 //!
 //! The program is a thin wrapper around [`run`], so every command can be tested without a process.
 //!

@@ -1,4 +1,4 @@
-//! Tests that commands decide the same on a store that returns rows in key order and on a store that returns them in any order.
+//! Tests that commands behave the same on a store with key order and on a store without.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,14 +27,14 @@ use crate::transfer::writer::{Change, Mode, Writer};
 /// A row: the write that stored it if it is a part, and `true` if it is selected.
 type Row = (Option<u8>, bool);
 type Table = BTreeMap<(String, String), Row>;
-/// The write and the selection of each part of a wide entity, by the number of the part.
+/// The write and the selection of each part of a wide entity, keyed by part number.
 type Parts = BTreeMap<usize, (u8, bool)>;
 
 fn name() -> TableName {
     TableName::new("Things").unwrap()
 }
 
-/// Returns a store in key order and a store in any order, with pages of a few rows, and the engine of each.
+/// Returns a store with key order and a shuffled store without, each with its engine. The shuffled store's pages have `page_rows` rows.
 fn stores(page_rows: usize) -> [(DynTableStore, Engine); 2] {
     let (ordered, unordered) = (Engine::in_memory(), Engine::in_memory());
     let shuffled = LimitedStore::new(unordered.clone(), |capabilities| capabilities.ordered = false);
@@ -78,7 +78,7 @@ fn wholes(rows: &Table) -> BTreeMap<(&str, &str), Parts> {
     wholes
 }
 
-/// Returns the keys of the entities that lack a part or have parts of several writes.
+/// Returns the keys of entities that lack a part or mix parts from several writes.
 fn defective(rows: &Table) -> BTreeSet<(String, String)> {
     let is_defective = |parts: &Parts| {
         let writes: BTreeSet<_> = parts.values().map(|(write, _)| write).collect();
@@ -136,7 +136,7 @@ async fn agree(rows: &Table, page_rows: usize) -> Result<(), TestCaseError> {
             prop_assert!(missing.is_none(), "{store} to {target}");
         }
 
-        // Stored rows that are written again are neither rejected nor changed.
+        // Stored rows that are rewritten unchanged are not rejected.
         if defective(rows).is_empty() {
             let mut writer = Writer::new(store.clone(), name(), Mode::Replace, None).guarding_parts();
             for row in engine.untyped("Things").unwrap().scan("test").max_rows(1_000).collect().await.unwrap()
@@ -170,7 +170,7 @@ proptest! {
         page_rows in 1..9_usize,
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        // A table of complete entities, all parts of which are selected or not.
+        // A table of complete entities. Either all or none of an entity's parts are selected.
         let mut complete = Table::new();
         for ((partition, base), (parts, is_selected)) in &whole {
             for number in 1..=*parts {

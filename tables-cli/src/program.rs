@@ -1,4 +1,4 @@
-//! The code that all command-line programs share: argument parsing, the runtime, error reports, and the exit code.
+//! Code shared by all command-line programs: argument parsing, the runtime, error reports, and the exit code.
 
 use std::io::{BufWriter, Error, ErrorKind, Write};
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use clap::Parser;
 use crate::failure::{Exit, Failure, Result};
 use crate::terminal;
 
-/// Parses the command line, runs the command with standard output as its output, reports any failure, and returns the exit code.
+/// Parses the command line, runs the command on standard output, reports any failure, and returns the exit code.
 ///
 /// A reader such as `head` may close standard output early, which is not a failure. All other failures are reported, even after standard output has been
 /// closed.
@@ -45,7 +45,7 @@ fn report(failure: &Failure) -> Exit {
     failure.exit()
 }
 
-/// Returns `true` if the error or one of its causes means that the reader has closed the output.
+/// Returns `true` if the error or one of its causes is a broken pipe: the reader has closed the output.
 fn is_closed(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(found) = cause {
@@ -57,7 +57,7 @@ fn is_closed(error: &Error) -> bool {
     false
 }
 
-/// An output for a command that continues after the reader has closed the output. All later output is discarded.
+/// A writer for a command that continues after the reader has closed its output. Later output is discarded.
 pub(crate) struct Lasting<'a>(pub(crate) &'a mut (dyn Write + Send));
 
 impl Write for Lasting<'_> {

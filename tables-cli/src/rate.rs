@@ -1,14 +1,14 @@
-//! Limits the number of rows that are processed per second.
+//! Limits the number of rows processed per second.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The maximum length of a pause that can be made up for. The rows that were missed in this time may be processed at once.
+/// The maximum idle time that counts toward a burst. Rows not processed in this time may be processed at once.
 const BURST: Duration = Duration::from_secs(1);
 
-/// A limit on rows per second. After a pause, at most the rows of one second may be processed at once. Clones share the limit.
+/// A limit on rows per second. After a pause, at most one second's worth of rows may be processed at once. Clones share the limit.
 #[derive(Clone, Debug)]
 pub struct Rate {
     per_second: u32,

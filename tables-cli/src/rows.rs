@@ -1,4 +1,4 @@
-//! The rows that a command reads or writes: options that select rows, and the pages of a query.
+//! Rows read or written by a command: options that select rows, and the pages of a query.
 
 use std::sync::Arc;
 
@@ -54,7 +54,8 @@ impl KeySelection {
 /// Options that select rows of a table.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Selection {
-    /// Only entities of one type whose key parts, named as `describe` shows them, satisfy conditions: department=Sales id=100..199 email=ada* version==1..2 (one value)
+    /// Only entities of one type whose key parts, named as shown by `describe`, satisfy conditions: department=Sales id=100..199 email=ada* version==1..2 (one
+    /// value)
     #[arg(value_name = "PART=VALUE", conflicts_with_all = ["partition", "partitions", "row", "rows"])]
     pub parts: Vec<PartRequest>,
     /// Only entities of this type
@@ -105,7 +106,7 @@ impl Selection {
     }
 }
 
-/// The rows that a command reads.
+/// The rows read by a command.
 #[derive(Clone, Debug)]
 pub struct Selected {
     /// The query that returns the rows. It may also return rows of other entity types.
@@ -121,13 +122,13 @@ impl From<Query> for Selected {
 }
 
 impl Selected {
-    /// Returns the same selection of rows with other properties.
+    /// Replaces the properties to read.
     #[must_use]
     pub fn with_select(self, select: Select) -> Self {
         Self { query: Query { select, ..self.query }, ..self }
     }
 
-    /// Returns those schemas in `all` whose entities can be selected.
+    /// Returns the schemas in `all` whose entities can be selected.
     #[must_use]
     pub fn schemas(&self, all: &[StoredSchema]) -> Vec<StoredSchema> {
         self.entities.as_ref().map_or_else(|| all.to_vec(), |entities| vec![entities.schema().clone()])
@@ -142,7 +143,7 @@ impl Selected {
         Query { select, ..self.query.clone() }
     }
 
-    /// Returns the rows of a page that are selected, with the selected properties.
+    /// Returns the selected rows of a page, with the selected properties.
     fn of_page(&self, rows: Rows) -> Result<Rows> {
         let Some(entities) = &self.entities else { return Ok(rows) };
         Ok(entities.of_page(&rows, &self.query.select)?)
@@ -189,7 +190,7 @@ impl<'a> Pages<'a> {
         Self { is_optional: true, ..self }
     }
 
-    /// Limits the number of rows that are read per second, together with all readers that share the limit.
+    /// Limits the number of rows read per second. All readers with a clone of `rate` share the limit.
     #[must_use]
     pub fn at_rate(self, rate: Option<&Rate>) -> Self {
         Self { rate: rate.cloned(), ..self }
@@ -255,8 +256,7 @@ pub async fn is_empty(store: &DynTableStore, table: &TableName) -> Result<bool> 
     Ok(true)
 }
 
-/// Returns all tables of a store, in the order in which they must be read: first the table that contains schemas, last the tables that register outboxes and
-/// feeds.
+/// Returns all tables of a store in the required reading order: first the schema table, last the tables that register outboxes and feeds.
 ///
 /// # Errors
 /// Any error from the store.
@@ -273,15 +273,15 @@ pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     }
 }
 
-/// Returns `true` if a table must be read after all other tables: it registers outboxes or feeds. Programs register a partition before they write its first
-/// row, so a copy then contains the registrations of all its rows.
+/// Returns `true` if a table registers outboxes or feeds and must therefore be read last. Programs register a partition before they write its first row, so a
+/// copy then contains the registrations of all its rows.
 #[must_use]
 pub fn is_read_last(table: &str) -> bool {
     [OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table))
 }
 
-/// Returns `true` if a table must be read before all other tables: it contains the schemas. An index backfill may finish while the rows are being read, and
-/// the copy would then contain a ready index without all its rows.
+/// Returns `true` if a table contains the schemas and must therefore be read first. Otherwise, an index backfill that finishes while rows are being read could
+/// leave the copy with a ready index that lacks rows.
 #[must_use]
 pub fn is_read_first(table: &str) -> bool {
     LAYOUTS.eq_ignore_ascii_case(table)

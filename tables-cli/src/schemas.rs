@@ -1,4 +1,4 @@
-//! The stored schemas of a table for commands that only read. A schema that this version cannot read does not prevent them from reading the table.
+//! The stored schemas of a table for commands that only read. A schema this version cannot read does not prevent them from reading the table.
 
 use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, TableName};
@@ -21,7 +21,7 @@ pub(crate) async fn of_table(store: &DynTableStore, table: &TableName) -> Result
     Ok(Schemas(stored))
 }
 
-/// Reads the stored schemas that may describe rows of a table: those of the table, and those of other tables that may store an index in it.
+/// Reads the stored schemas that may describe rows of a table: those of the table itself, and those of tables that may store an index in it.
 ///
 /// # Errors
 /// Any error from the store.
@@ -37,7 +37,7 @@ impl Schemas {
         self.0.into_iter().filter_map(|stored| stored.schema.ok()).collect()
     }
 
-    /// Prints a note for each schema that this version cannot read. Returns the other schemas.
+    /// Prints a note for each schema that this version cannot read. Returns the readable schemas.
     pub(crate) fn noted(self) -> Vec<StoredSchema> {
         for stored in &self.0 {
             if let Err(error) = &stored.schema {

@@ -1,4 +1,4 @@
-//! The stores that commands use: their locations, and how they are opened.
+//! Opens the stores used by commands, given by a location or a profile.
 
 mod cosmos;
 mod location;
@@ -32,16 +32,16 @@ pub enum Purpose {
 /// The cache size of an engine opened by a command, in bytes. It is small because most commands read each block only once.
 const CACHE: usize = 32 << 20;
 
-/// An open store, with its engine if it is a folder.
+/// An open store, with its engine if it has one.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// The store that commands use.
+    /// The type-erased store.
     pub tables: DynTableStore,
     /// The engine, if the store is a folder or in memory. Some commands require an engine.
     pub engine: Option<Engine>,
-    /// The location as messages show it, without secrets.
+    /// The location as shown in messages, without secrets.
     pub shown: String,
-    /// The text that identifies the location in state files. It is independent of the current directory.
+    /// A string that identifies the location in files written by commands. It is independent of the current directory.
     pub identity: String,
 }
 
@@ -80,7 +80,7 @@ impl Store {
         Err(Failure::Refused(format!("{} does not return rows in key order; {help}", self.shown)))
     }
 
-    /// Returns the engine of the store, for commands that require an engine.
+    /// Returns the store's engine. `command` names the command that requires it, for the error message.
     ///
     /// # Errors
     /// `Refused` if the store is an account.
@@ -128,7 +128,7 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Opens the store that the options specify.
+    /// Opens the store specified by the options.
     ///
     /// # Errors
     /// `Usage` if no store is specified. Any error from [`Store::open`].
@@ -136,7 +136,7 @@ impl StoreOptions {
         Store::open(&self.location()?, purpose).await
     }
 
-    /// Returns the location of the store that the options specify.
+    /// Returns the location specified by the options.
     ///
     /// # Errors
     /// `Usage` if no store is specified. Any error from [`locate`](Self::locate).
@@ -148,7 +148,7 @@ impl StoreOptions {
         self.locate(text)
     }
 
-    /// Returns the location that a string specifies. The string may refer to a profile.
+    /// Returns the location specified by a string, which may refer to a profile.
     ///
     /// # Errors
     /// `Usage` if the string does not specify a location. Any error from [`Profiles::read`] or [`Profiles::location`].

@@ -1,5 +1,5 @@
-//! Follows a partition. Returns its newest rows first, and then further rows as they are added. Index rows in the partition of their
-//! entities are left out.
+//! Follows a partition: returns its newest rows, and then further rows as they are added. Index rows stored in the same partition as their entities are
+//! omitted.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -16,14 +16,14 @@ use table_inspect::kind::{Kind, Kinds, RESERVED};
 /// The `RowKey` prefix of a feed's entries. The prefix is followed by 20 digits.
 const FEED: &str = "\u{FFFC}feed_";
 
-/// Returns the range of the row keys of a feed's entries. It does not contain the feed's head row.
+/// Returns the row-key range of feed entries, without the feed's head row.
 #[must_use]
 pub fn feed_range() -> TextRange {
     let bound = |end: char| format!("{FEED}{end}");
     TextRange { lower: Bound::Included(bound('0')), upper: Bound::Excluded(bound(':')) }
 }
 
-/// Returns the range of the row keys of entities and index rows. It does not contain the internal rows of the library.
+/// Returns the row-key range of entities and index rows, without the library's internal rows.
 #[must_use]
 pub fn entity_range() -> TextRange {
     TextRange { lower: Bound::Unbounded, upper: Bound::Excluded(RESERVED.to_string()) }
@@ -37,19 +37,19 @@ pub struct Tail {
     selected: Selected,
     /// The schemas of the entity types in the range.
     schemas: Vec<StoredSchema>,
-    /// The schemas of the entity types in the range, each with the lower-case name of its table, by which rows are classified.
+    /// The schemas used to classify rows, each paired with its lower-case table name.
     named: Vec<(String, StoredSchema)>,
     /// `true` if newer rows sort before older rows, and `None` until the order is known, which usually requires two rows.
     is_descending: Option<bool>,
-    /// The RowKey of the newest row that was returned.
+    /// The RowKey of the newest row seen so far.
     last: Option<String>,
 }
 
 impl Tail {
     /// Returns a reader and the newest rows (at most `lines`), oldest first.
     ///
-    /// If the newest rows sort first, reads only as many pages as are needed for `lines` rows. Otherwise, reads the entire range. Keeps `lines` rows and one
-    /// page in memory.
+    /// If the newest rows sort first, reads only as many pages as needed for `lines` rows. Otherwise, reads the entire range. Keeps `lines` rows and one page
+    /// in memory.
     ///
     /// # Errors
     /// Any error from the store.
@@ -93,8 +93,8 @@ impl Tail {
         Ok((tail, newest.into()))
     }
 
-    /// Returns the rows of a page, without index rows in the partition of their entities. Such rows sort before or after all entities, so the first or the last row
-    /// of the partition would not be the newest entity.
+    /// Returns the rows of a page, without index rows stored in the same partition as their entities. Index rows sort before or after all entities, so the
+    /// first or last row of the partition might not be the newest entity.
     fn entities(&self, page: &Page) -> Result<Vec<TableEntity>> {
         let kinds = Kinds::new(self.table.as_str(), &self.named);
         let mut entities: Vec<TableEntity> =
@@ -107,7 +107,7 @@ impl Tail {
         Ok(entities)
     }
 
-    /// Returns the rows that were added since the last call, oldest first.
+    /// Returns the rows added since the last call, oldest first.
     ///
     /// # Errors
     /// Any error from the store.
@@ -216,7 +216,7 @@ mod tests {
     async fn a_partition_with_few_rows_is_followed_in_either_order() {
         let newest_first = |n: u64| format!("{:019}", ticks::MAX - (638_000_000_000_000_000 + n));
         for key in [&newest_first as &dyn Fn(u64) -> String, &|n| format!("{n:06}")] {
-            // The number of rows at the beginning, and the number of rows that are added before each poll.
+            // The initial number of rows, and the number of rows added before each poll.
             for (begin, steps) in
                 [(0, [1, 1, 1]), (0, [0, 1, 2]), (0, [2, 1, 3]), (1, [0, 1, 1]), (1, [2, 0, 1])]
             {

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Write as _};
 use std::io::Write as _;
 
-/// A text for a terminal. Its control characters, except line ends, are replaced with U+FFFD.
+/// Text for a terminal, with control characters, except line ends, replaced with U+FFFD.
 ///
 /// ```
 /// use tables_cli::terminal::Printable;
@@ -31,7 +31,7 @@ impl fmt::Write for Replacing<'_, '_> {
     }
 }
 
-/// Writes a text to standard error.
+/// Writes text to standard error, replacing control characters.
 pub(crate) fn print(text: impl Display) {
     let mut out = std::io::stderr();
     // If standard error is closed, the text is lost.

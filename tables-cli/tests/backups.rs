@@ -101,7 +101,7 @@ fn files_of_an_engine_are_not_mixed_with_files_of_the_engine_before_a_restore() 
     let before = shown(at, &format!("{CHECKSUM} DB"));
     shown(at, "backup DIR/backups --store DB --format files");
     shown(at, "restore DIR/backups DIR/restored");
-    // The newest generation contains rows, so it has no files that could be compared.
+    // The newest generation contains rows, so it has no files to compare.
     shown(at, "backup DIR/backups --store DB --format rows");
     std::fs::remove_dir_all(at.join("db")).unwrap();
     std::fs::rename(at.join("restored"), at.join("db")).unwrap();
@@ -143,7 +143,7 @@ fn a_generation_from_a_clock_that_was_ahead_deletes_no_later_generation() {
         let generation = Generation { id: Generation::name(ahead), began: ahead, ended: ahead, contents };
         Repository::create(&backups, &source).unwrap().commit(&generation).unwrap();
         shown(at, &backup);
-        // Two days have generations: the day that the clock showed, and today.
+        // Two days have generations: the day shown by the fast clock, and today.
         let text = shown(at, &format!("{backup} --keep 2d"));
         assert!(text.ends_with("removed 2 generations\n"), "{form}: {text}");
         let repository = Repository::open(&backups).unwrap();

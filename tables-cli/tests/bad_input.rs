@@ -1,4 +1,4 @@
-//! Tests that an error about invalid input contains the position and the expected input, and that nothing is written in part.
+//! Tests that an error about invalid input contains the position and the expected input, and that nothing is written partially.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests the chapter about the tool. Runs the commands of the chapter in order in one folder, and checks that they print the output that the chapter shows.
+//! Tests the chapter about the tool. Runs the chapter's commands in order in one folder, and checks that they print the output shown in the chapter.
 //!
 //! `TABLES_UPDATE=1 cargo test -p tables-cli --test book` updates the output in the chapter.
 
@@ -40,7 +40,7 @@ fn masked(text: &str, form: &str, instead: &str) -> String {
     masked
 }
 
-/// Splits a line at spaces that are not in double quotes.
+/// Splits a line at spaces outside double quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut is_quoted) = (vec![String::new()], false);
     for character in line.chars() {

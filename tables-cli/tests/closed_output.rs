@@ -1,4 +1,4 @@
-//! Tests that the program does the same work and returns the same exit code if the reader of its standard output has closed it.
+//! Tests that the program does the same work and returns the same exit code if its standard output has been closed by the reader.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

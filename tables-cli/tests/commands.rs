@@ -389,7 +389,7 @@ fn a_copy_of_rows_that_are_selected_by_their_timestamps_is_verified() {
     for row in 1..4 {
         shown(at, &format!("put Company Sales {row} Age=3{row} --store DB"));
     }
-    // The rows of the copy have later Timestamps.
+    // The copied rows have later Timestamps.
     let now = chrono::Utc::now().format("%Y-%m-%dT%H:%M:%S%.6fZ");
     let filter = format!("--filter \"Timestamp lt datetime'{now}'\"");
     for state in ["", " --state DIR/state"] {

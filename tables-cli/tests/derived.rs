@@ -1,5 +1,5 @@
-//! Tests `check`, `repair` and `poison`. Defects that the stored schema describes are repaired in the same way as by the user's program. For all other defects,
-//! the command is rejected with the reason.
+//! Tests `check`, `repair` and `poison`. Defects described by the stored schema are repaired as the user's program would repair them. For all other defects,
+//! the command is refused with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -54,7 +54,7 @@ fn write(at: &Path) {
     });
 }
 
-/// Runs the check of the user's program, and returns the number of findings.
+/// Runs the user program's check, and returns the number of findings.
 fn found_by_the_program(at: &Path) -> u64 {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();
@@ -224,7 +224,7 @@ fn keys_are_shown_as_stored_if_the_schema_of_an_index_cannot_be_read() {
     let text = "text 0..512 ordered legal";
     let person =
         format!("schema 1\nentity Person\ntable People\nPartitionKey team {text}\nRowKey name {text}\n");
-    // The schema declares an index in the table, and has a line that only later releases read.
+    // The schema declares an index in the table, and has a line that only later releases can read.
     let visitor = format!(
         "schema 1\nentity Visitor\ntable Visitors\nPartitionKey visitor {text}\nindex ByCity copies\nindex ByCity table People\nlater\n"
     );

@@ -38,7 +38,7 @@ fn examples(command: &clap::Command) -> Vec<String> {
     lines
 }
 
-/// Fills a folder with the files and tables that the examples use.
+/// Fills a folder with the files and tables used by the examples.
 fn prepare(at: &Path) {
     block_on(async {
         let engine = Engine::open(at.join("data/company")).unwrap();

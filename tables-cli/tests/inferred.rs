@@ -1,5 +1,5 @@
-//! Compiles the declarations that `infer` writes for tables of published programs. Tests that every row that matches one of them is written back with the same
-//! key and the same properties.
+//! Compiles the declarations written by `infer` for tables of published programs. Tests that every row matching one of them is written back with the same key
+//! and properties.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(
@@ -54,7 +54,7 @@ mod telemetry;
 #[path = "inferred/wad_logs.rs"]
 mod wad_logs;
 
-/// Returns the number of rows that a type can read and then write back with the same key and the same properties.
+/// Returns the number of rows a type can read and then write back with the same key and properties.
 fn explained<T: FromEntity + ToEntity>(rows: &[TableEntity]) -> usize {
     let is_same = |entity: &&TableEntity| {
         let (key, encoded) = (entity.key(), entity.to_row().unwrap());

@@ -62,7 +62,7 @@ fn wrong_cells(kind: Kind) -> Vec<String> {
     let (at, row) = (folder.path(), if kind == Kind::Wide { "2001_01" } else { "id_0001" });
     assert_eq!(kind.visit(&at.join("whole"), 0..3, "n"), 0, "{kind:?}");
     assert_eq!(kind.visit(&at.join("ONE"), 1..4, "m"), 0, "{kind:?}");
-    // A table of plain rows has no sequence, so its row must not have a number that the sequence of another table issues.
+    // A table of plain rows has no sequence, so its row must not have a number issued by another table's sequence.
     let row_of_plain = if kind == Kind::Sequence { "id_0900" } else { row };
     shown(at, &format!("put {} a {row_of_plain} Name=plain Day001:Int32=7 --store DIR/PLAIN", kind.table()));
     shown(at, "backup DIR/backup --store DIR/ONE");

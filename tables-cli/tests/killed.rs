@@ -1,5 +1,4 @@
-//! Tests commands that the operating system kills at a random moment and that are then started again. The rows must be the same as after an uninterrupted
-//! command.
+//! Tests commands that are killed by the operating system at a random moment and then restarted. The rows must be the same as after an uninterrupted command.
 //!
 //! `TABLES_KILLS` sets the number of kills per command, which is small by default. `TABLES_PROGRAM` sets the path of another program to test, such as an
 //! optimised build. `tests/interrupted.rs` stops the same commands at a chosen request.
@@ -14,7 +13,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use table_core::TableEntity;
 
-/// The maximum number of times that a command is killed before it is allowed to complete.
+/// The maximum number of times a command is killed before it is allowed to complete.
 const ROUND: usize = 10;
 
 fn kills() -> usize {
@@ -70,7 +69,7 @@ fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     eprintln!("killed {killed} times in {rounds} rounds: {line}");
 }
 
-/// Writes a file of entities in many partitions. Some keys occur several times. The last entity with such a key takes effect.
+/// Writes a file of entities in many partitions. Some keys occur several times. The last entity with a key takes effect.
 fn write_rows(path: &Path, count: u32) {
     let row = |number: u32| {
         let (partition, row) = (format!("p{:02}", number % 40), format!("{:06}", number - number % 97));

@@ -1,5 +1,5 @@
-//! Tests `check` and `repair` on a store that is in use, where a program may write between any two requests. They must find and repair the same defects as in a
-//! store that is not in use.
+//! Tests `check` and `repair` on a store in use, where a program may write between any two requests. They must find and repair the same defects as in an idle
+//! store.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ struct Employee {
     age: i32,
 }
 
-/// The number of entities that the program changes. All other entities keep their values and their defects.
+/// The number of entities changed by the program. All other entities keep their values and their defects.
 const CHANGING: u32 = 60;
 const PAGE: usize = 40;
 
@@ -39,7 +39,7 @@ fn employee(id: u32, random: &mut StdRng) -> Employee {
     Employee { department: "Sales".to_owned(), id, email, age: random.random_range(0..100) }
 }
 
-/// A store in which a program changes some of the entities before each request.
+/// A store in which a program changes some entities before each request.
 #[derive(Debug)]
 struct Live {
     engine: Engine,
@@ -136,7 +136,7 @@ async fn a_program_that_writes_during_a_check_or_a_repair_causes_no_fault() {
             [&live, &quiet].map(|store| CheckedIndex { store, table, schema, index, kinds });
         assert_eq!(faults(of_live).await, []);
 
-        // Deletes the index row of an entity that the program does not change, and adds incorrect index rows for entities that the program changes.
+        // Deletes the index row of an entity not changed by the program, and adds incorrect index rows for entities changed by it.
         let rows = engine.untyped("Company").unwrap();
         let index_row = |email: &str| EntityKey::new("Sales", format!("email_{email}")).unwrap();
         let missing = &emails[CHANGING as usize];

@@ -18,7 +18,7 @@ use table_patterns::outbox::{Intent, Outbox, Step};
 use table_patterns::work::Worker;
 use tables_cli::Exit;
 
-/// Command lines that transfer a table to a store that does not contain it, each with `true` if the new table has the name `Other`.
+/// Command lines that transfer a table to a store without that table, each with `true` if the new table has the name `Other`.
 const TRANSFERS: &[(&str, bool)] = &[
     ("copy T --store DIR/whole --to DB", false),
     ("copy T --partition a --store DIR/whole --to DB", false),
@@ -108,7 +108,7 @@ fn with_outbox(folder: &Path, step: impl AsyncFnOnce(&Engine, Outbox<Engine, Eng
     });
 }
 
-/// Records an intent (work for the outbox) in a separate table. It writes a `Plain` entity that has not been written yet.
+/// Records an intent (work for the outbox) in a separate table. The intent writes a `Plain` entity that does not exist yet.
 async fn record_intent(engine: &Engine, outbox: Outbox<Engine, Engine>) {
     let name = TableName::new("Changes").unwrap();
     engine.create_table(&name).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests the export and import of Parquet files, and the import of files that other programs wrote (`tests/foreign/write.py`).
+//! Tests the export and import of Parquet files, and the import of files written by other programs (`tests/foreign/write.py`).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

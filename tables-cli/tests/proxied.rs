@@ -1,4 +1,4 @@
-//! Tests that `doctor` accepts an account that is reached through a proxy only.
+//! Tests that `doctor` accepts an account reachable only through a proxy.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 
-/// Answers requests that are sent through a proxy, without forwarding them. The account has no tables.
+/// Answers requests sent through a proxy, without forwarding them. The account has no tables.
 fn answer(stream: &TcpStream, status: &str, body: &str) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let (mut line, mut request) = (String::new(), String::new());

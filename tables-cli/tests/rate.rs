@@ -7,7 +7,7 @@ use table_core::{Engine, TableEntity, TableStoreExt};
 use tables_cli::Tables;
 use tokio::time::Instant;
 
-/// The number of rows in the table, which is three pages.
+/// The number of rows in the table. They fill three pages.
 const ROWS: u64 = 2_500;
 /// The number of rows in one page.
 const PAGE: u64 = 1_000;
@@ -36,7 +36,7 @@ async fn every_pass_over_the_rows_is_read_at_the_rate() {
         let parsed = Tables::try_parse_from(words.split(' ')).unwrap();
         let begun = Instant::now();
         tables_cli::run(parsed, &mut Vec::new()).await.unwrap();
-        // The last page of each command is read without a pause after it, and the first one after a pause at once.
+        // The first page is read at once, and no pause follows the last page.
         let least = Duration::from_secs((passes * ROWS - PAGE) / RATE);
         assert!(begun.elapsed() >= least, "{command}: {:?}", begun.elapsed());
         assert!(

@@ -1,5 +1,5 @@
 //! Tests that commands send few requests. `check` reads few individual rows other than the defective ones, and an import writes few transactions, regardless of
-//! the order of its rows.
+//! row order.
 
 #![expect(clippy::expect_used, reason = "a test panics where a result is not the expected one")]
 

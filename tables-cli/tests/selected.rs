@@ -22,7 +22,7 @@ struct Visit {
     n: i32,
 }
 
-/// A person. The keys do not sort in the order of the names: the key of `ab!` sorts before the key of `ab`, because `!` sorts before `_`.
+/// A person. The keys do not sort by name: the key of `ab!` sorts before the key of `ab`, because `!` sorts before `_`.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Log")]
 #[partition_key(team)]
@@ -34,7 +34,7 @@ struct Person {
     n: i32,
 }
 
-/// A note about a person. Its row keys begin in the same way as those of visits.
+/// A note about a person. Its row keys begin like those of visits.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Log", kind = "Note")]
 #[partition_key(team)]
@@ -46,7 +46,7 @@ struct Note {
     n: i32,
 }
 
-/// A row of any of the kinds.
+/// A row of any type, or a row without a type.
 #[derive(Clone, Debug)]
 enum Row {
     Visit(Visit),
@@ -142,8 +142,7 @@ fn is_of(row: &Row, entity: &str) -> bool {
     matches!((row, entity), (Row::Visit(_), "Visit") | (Row::Person(_), "Person") | (Row::Note(_), "Note"))
 }
 
-/// Writes rows to a folder. The property `N` of each row contains its position. Returns the rows that were written. A row is not written if an earlier row has
-/// the same key.
+/// Writes rows to a folder. The property `N` of each row contains its position. Returns the written rows. A row is skipped if an earlier row has the same key.
 async fn fill(at: &std::path::Path, rows: &[Row]) -> Vec<(i32, Row)> {
     let engine = Engine::open(at.join("db")).unwrap();
     let visits = engine.table::<Visit>().create_if_missing().await.unwrap();
@@ -257,7 +256,7 @@ fn an_entity_type_selects_its_rows_and_no_others() {
     assert_eq!(shown(at, "count Log --store DB -o csv"), "rows\n2\n");
 }
 
-/// Returns the cells of the first row in a table for human readers, each with the name of its column.
+/// Returns the cells of the first row of a human-readable table, each with its column name.
 fn cells(text: &str) -> Vec<(&str, &str)> {
     let mut lines = text.lines().map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()));
     lines.next().unwrap().zip(lines.next().unwrap()).collect()
@@ -265,7 +264,7 @@ fn cells(text: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn a_table_shows_the_key_parts_of_a_rows_own_kind() {
-    // Schemas are read in the order of their names, which must not matter.
+    // Schemas are read in name order, which must not affect the result.
     for (room, hall) in [("Room", "Hall"), ("Hall", "Room")] {
         shows_the_key_parts_of_a_rows_own_kind(room, hall);
     }
@@ -344,7 +343,7 @@ fn shows_the_key_parts_of_a_rows_own_kind(room_name: &str, hall_name: &str) {
     ] {
         assert!(shown(at, command).contains("Ada"), "{command}");
     }
-    // Commands that only read the table of the newer schema do not need it.
+    // Commands that only read the table with the newer schema do not need the schema.
     shown(at, "put Orders p 1 N=1 --bypass-derived --store DB");
     for (command, shows) in [
         ("ls --store DB", "Order (schema cannot be read)"),

@@ -1,4 +1,4 @@
-//! Tests tables with two types of equal keys, of which one has no kind. Each command must take only the rows of its own type.
+//! Tests tables with two types whose keys have the same form, one of them without a kind. Each command must select only rows of the requested type.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ struct Employee {
     name: String,
 }
 
-/// A manager, with a key of the form of an employee's key.
+/// A manager. Its keys have the same form as an employee's.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Company", kind = "Manager", set = Staff)]
 #[partition_key(department)]
@@ -82,7 +82,7 @@ fn a_type_without_a_kind_does_not_take_the_rows_of_a_type_with_equal_keys() {
 }
 
 mod indexed {
-    //! Tests the check and the repair of an index in such a table.
+    //! Tests the check and the repair of an index in a table with two types whose keys have the same form.
 
     use super::*;
 
@@ -118,7 +118,7 @@ mod indexed {
         Unknown(TableEntity),
     }
 
-    /// An entity of another program, whose row keys also match the index of [`Clerk`].
+    /// An entity written by another program. Its row keys also match the index of [`Clerk`].
     #[derive(Clone, Debug, Entity)]
     #[entity(table = "Desk", kind = "Label")]
     #[partition_key(department)]
@@ -147,7 +147,7 @@ mod indexed {
         assert!(text.contains(",index ByName,ok,\"1 entities, 1 index row\""), "{text}");
         assert!(matches!(tables(at, "repair Desk --store DB").0, Ok(Exit::Nothing)));
 
-        // The row of the key of an index row is replaced by a row of another type, which is kept.
+        // An index row is replaced with a row of another type under the same key. The new row is kept.
         shown(at, "delete Desk --row name_Ada_001 --bypass-derived --store DB");
         let label = "put Desk Sales name_Ada_001 EntityType=Label --bypass-derived --store DB";
         shown(at, label);

@@ -1,5 +1,4 @@
-//! Tests state files of a different command, source, target, filter, file or version. No command may use such a state file to report rows that it has not
-//! written.
+//! Tests state files of a different command, source, target, filter, file or version. No command may use such a state file to report rows it has not written.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -55,7 +54,7 @@ fn an_import_continues_only_with_the_records_that_it_has_settled() {
     // Later lines may change. Blank lines and different notations of the same record have no effect.
     let respelled = all.replace(",\"A\"", ", \"A\"").replacen('\n', "\n\n", 3);
     assert_eq!(succeeds(at, &respelled, IMPORT), "imported 300 rows into Things\n");
-    // A completed import continues with lines that were appended to the file.
+    // A completed import continues with lines appended to the file.
     assert_eq!(succeeds(at, &lines(0..310, "x"), IMPORT), "imported 310 rows into Things\n");
     assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n310\n");
     refuses(at, &lines(0..310, "y"), IMPORT, "lines 1 to 310 of the file");
@@ -113,7 +112,7 @@ fn a_copy_with_differences_is_not_complete_for_the_next_run_of_the_command() {
     succeeds(at, &lines(0..1_500, "x"), IMPORT);
     let copy = "copy Things --store DB --to DIR/copied --state DIR/copy";
     shown(at, copy);
-    // The state becomes that of a copy that was interrupted after the first page. Meanwhile, a program has changed a row on this page.
+    // The state is reset to that of a copy interrupted after the first page. A program then changes a row on this page.
     let path = at.join("copy");
     let mut state: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     state["is_done"] = false.into();
@@ -124,7 +123,7 @@ fn a_copy_with_differences_is_not_complete_for_the_next_run_of_the_command() {
     let (exit, text) = refused(at, copy);
     assert!(exit == Exit::Refused && text.contains("first at ('p', '0001'): a program writes"), "{text}");
     assert!(shown(at, copy).contains("1500 rows, verified"));
-    // A completed copy does not write any rows again, because programs may already use the target.
+    // A completed copy does not rewrite any rows, because programs may already use the target.
     shown(at, "put Things p 0001 A=z --store DB");
     for _ in 0..2 {
         let (exit, text) = refused(at, copy);
@@ -176,7 +175,7 @@ fn a_state_belongs_to_one_source_target_filter_and_mode() {
         let (exit, text) = refused(at, &line);
         assert!(exit == Exit::Refused && text.contains("belongs to another transfer"), "{line}: {text}");
     }
-    // A different path of the same folder refers to the same target.
+    // A different path to the same folder refers to the same target.
     shown(at, "copy Things --store DIR/./db --to DIR/copied/../copied --state DIR/copy");
 }
 

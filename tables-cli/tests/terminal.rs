@@ -1,11 +1,11 @@
-//! Tests that texts of rows and files cannot control the user's terminal.
+//! Tests that text from rows and files cannot control the user's terminal.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::Command;
 
-/// A text that clears the screen, sets the title of a terminal, and contains a control character of the second set.
+/// Text that clears the screen, sets the terminal's title, and contains a C1 control character.
 const HOSTILE: &str = "\u{1b}[2Jred\u{1b}]0;title\u{7}\u{9b}31m";
 
 /// Runs the program. Returns its standard output and its standard error.
@@ -53,7 +53,7 @@ fn texts_of_rows_and_files_have_no_effect_on_the_terminal() {
         }
         assert!(!format!("{out}{error}").is_empty(), "{words:?}");
     }
-    // A program receives the text as it is.
+    // Output for programs contains the text unchanged.
     for words in [
         &["query", "Things", "--partition", "p", "--output", "json"][..],
         &["put", "Things", "p", "2", &format!("Name={HOSTILE}"), "--dry-run"],

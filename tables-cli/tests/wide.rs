@@ -1,4 +1,4 @@
-//! Tests that `check` finds wide entities with parts of different writes or with missing parts, and does not report the rows of other entities.
+//! Tests that `check` finds wide entities with parts from different writes or with missing parts, and does not report the rows of other entities.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

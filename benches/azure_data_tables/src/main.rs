@@ -1,4 +1,4 @@
-//! Measures the `azure_data_tables` crate. The program reads requests for work line by line: `insert 600` requests inserts for about 600 ms.
+//! Measures the `azure_data_tables` crate. The program reads commands line by line: `insert 600` runs inserts for about 600 ms.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -147,7 +147,7 @@ impl Client {
     }
 }
 
-/// Returns the CPU time that the running threads of this process have used, in nanoseconds.
+/// Returns the CPU time used by the running threads of this process, in nanoseconds.
 fn busy() -> Outcome<u64> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

@@ -1,4 +1,4 @@
-//! The workloads that every client runs, and the result of one round.
+//! The workloads run by every client, and the result of one round.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::harness::Rate;
 
 /// The maximum number of concurrent requests for pipelined inserts.
 pub const AT_ONCE: usize = 32;
-/// The table that all clients read. It has one partition with [`ENTITIES`] entities, which are inserted before the measurements.
+/// The table read by all clients. It has one partition with [`ENTITIES`] entities, which are inserted before the measurements.
 pub const READ: &str = "ReadingsToRead";
 /// The number of entities in the table [`READ`]. They fill ten pages.
 pub const ENTITIES: u32 = 10_000;
@@ -73,11 +73,11 @@ impl Work {
 pub struct Done {
     /// The number of operations and the elapsed time.
     pub rate: Rate,
-    /// The CPU time that the client's process used.
+    /// The CPU time used by the client's process.
     pub busy: Duration,
 }
 
-/// Returns the CPU time that the running threads of this process have used so far.
+/// Returns the CPU time used so far by the running threads of this process.
 pub fn busy() -> Outcome<Duration> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

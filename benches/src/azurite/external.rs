@@ -1,4 +1,4 @@
-//! Controls a client that runs in a separate process and reads requests for work line by line.
+//! Controls a client that runs in a separate process and reads commands line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -8,8 +8,8 @@ use crate::Outcome;
 use crate::azurite::client::{Done, Work};
 use crate::harness::Rate;
 
-/// A client in a separate process. The line `insert 600` requests inserts for about 600 ms. The client replies with `operations nanoseconds busy-nanoseconds`
-/// or with an error message.
+/// A client in a separate process. The command `insert 600` runs inserts for about 600 ms. The client replies with `operations nanoseconds busy-nanoseconds` or
+/// with an error message.
 #[derive(Debug)]
 pub struct External {
     name: &'static str,
@@ -33,7 +33,7 @@ impl External {
         self.name
     }
 
-    /// Makes the client perform `work` for about the given time.
+    /// Makes the client run a workload for about the given time.
     pub fn work(&mut self, work: Work, time: Duration) -> Outcome<Done> {
         writeln!(self.input, "{} {}", work.word(), time.as_millis())?;
         self.input.flush()?;

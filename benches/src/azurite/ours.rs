@@ -15,22 +15,22 @@ use crate::azurite::client::{AT_ONCE, Done, ENTITIES, READ, Work, busy};
 use crate::data::{Random, Reading, number, site};
 use crate::harness::Rate;
 
-/// The number of the partition that contains the entities for reads.
+/// The number of the partition with the entities for reads.
 const PARTITION: u32 = 0;
 
 /// A client for one server.
 #[derive(Debug)]
 pub struct Ours {
     runtime: Runtime,
-    /// The table into which entities are inserted.
+    /// The table for inserts.
     written: Table<Reading, AzureTables>,
-    /// The table from which entities are read.
+    /// The table for reads.
     read: Table<Reading, AzureTables>,
     next: AtomicU32,
 }
 
 impl Ours {
-    /// Creates a client. Also creates the table with the given name, into which entities are inserted, if it does not exist.
+    /// Creates a client, and the table for inserts with the given name if it does not exist.
     pub fn new(connection_string: &str, table: &str) -> Outcome<Self> {
         let client = AzureTables::from_connection_string(connection_string)?;
         let runtime = Runtime::new()?;
@@ -59,7 +59,7 @@ impl Ours {
         Reading { site: site(index / 1_000), number: index, ..Reading::at(index % 4_000) }
     }
 
-    /// Performs `work` for about the given time.
+    /// Runs a workload for about the given time.
     pub fn work(&self, work: Work, time: Duration) -> Outcome<Done> {
         let (before, start) = (busy()?, Instant::now());
         let operations = self.runtime.block_on(self.operations(work, || start.elapsed() < time))?;
@@ -67,7 +67,7 @@ impl Ours {
         Ok(Done { rate: Rate { operations, elapsed }, busy: busy()?.saturating_sub(before) })
     }
 
-    /// Makes the given number of inserts, either sequentially or pipelined. Returns the elapsed time.
+    /// Performs the given number of operations of a workload. Returns the elapsed time.
     pub fn inserts(&self, work: Work, inserts: u64) -> Outcome<Duration> {
         let (start, mut left) = (Instant::now(), inserts);
         let more = || {
@@ -78,7 +78,7 @@ impl Ours {
         Ok(start.elapsed())
     }
 
-    /// Performs operations of the given kind while `more` returns `true`, but always at least one. Returns the number of operations.
+    /// Performs operations of a workload while `more` returns `true`, but always at least one. Returns the number of operations.
     async fn operations(&self, work: Work, mut more: impl FnMut() -> bool) -> Outcome<u64> {
         let mut operations = 0;
         if work == Work::Pipelined {

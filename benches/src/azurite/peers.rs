@@ -1,4 +1,4 @@
-//! Runs each of the other clients in a separate process and compares `table-azure` with them.
+//! Compares `table-azure` with other clients, each running in a separate process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const PYTHON: &str = "azure-data-tables (Python)";
 const SCRIPT: &str = include_str!("../../azure_data_tables_python/client.py");
 const REQUIREMENTS: &str = include_str!("../../azure_data_tables_python/requirements.txt");
 
-/// Starts the clients that can run on this machine. Clients that cannot are listed in the report.
+/// Starts the clients that can run on this machine. The report notes the ones that cannot.
 pub fn start(server: &Server, report: &mut Report) -> Vec<External> {
     let mut started = Vec::new();
     for (name, command) in [(CRATE, build()), (PYTHON, install())] {
@@ -43,12 +43,13 @@ fn key(connection_string: &str) -> Outcome<String> {
     Ok(rest.split(';').next().unwrap_or_default().to_owned())
 }
 
-/// Returns the target folder of cargo, in which Azurite is also installed.
+/// Returns cargo's target folder, which also contains the Azurite installation.
 fn target() -> Outcome<PathBuf> {
     Ok(tests::azurite::install()?.parent().ok_or("no target folder")?.to_owned())
 }
 
-/// Builds the program that measures the crate. The program has a separate workspace, so normal builds do not compile the dependencies of the crate.
+/// Builds the program that measures the `azure_data_tables` crate. The program has a separate workspace, so normal builds do not compile the crate's
+/// dependencies.
 fn build() -> Outcome<Command> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("azure_data_tables");
     let target = target()?.join("azure-data-tables");
@@ -93,7 +94,7 @@ fn run(mut command: Command) -> Outcome<()> {
 struct Reached {
     name: &'static str,
     rates: Vec<f64>,
-    /// The number of operations per second of CPU time that the client used.
+    /// The number of operations per second of the client's CPU time.
     efficiencies: Vec<f64>,
 }
 
@@ -104,7 +105,7 @@ impl Reached {
     }
 }
 
-/// Measures one kind of work with each client in turn. Each round starts with a different client.
+/// Measures one workload with each client in turn. Each round starts with a different client.
 pub fn measure(
     work: Work,
     ours: &Ours,

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::Outcome;
 
-/// A proxy that runs on its own threads.
+/// A proxy running on separate threads.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
@@ -37,13 +37,13 @@ impl Proxy {
         Ok(Self { address, accepted, _runtime: runtime })
     }
 
-    /// Returns the number of connections that the proxy has accepted.
+    /// Returns the number of connections accepted so far.
     #[must_use]
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }
 
-    /// Returns the connection string `direct` with the address of the server replaced by the address of the proxy.
+    /// Returns the connection string `direct` with the server's address replaced by the proxy's.
     #[must_use]
     pub fn connection_string(&self, direct: &str, server: &str) -> String {
         direct.replace(server, &self.address.to_string())

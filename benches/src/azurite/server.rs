@@ -10,22 +10,22 @@ use crate::Outcome;
 #[derive(Debug)]
 pub struct Server(AzuriteServer);
 
-/// The times for which the request thread of a server has run and waited since it started.
+/// The running and waiting times of a server's request thread since it started.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     at: Instant,
-    /// The time for which the thread was running.
+    /// The time the thread was running.
     ran: Duration,
-    /// The time for which the thread waited for a core.
+    /// The time the thread waited for a core.
     waited: Duration,
 }
 
-/// The load of the request thread of a server during an interval.
+/// The load of a server's request thread during an interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// The fraction of the interval for which the thread was running.
+    /// The fraction of the interval during which the thread was running.
     pub ran: f64,
-    /// The fraction of the interval for which the thread was running or waiting for a core. At 1, the thread is the bottleneck.
+    /// The fraction of the interval during which the thread was running or waiting for a core. At 1, the thread is the bottleneck.
     pub wanted: f64,
 }
 

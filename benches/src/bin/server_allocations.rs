@@ -1,4 +1,4 @@
-//! Serves tables and queues, and prints the number of allocations that the server makes. `ratios -- --server` runs this program.
+//! Serves tables and queues, and prints the number of allocations made by the server. `ratios -- --server` runs this program.
 
 use std::alloc::System;
 

@@ -1,5 +1,5 @@
-//! The ledger implemented with the patterns. Each post is one unit of work. Balances and monthly sums are properties ("slots") of rows, each of which is shared
-//! by 200 accounts.
+//! The ledger implemented with the patterns. Each post is one unit of work. Balances and monthly sums are properties ("slots") of rows that are each shared by
+//! 200 accounts.
 
 mod model;
 
@@ -132,12 +132,12 @@ impl Ours {
     }
 }
 
-/// Returns the row that contains the balance of an account, and the slot in that row.
+/// Returns the number of the row that contains an account's balance, and the slot in that row.
 const fn place(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }
 
-/// Adds an entry and all changes that result from it to a unit of work.
+/// Adds an entry and all resulting changes to a unit of work.
 async fn add(unit: &mut Work, draft: &Draft, number: u32) -> Result<(), Refused> {
     let Draft { request, effective, reference, lines } = draft;
     let tenant = || TENANT.to_owned();

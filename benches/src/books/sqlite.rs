@@ -96,7 +96,7 @@ impl Grouped<'_> {
     /// The name of this implementation as shown in the table of results.
     pub const NAME: &'static str = "rusqlite, grouped";
 
-    /// Posts entries in one durable transaction, which may also contain the posts of other threads.
+    /// Posts entries in one durable transaction, which may also contain posts by other threads.
     pub fn post(&self, drafts: Vec<Draft>) -> Outcome<()> {
         self.0.committer.submit(drafts)
     }
@@ -166,7 +166,7 @@ fn add(connection: &Connection, draft: &Draft) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks that a repeated request has the same postings as the entry that was posted for it.
+/// Checks that a repeated request has the same postings as the entry posted for it.
 fn is_same(connection: &Connection, entry: u32, draft: &Draft) -> Outcome<()> {
     let mut lines = connection.prepare_cached(
         "SELECT account, cents FROM postings WHERE tenant = ?1 AND entry = ?2 ORDER BY line",

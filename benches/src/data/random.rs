@@ -1,4 +1,4 @@
-//! Generates pseudo-random numbers that are the same in every run (`SplitMix64`).
+//! Generates reproducible pseudo-random numbers (`SplitMix64`).
 
 /// A random number generator.
 #[derive(Clone, Debug)]

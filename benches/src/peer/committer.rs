@@ -1,4 +1,4 @@
-//! A thread that commits on behalf of many threads. It commits all waiting jobs together and replies to each thread when the job of that thread is durable.
+//! A thread that commits on behalf of many threads. It commits all waiting jobs together and replies to each thread when its job is durable.
 
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -11,7 +11,7 @@ const GROUP: usize = 1_024;
 /// The reply to a thread that submitted a job.
 pub type Reply = Result<(), String>;
 
-/// Commits jobs that many threads submit.
+/// A committer of jobs submitted by many threads.
 #[derive(Debug)]
 pub struct Committer<J> {
     jobs: Option<Sender<(J, SyncSender<Reply>)>>,

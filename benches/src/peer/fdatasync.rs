@@ -1,4 +1,4 @@
-//! Appends blocks of 4 KiB and calls `fdatasync` after each one. This is the highest rate that a single durable writer could reach.
+//! Appends blocks of 4 KiB and calls `fdatasync` after each one. This is an upper bound for the rate of a single durable writer.
 
 use std::fs::File;
 use std::io::Write;

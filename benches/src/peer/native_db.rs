@@ -152,7 +152,7 @@ impl Peer for NativeDb {
     }
 }
 
-/// A reader that begins a transaction for each read. Like the readers of the other libraries, it therefore sees all earlier writes.
+/// A reader that begins a transaction for each read. It therefore sees all earlier writes, as `Peer` requires.
 struct Transactions<'a> {
     database: &'a Database<'static>,
 }

@@ -1,4 +1,4 @@
-//! The `redb` crate with encoded rows and keys, which are read from one snapshot. It shows the highest rate that reads in the engine could reach.
+//! The `redb` crate with encoded rows and keys, read from one snapshot. It is an upper bound for the engine's read rate.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl RawRedb {
     }
 }
 
-/// The state of the database at one moment.
+/// A snapshot of the database.
 #[derive(Debug)]
 pub struct Snapshot {
     table: ReadOnlyTable<&'static [u8], &'static [u8]>,

@@ -22,7 +22,7 @@ const GET: &str = "SELECT * FROM readings WHERE site = ?1 AND number = ?2";
 const PAGE: &str = "SELECT * FROM readings WHERE site = ?1 ORDER BY number LIMIT 1000";
 const FILTER: &str = "SELECT * FROM readings WHERE site = ?1 AND level = ?2 ORDER BY number";
 
-/// Readings that are written atomically.
+/// Readings to write atomically.
 #[derive(Debug)]
 struct Job {
     readings: Vec<Reading>,

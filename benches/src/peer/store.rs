@@ -1,4 +1,4 @@
-//! The storage libraries that a full run compares, behind a common trait.
+//! The storage libraries compared in a full run, behind a common trait.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the folder in which the library stores its data.
+    /// Returns the name of the library's data folder.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -69,14 +69,15 @@ pub trait Store: Sync {
     /// Fills the store, which must be empty, with the first `entities` readings.
     fn load(&self, entities: u32) -> Outcome<()>;
 
-    /// Inserts or replaces readings in one transaction, which is durable when the call returns. The engine requires all readings to be in the same partition.
+    /// Inserts or replaces readings in one transaction. The transaction is durable when the call returns. The engine requires all readings to be in the same
+    /// partition.
     fn replace(&self, readings: Vec<Reading>) -> Outcome<()>;
 
     /// Returns a reader for one thread.
     fn look(&self) -> Outcome<Box<dyn Look + '_>>;
 }
 
-/// A reader. Depending on the library, it either decodes each reading or only reads all bytes of it.
+/// A reader. Depending on the library, it either decodes each reading or only reads all of its bytes.
 pub trait Look {
     /// Reads one reading, which must exist.
     fn get(&mut self, site: &str, number: u32) -> Outcome<()>;
@@ -143,7 +144,7 @@ impl Store for RawRedb {
     }
 }
 
-/// A reader of redb. A single reading is read from the snapshot taken when the reader was created, which is fastest. A page is read from a new snapshot.
+/// A reader of redb. It reads single readings from the snapshot taken at its creation, which is fastest, and each page from a new snapshot.
 struct RedbReader<'a> {
     redb: &'a RawRedb,
     snapshot: Snapshot,

@@ -22,7 +22,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A [`Reading`](crate::data::Reading) as a later release declares it, with an index.
+/// A [`Reading`](crate::data::Reading) as declared by a later release, with an index.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Readings", schema_name = "Reading")]
 #[partition_key(site)]
@@ -43,7 +43,7 @@ struct Indexed {
     at: DateTime<Utc>,
 }
 
-/// The number of entities in the backfill that syncs every transaction.
+/// The number of entities in the backfills that compare synced with unsynced transactions.
 const SYNCED: u32 = 20_000;
 
 /// Measures backfills of small and large tables and adds the rates to the report.

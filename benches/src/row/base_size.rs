@@ -14,7 +14,7 @@ use crate::stage::Stage;
 
 /// The number of checkpoints. Before each of them, a tenth of the entities is replaced.
 const CHECKPOINTS: u32 = 30;
-/// The suffix of the names of row files in the base.
+/// The file name suffix of the base's row files.
 const BASE: &str = ".rows";
 /// The number of threads that replace entities.
 const WRITERS: u32 = 8;

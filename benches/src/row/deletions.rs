@@ -1,5 +1,5 @@
-//! Measures three things: a read of the first remaining entity in a partition whose earlier entities have all been deleted, a receive from a queue that has
-//! already delivered many messages, and the number of bytes that an idle engine writes.
+//! Measures three things: reading the first remaining entity of a partition whose earlier entities have all been deleted, receiving from a queue that has
+//! already delivered many messages, and the number of bytes written by an idle engine.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -20,13 +20,13 @@ use crate::stage::Stage;
 
 /// The number of operations per transaction.
 const BATCH: u32 = 100;
-/// The number of reads that are averaged for each result.
+/// The number of reads averaged for each result.
 const READS: u32 = 200;
 /// The number of rounds. In each round, both queues are measured in turn.
 const ROUNDS: usize = 15;
 /// The time within which merges must have removed deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
-/// The duration for which an idle engine is observed.
+/// The observation time of an idle engine.
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Measures reads after deletions, queue operations and the writes of an idle engine, and adds the results to the report.
@@ -52,7 +52,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Waits until the engine has nothing left to merge. Returns its statistics.
+/// Waits until the engine has neither flushed nor merged for half a second. Returns its statistics.
 fn settled(engine: &Engine) -> Outcome<Statistics> {
     let mut before = engine.statistics()?;
     loop {

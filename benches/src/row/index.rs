@@ -18,13 +18,13 @@ use crate::peer::tables::Tables;
 use crate::report::{OURS, Report, Target};
 use crate::stage::Stage;
 
-/// The number of entities in the table that lookups read.
+/// The number of entities in the table read by lookups.
 const ENTITIES: u32 = 100_000;
 const WRITERS: usize = 16;
 const PLAIN: &str = "plain entities";
 const POINT: &str = "point get";
 
-/// A reading with two indexes, each of which copies it to rows with different keys.
+/// A reading with two indexes. Each index copies it to a row with a different key.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Tagged")]
 #[partition_key(site)]
@@ -100,10 +100,10 @@ fn look_ups(
     tagged: &Entities<Tagged, Engine>,
     all: &[Tagged],
 ) -> Outcome<()> {
-    // After this checkpoint, lookups read from the base, as they usually do in a store that has existed for a while.
+    // After this checkpoint, lookups read from the base, as is typical of a long-lived store.
     block_on(tagged.table().store().checkpoint())?;
     let turn = AtomicU64::new(0);
-    // This stride reaches every entity, in an order from which a cache cannot profit.
+    // This stride reaches every entity, in an order that defeats caching.
     let next = || {
         let turn = usize::try_from(turn.fetch_add(1, Ordering::Relaxed)).unwrap_or_default();
         all.get(turn * 7_919 % all.len()).ok_or("there are no entities")

@@ -1,7 +1,7 @@
 //! Measures an accounting ledger with one tenant: its posts, its queries and its bytes on disk. It is compared with the same ledger on `SQLite`.
 //!
 //! A load is durable when it completes. The engine writes all entries without waiting for the disk and then syncs once; `SQLite` syncs once per batch. The
-//! queries run on ledgers into which the same entries were loaded.
+//! queries run on ledgers loaded with the same entries.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,15 +20,15 @@ use crate::stage::Stage;
 /// The numbers of concurrent tasks that post entries, each with its label in the table of results.
 const TASKS: [(&str, usize); 5] =
     [("1 task", 1), ("2 tasks", 2), ("4 tasks", 4), ("8 tasks", 8), ("16 tasks", 16)];
-/// The number of times that the entries are loaded into a new ledger.
+/// The number of times the entries are loaded into a new ledger.
 const LOADS: usize = 3;
 /// The number of entries to load.
 const ENTRIES: u32 = 200_000;
-/// The number of entries to load in a quick run. With two postings per entry, it is just large enough for the statement of each account to fill a page. Most of
-/// the bytes on disk are then the space that the engine reserves in case the disk is full, and this space has a fixed size.
+/// The number of entries to load in a quick run. With two postings per entry, it is just large enough for each account's statement to fill a page. Most of the
+/// bytes on disk are then the engine's fixed-size reserve for a full disk.
 const FEWEST: u32 = 25_000;
 
-/// A counter from which each post gets a unique request id.
+/// A counter that gives each post a unique request id.
 #[derive(Debug, Default)]
 struct Turns(AtomicU32);
 
@@ -81,7 +81,7 @@ fn posts(
     Ok(())
 }
 
-/// Loads entries into new ledgers, compares the sizes of the last two on disk, and reopens them.
+/// Loads entries into new ledgers, compares the load rates and the sizes on disk, and reopens the last two ledgers.
 fn load(stage: &Stage, report: &mut Report, folder: &Folder) -> Outcome<(Ours, SqliteBooks)> {
     let entries = if stage.options.quick { FEWEST } else { ENTRIES };
     let (mut rates, mut places) = ([const { Vec::new() }; 2], [folder.join("ours"), folder.join("peer")]);
@@ -119,7 +119,7 @@ fn per_entry(bytes: u64, entries: u32) -> f64 {
     bytes as f64 / f64::from(entries)
 }
 
-/// Compares the rate of posts by the largest number of concurrent tasks with the highest rate reached by any number of tasks.
+/// Compares the post rate of the largest number of concurrent tasks with the highest rate of any number of tasks.
 fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Outcome<()> {
     let contenders = TASKS.map(|(name, tasks)| {
         Contender::new(name, move |time| crowd(tasks, time, || ours.post(vec![turns.next(2)])))
@@ -139,7 +139,7 @@ fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Ou
 /// A query on a ledger. Its arguments are an account and a month.
 type Question = fn(&mut dyn Reader, u32, u32) -> Outcome<()>;
 
-/// The measured queries. Each has a name, the query, the number of times that it runs between two readings of the clock, and the target ratio.
+/// The measured queries. Each has a name, the query, the number of runs between two clock readings, and the target ratio.
 const QUESTIONS: [(&str, Question, u32, f64); 3] = [
     ("balance of an account", |reader, account, _| keep(reader.balance(account)), 64, 0.5),
     ("50 lines of a statement", |reader, account, _| keep(reader.statement(account)), 8, 0.5),

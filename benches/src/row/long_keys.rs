@@ -18,7 +18,7 @@ use crate::stage::Stage;
 const KEY: usize = 500;
 /// The number of entities in each partition and in each transaction.
 const PARTITION: u32 = 100;
-/// The value that each entity stores.
+/// The value stored in each entity.
 const VALUE: [u8; 20] = [7; 20];
 
 /// Measures the sizes and adds their ratio to the report.

@@ -32,11 +32,11 @@ const PACE: u32 = 1_000;
 const WRITERS: usize = 64;
 /// The number of worker threads. Each of them waits for the disk.
 const WORKERS: usize = 64;
-/// The pause of a worker that has found no work.
+/// A worker's pause after it has found no work.
 const IDLE: Duration = Duration::from_millis(10);
 /// The maximum time to wait for all changes to take effect after the last change was made.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The message that each change sends. Its handler records that the change has taken effect.
+/// The message sent by each change. Its handler records that the change has taken effect.
 #[derive(Serialize, Deserialize)]
 struct Made;
 

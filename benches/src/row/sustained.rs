@@ -12,7 +12,7 @@ use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 use crate::sustained::{Figures, Rows, Work};
 
-/// A library, its results, and the time to reopen its folder and read the first entity after its process was killed.
+/// A library, its results, and the time to reopen its folder and read an entity after its process was killed.
 struct Measured(Kind, Figures, Duration);
 
 /// Measures the updates and the reopening and adds the results to the report.
@@ -68,7 +68,7 @@ fn updated(large: &Large, kind: Kind, rows: Rows) -> Outcome<Figures> {
     Work::new(large, kind, rows, large.options.sustained)?.measured()
 }
 
-/// Kills a process that is updating entities. Returns the time to reopen its folder and read the first entity.
+/// Kills a process that is updating entities. Returns the time to reopen its folder and read an entity.
 fn reopen(large: &Large, kind: Kind) -> Outcome<Duration> {
     let work = Work::new(large, kind, Rows::OfOnePartition, Duration::from_secs(60 * 60))?;
     work.killed(large.options.sustained / 12)?;

@@ -1,5 +1,4 @@
-//! Measures the rate of a reader, once alone and once during conditional updates. An update reads an entity, changes it, and writes it unless another writer
-//! has changed it in the meantime.
+//! Measures the rate of a reader, once alone and once during read-modify-write updates that are conditional on the entity's `ETag`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -30,7 +30,7 @@ struct Totals {
     levels: i64,
 }
 
-/// A view with the totals of each site, computed from the readings that all libraries under comparison store.
+/// A view with the totals of each site, computed from the readings stored in all libraries under comparison.
 struct Sites;
 
 impl View for Sites {
@@ -68,11 +68,11 @@ impl View for Following {
     }
 }
 
-/// The number of rebuilds, each of which is followed by a backfill.
+/// The number of rebuilds, each followed by a backfill.
 const ROUNDS: usize = 3;
-/// The number of changes in the feed that the view reads.
+/// The number of changes in the feed read by the view.
 const CHANGES: u32 = 20_000;
-/// The number of partitions in which entities are changed.
+/// The number of partitions with changed entities.
 const SITES: u32 = 20;
 /// The number of changes per second that the view should process.
 const WANTED: u64 = 5_000;

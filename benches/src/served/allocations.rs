@@ -1,4 +1,4 @@
-//! Counts the allocations that the server makes per request, in a separate process with a counting allocator.
+//! Counts the server's allocations per request, in a separate process with a counting allocator.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::served::data::{self, Shape};
 use crate::served::work::{self, Place, Work};
 use crate::served::worker::Worker;
 
-/// The kinds of work that are measured, each with the number of entities per request and the allowed number of allocations per entity. The allowed number is
-/// one sixth above the measured one.
+/// The measured workloads, each with the number of entities per request and the allowed number of allocations per entity. The allowed number is one sixth above
+/// the measured one.
 const WORKS: [(Work, u32, f64); 6] = [
     (Work::Get, 1, 70.0),
     (Work::Insert, 1, 90.0),
@@ -25,12 +25,12 @@ const WORKS: [(Work, u32, f64); 6] = [
     (Work::Page, 1_000, 1.0),
     (Work::Queue, 3, 120.0),
 ];
-/// The number of requests that are counted. The same number of requests runs before them as a warm-up.
+/// The number of counted requests. The same number of requests runs beforehand as a warm-up.
 const REQUESTS: u32 = 200;
 const SHAPE: Shape =
     Shape { table: "Counted", title: "10k in 10 partitions", entities: 10_000, partitions: 10 };
 
-/// A server process that reports how many allocations it has made.
+/// A server process that reports its allocations.
 struct Counting {
     process: Child,
     input: ChildStdin,
@@ -64,7 +64,7 @@ impl Counting {
         Ok(self.lines.next().ok_or("the server that counts ended")??)
     }
 
-    /// Returns the total number of allocations that the server has made, and their total size in bytes.
+    /// Returns the number of allocations made by the server so far, and their total size in bytes.
     fn read(&mut self) -> Outcome<(u64, u64)> {
         writeln!(self.input)?;
         let line = self.line()?;
@@ -73,7 +73,7 @@ impl Counting {
     }
 }
 
-/// Measures the allocations for each kind of work over one connection and adds them to the report.
+/// Measures the allocations for each workload over one connection and adds them to the report.
 pub fn measure(report: &mut Report) -> Outcome<()> {
     let (mut server, connection) = Counting::start()?;
     let place = Place::new(&connection)?;
@@ -101,7 +101,7 @@ pub fn measure(report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Serves an in-memory account. For each line of input, prints the result of `allocated`, which is the total number of allocations and their total size.
+/// Serves an in-memory account. For each line of input, prints the number of allocations so far and their total size, as returned by `allocated`.
 pub fn serve(allocated: impl Fn() -> (usize, usize)) -> Outcome<()> {
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     let config = Config::on_loopback(Account::emulator(Engine::in_memory())?).ephemeral();

@@ -1,4 +1,4 @@
-//! A client connection that puts load on a server. It prepares and sends requests and reads responses in buffers that it reuses.
+//! A client connection that puts load on a server. It prepares and sends requests and reads responses in reused buffers.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -8,12 +8,12 @@ use table_wire::auth::{AccountKey, Scheme};
 use crate::Outcome;
 use crate::served::request::{Sent, Writer};
 
-/// The way in which a connection waits for a response.
+/// The way a connection waits for a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The connection sleeps until the operating system wakes it.
     Asleep,
-    /// The connection polls, so the time of waking up is not measured. Only one connection at a time can wait in this way.
+    /// The connection polls, so wake-up time is not measured. Only one connection at a time can wait this way.
     Awake,
 }
 
@@ -31,7 +31,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to a server. `scheme` is the signature scheme of the service to which requests are sent.
+    /// Connects to a server. `scheme` is the signature scheme of the target service.
     pub fn open(address: &str, key: &AccountKey, scheme: Scheme, wait: Wait) -> Outcome<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -61,7 +61,7 @@ impl Connection {
         self.answer()
     }
 
-    /// Reads the response to the request that was sent last. Returns the status and the body of the response.
+    /// Reads the response to the last request. Returns the status and the body of the response.
     pub fn answer(&mut self) -> Outcome<(u16, &[u8])> {
         self.filled = 0;
         let end = self.past(0, b"\r\n\r\n")?;

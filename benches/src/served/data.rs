@@ -1,4 +1,4 @@
-//! The tables that the load reads. They differ in their numbers of entities and partitions.
+//! The tables read by the load. They differ in their numbers of entities and partitions.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::served::load;
 use crate::served::request::Sent;
 use crate::served::work::{Place, check};
 
-/// The shape of a table, which consists of the number of its entities and the number of its partitions.
+/// The shape of a table: its numbers of entities and partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The name of the table.
@@ -19,7 +19,7 @@ pub struct Shape {
     pub title: &'static str,
     /// The number of entities.
     pub entities: u32,
-    /// The number of partitions, all of which have the same number of entities.
+    /// The number of partitions. All partitions have the same number of entities.
     pub partitions: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Measures the latency of a well-behaved client while many other connections are open that never send a request with a valid signature.
+//! Measures the latency of a well-behaved client next to many open connections that never send a validly signed request.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -17,19 +17,19 @@ use crate::served::load::Done;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The number of connections for each kind of hostile connection that sends little and then waits.
+/// The number of connections of each hostile kind that sends little and then waits.
 const NEIGHBOURS: usize = 1_000;
 /// The number of connections used by the well-behaved client.
 const CONNECTIONS: usize = 8;
-/// The highest acceptable ratio of the 99th percentile of the latency with hostile connections to that without them.
+/// The highest acceptable ratio of the 99th-percentile latency with hostile connections to the latency without them.
 const TIMES: f64 = 3.0;
-/// The number of connections for each kind of hostile connection that sends continuously.
+/// The number of connections of each hostile kind that sends continuously.
 const FLOODS: usize = 20;
-/// The number of messages that a connection that sends repeatedly puts into each write.
+/// The number of messages per write of a connection that sends repeatedly.
 const REPEATED: usize = 200;
 /// The HTTP/2 connection preface, followed by an empty `SETTINGS` frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-/// The number of streams per HTTP/2 connection, which is the server's limit.
+/// The number of streams per HTTP/2 connection. It equals the server's limit.
 const STREAMS: u32 = 256;
 
 /// Measures the latency for each kind of hostile connection and adds the ratios to the report. Unsigned requests with a body show that the server verifies the
@@ -62,14 +62,14 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// A kind of hostile connection. The kinds differ in the data that they send.
+/// A kind of hostile connection, defined by the data it sends.
 #[derive(Clone, Debug)]
 struct Kind {
     title: &'static str,
     number: usize,
-    /// The bytes that a connection sends when it opens.
+    /// The bytes sent when a connection opens.
     first: Vec<u8>,
-    /// The bytes that the connection then sends repeatedly. If this is empty, one connection is closed and reopened after each pause.
+    /// The bytes then sent repeatedly. If the list is empty, one connection is closed and reopened after each pause.
     repeated: Vec<u8>,
     /// The pause between two writes, or between two reopened connections.
     pause: Duration,
@@ -159,7 +159,7 @@ impl Neighbours {
 /// A hostile connection and its progress.
 struct Hostile {
     stream: TcpStream,
-    /// The number of bytes of `repeated` that have already been sent in the current repetition.
+    /// The number of bytes of `repeated` already sent in the current repetition.
     sent: usize,
 }
 

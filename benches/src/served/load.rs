@@ -1,4 +1,4 @@
-//! Runs an operation on many concurrent connections and measures the time of each run.
+//! Runs an operation repeatedly on concurrent connections and measures the time of each run.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::harness::Rate;
 
-/// The results of a load, with the rate and the time of each operation.
+/// The results of a load: the rate, and the time of each operation.
 #[derive(Debug)]
 pub struct Done {
     /// The number of operations and the total elapsed time.

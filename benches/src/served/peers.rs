@@ -11,18 +11,17 @@ use crate::served::load::Done;
 use crate::served::work::{self, Place, Work};
 use crate::served::worker;
 
-/// The numbers of concurrent connections that are measured. Each has a separate row in the report.
+/// The measured numbers of concurrent connections. Each has a separate row in the report.
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
-/// The target for the ratio of the server's rate to the rate of Azurite.
+/// The target for the ratio of the server's rate to Azurite's rate.
 const TIMES: f64 = 10.0;
 /// The highest acceptable ratio of the 99th percentile of the latency to the median latency, with 32 connections.
 const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";
 
-/// Measures one kind of work on tables of one shape. The first of `places` is `table-server`, and the second is Azurite. For small requests, the HTTP stack
-/// with a constant response is measured as well. Over one connection, a server mostly waits for its client, so this rate is the highest that any server could
-/// reach.
+/// Measures one workload on tables of one shape. The first of `places` is `table-server`, and the second is Azurite. For small requests, the HTTP stack with a
+/// constant response is measured as well. Over one connection, a server mostly waits for its client, so this rate is an upper bound for any server.
 pub fn measure(
     work: Work,
     shape: &Shape,

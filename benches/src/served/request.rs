@@ -13,7 +13,7 @@ use crate::Outcome;
 pub struct Sent<'a> {
     /// The method.
     pub method: &'static str,
-    /// The path below the account, exactly as it is sent.
+    /// The path including the account, exactly as it is sent.
     pub path: &'a str,
     /// The query string, exactly as it is sent.
     pub query: &'a str,
@@ -44,7 +44,7 @@ impl Sent<'_> {
     }
 }
 
-/// The headers that all requests with the same method and media type share.
+/// The headers shared by all requests with the same method and media type.
 #[derive(Debug)]
 struct Form {
     method: &'static str,
@@ -53,7 +53,7 @@ struct Form {
     lines: String,
 }
 
-/// Encodes requests into a reused buffer.
+/// An encoder that writes requests into a reused buffer.
 #[derive(Debug)]
 pub struct Writer {
     host: String,
@@ -64,7 +64,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a writer for requests to a server. `scheme` is the signature scheme of the service to which requests are sent.
+    /// Creates a writer for requests to a server. `scheme` is the signature scheme of the target service.
     #[must_use]
     pub fn new(address: &str, key: &AccountKey, scheme: Scheme) -> Self {
         Self { host: address.to_owned(), key: key.clone(), scheme, forms: Vec::new(), out: Vec::new() }
@@ -91,7 +91,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the bytes of the request that was encoded last.
+    /// Returns the bytes of the last encoded request.
     #[must_use]
     pub fn written(&self) -> &[u8] {
         &self.out

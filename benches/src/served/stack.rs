@@ -10,7 +10,7 @@ use crate::served::peers::CONNECTIONS;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The fraction of the throughput of the HTTP stack that the server must reach.
+/// The fraction of the HTTP stack's throughput that the server must reach.
 const PART: f64 = 0.5;
 const STACK: &str = "hyper";
 

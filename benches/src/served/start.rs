@@ -18,7 +18,7 @@ use crate::served::work::check;
 /// The time within which the first response must arrive.
 const BOUND: Duration = Duration::from_secs(1);
 
-/// The server program, started in the way a user starts it. It is stopped when this value is dropped.
+/// The server program, started as a user would start it. It is stopped when this value is dropped.
 struct Program(Child);
 
 impl Drop for Program {
@@ -63,9 +63,9 @@ fn build() -> Outcome<PathBuf> {
     Ok(own.parent().ok_or("this program has no folder")?.join(name))
 }
 
-/// Starts the program and sends requests until one of them returns the list of tables. Returns the elapsed time.
+/// Starts the program, connects once it accepts connections, and requests the list of tables. Returns the elapsed time.
 fn start(program: &Path) -> Outcome<Duration> {
-    // This port was free a moment ago. If the server chose its port, the port would have to be read from the output of the server.
+    // This port was free a moment ago. A port chosen by the server would have to be read from its output.
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let begun = Instant::now();
     let mut command = Command::new(program);

@@ -58,7 +58,7 @@ pub enum Work {
     Batch,
     /// A page of 1,000 entities, from one partition or from the entire table.
     Page,
-    /// A query for the entities in a partition that have a given property value. One in a hundred entities has this value.
+    /// A query for a partition's entities with a given property value. One in a hundred entities has this value.
     Filter,
     /// Putting, receiving and deleting a message.
     Queue,
@@ -103,7 +103,7 @@ impl Work {
         !matches!(self, Self::Queue)
     }
 
-    /// Returns the signature scheme of the service that the workload uses.
+    /// Returns the signature scheme of the service used by the workload.
     pub(super) const fn scheme(self) -> Scheme {
         if matches!(self, Self::Queue) { Scheme::Storage } else { Scheme::Table }
     }
@@ -120,7 +120,7 @@ pub fn check((status, body): (u16, &[u8]), expected: u16) -> Outcome<()> {
 /// The name of the queue used by [`Work::Queue`].
 pub const QUEUE: &str = "ratios";
 
-/// Creates the queue that [`Work::Queue`] uses.
+/// Creates the queue used by [`Work::Queue`].
 pub fn create_queue(place: &Place) -> Outcome<()> {
     let mut connection = Connection::open(&place.queues, &place.key, Scheme::Storage, Wait::Asleep)?;
     let path = format!("{}/{QUEUE}", place.account_path);

@@ -1,4 +1,4 @@
-//! A worker that performs one kind of work on one server over one connection.
+//! A worker that runs one workload on one server over one connection.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub fn ask(
 }
 
 /// A worker for one connection. It encodes and signs its next request while the server processes the previous one. The measurement therefore does not include
-/// the work of the client.
+/// the client's work.
 #[derive(Debug)]
 pub struct Worker<'a> {
     work: Work,
@@ -68,7 +68,7 @@ impl<'a> Worker<'a> {
         Self { any, ..self }
     }
 
-    /// Performs one operation of the worker's kind of work.
+    /// Performs one operation of the worker's workload.
     pub fn operate(&mut self) -> Outcome<()> {
         if !self.is_prepared {
             self.prepare()?;
@@ -148,13 +148,13 @@ impl<'a> Worker<'a> {
         format!("{}/{}(PartitionKey='{partition}',RowKey='{row}')", place.account_path, shape.table)
     }
 
-    /// Returns a partition that no other kind of work reads, and the first of `rows` consecutive unused row numbers in it.
+    /// Returns a partition that no other workload reads, and the first of `rows` consecutive unused row numbers in it.
     fn fresh(&self, rows: u32) -> (String, u32) {
         let first = self.place.fresh.fetch_add(rows, Ordering::Relaxed);
         (format!("q{:05}", first / rows % self.shape.partitions), first)
     }
 
-    /// Sends the requests that follow a put, which are a receive and a delete with the pop receipt from its response.
+    /// Sends the requests that follow a put: a receive, and a delete with the pop receipt from the receive's response.
     fn message(&mut self) -> Outcome<()> {
         let path = format!("{}/{QUEUE}/messages", self.place.account_path);
         self.write("GET", &path, "visibilitytimeout=60", "")?;

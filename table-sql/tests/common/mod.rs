@@ -1,4 +1,4 @@
-//! A fixture store with the tables that the tests use (employees, a row of another kind, and reviews), and functions that return the results of statements.
+//! A fixture store with employees, reviews and a row without a declared type, and helpers that return the results of statements.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -13,10 +13,10 @@ use datafusion::prelude::SessionContext;
 use table_core::{DynTableStore, Engine, Entity, TableEntity, TableStoreExt};
 use table_sql::{SqlOptions, session};
 
-/// The name of the table in memory. See [`with_plain`].
+/// The name of the in-memory table registered by [`with_plain`].
 pub(crate) const PLAIN: &str = "plain.\"Plain\"";
 
-/// Creates a session for a store. The session also contains a copy of one table in memory.
+/// Creates a session for a store, which also contains an in-memory copy of one table.
 pub(crate) async fn with_plain(store: &DynTableStore, table: &str) -> SessionContext {
     let options = SqlOptions { sample: None, key_order: false };
     let session = session(store, &options).await.unwrap();
@@ -29,7 +29,7 @@ pub(crate) async fn with_plain(store: &DynTableStore, table: &str) -> SessionCon
     session
 }
 
-/// Returns the values in the only column of a result, which must be a column of strings.
+/// Runs a statement and returns the values in the first column of the result, which must contain strings.
 pub(crate) async fn texts(session: &SessionContext, statement: &str) -> Vec<String> {
     let batches = session.sql(statement).await.unwrap().collect().await;
     let batches = batches.unwrap_or_else(|error| panic!("{statement}: {error}"));
@@ -81,7 +81,7 @@ pub(crate) struct Review {
 const DEPARTMENTS: [&str; 4] = ["Finance", "Marketing", "Sales", "Élan"];
 const NAMES: [&str; 7] = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Özgür", "Anna"];
 
-/// Returns a store with 800 employees, 1,200 reviews and a row of another kind.
+/// Returns a store with 800 employees, 1,200 reviews and a row without a declared type.
 pub(crate) async fn store() -> DynTableStore {
     let engine = Engine::in_memory();
     let employees = engine.table::<Employee>().create_if_missing().await.unwrap();

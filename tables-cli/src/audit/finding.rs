@@ -14,16 +14,16 @@ pub struct Finding {
     pub rule: &'static str,
     /// The defect, as a statement of fact.
     pub fact: String,
-    /// The number of rows that have the defect, or that were compared to detect it.
+    /// The number of rows with the defect, or the number of rows compared to detect it.
     pub rows: u64,
-    /// The keys of some rows that have the defect.
+    /// The keys of up to three sample rows.
     pub samples: Vec<(String, String)>,
     /// The suggested fix.
     pub fix: String,
 }
 
 impl Finding {
-    /// Creates a finding that has no rows yet.
+    /// Creates a finding without rows.
     pub(super) fn new(rule: &'static str, fact: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { rule, fact: fact.into(), rows: 0, samples: Vec::new(), fix: fix.into() }
     }
@@ -36,7 +36,7 @@ impl Finding {
         }
     }
 
-    /// Returns the keys of the sample rows as a string.
+    /// Returns the keys of the sample rows, formatted for display.
     #[must_use]
     pub fn sample_text(&self) -> String {
         let keys = self.samples.iter().map(|(partition, row)| format!("('{partition}', '{row}')"));

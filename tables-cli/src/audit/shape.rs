@@ -6,7 +6,7 @@ use uuid::Uuid;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     /// The runs, each represented by one character: `9` for digits, `a` for lower case, `A` for upper case, `m` for mixed case, `x` for hexadecimal digits, `g`
-    /// for a GUID. Any other character represents itself.
+    /// for a GUID in lower case, `G` for any other GUID. Any other character represents itself.
     pub(super) text: String,
     /// The runs of digits, in order.
     pub(super) numbers: Vec<String>,

@@ -1,4 +1,4 @@
-//! Tests that an audit finds the defect in each of several tables with one defect, and finds nothing in tables without defects.
+//! Tests that an audit finds the defects of each test table, and finds nothing in tables without defects.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece};
 use table_core::{TableEntity, Value, ticks};
@@ -172,7 +172,7 @@ fn rows_that_no_declared_type_explains_are_found() {
     assert_eq!(of("TYPE-12").unwrap().sample_text(), "('Sales', 'empid_000002')");
 }
 
-/// The schema of an employee entity with an index in the table `Directory`.
+/// The schema of an employee entity.
 const EMPLOYEE: &str = "schema 1\nentity Employee\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
     RowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\nproperty Email Edm.String\n";
 

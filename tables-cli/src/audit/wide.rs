@@ -1,10 +1,10 @@
-//! Recognises the rows of wide entities. A stored schema describes the key of the entire entity, not the keys of these rows.
+//! Recognises the rows of wide entities. A stored schema describes the key of the wide entity, not the keys of its parts.
 
 use table_core::{EntityKey, TableEntity, Value};
 
 use table_inspect::derived::part_of;
 
-/// Returns the key of the wide entity that a row is a part of and the number of the part, or `None` if the row is not a part.
+/// Returns the key of a row's wide entity and the row's part number, or `None` if the row is not part of a wide entity.
 pub(super) fn whole_of(row: &TableEntity) -> Option<(EntityKey, usize)> {
     let (base, number) = part_of(row.key().row_key.as_str())?;
     match row.get("WriteId") {

@@ -8,8 +8,7 @@ use crate::backup::layer::Mark;
 /// A complete backup of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Generation {
-    /// The name of the generation. Names sort in the order in which the generations were added. A name contains the time at which the backup started, or a later
-    /// time if the clock was set back.
+    /// The name of the generation. Names sort in creation order. A name contains the backup's start time, or a later time if the clock was set back.
     pub id: String,
     /// The time at which the backup started.
     #[serde(with = "super::instant")]
@@ -49,7 +48,7 @@ impl Generation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contents {
-    /// The rows of each table. Used for any store.
+    /// The rows of each table. Supported for every store that returns rows in key order.
     Rows {
         /// The tables, sorted by name.
         tables: Vec<TableRows>,
@@ -87,7 +86,7 @@ pub struct TableRows {
     pub checksum: String,
     /// The differences from the previous generation.
     pub changes: Changes,
-    /// The consistency of the rows: whether they were all read at the same time.
+    /// The consistency of the rows.
     pub consistency: Consistency,
 }
 
@@ -100,20 +99,20 @@ pub struct Layer {
     pub end: Mark,
 }
 
-/// The numbers of differences from the previous generation, by kind.
+/// Counts of the differences from the previous generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
-    /// The number of rows that the previous generation does not contain.
+    /// The number of rows missing from the previous generation.
     pub added: u64,
     /// The number of rows whose properties have changed.
     pub changed: u64,
-    /// The number of rows that only the previous generation contains.
+    /// The number of rows found only in the previous generation.
     pub deleted: u64,
     /// The number of differences found only by the additional passes of `--settle`.
     pub settled: u64,
 }
 
-/// The consistency of a table's rows: whether they were all read at the same time.
+/// The consistency of a table's rows: one point in time, or one for each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Consistency {

@@ -52,7 +52,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Returns the digest of the block that follows this mark.
+    /// Returns the digest of the block after this mark. It also covers the previous block's digest.
     fn chain(&self, block: &[u8]) -> String {
         let mut digest = Sha256::new();
         digest.update(self.digest.as_bytes());

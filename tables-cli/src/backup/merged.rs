@@ -18,7 +18,7 @@ pub struct Merged {
     after: Option<EntityKey>,
 }
 
-/// A layer and its next row.
+/// A layer and its next record.
 #[derive(Debug)]
 struct Head {
     reader: LayerReader,
@@ -51,7 +51,7 @@ impl Merged {
         Self { range, ..self }
     }
 
-    /// Restricts the rows to those whose keys sort after the given key.
+    /// Restricts the rows to keys after the given one.
     #[must_use]
     pub fn behind(self, after: Option<EntityKey>) -> Self {
         Self { after, ..self }

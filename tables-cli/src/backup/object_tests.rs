@@ -133,7 +133,7 @@ fn storage(store: Arc<dyn ObjectStore>) -> Arc<dyn Storage> {
     Arc::new(objects.with_timeout(Duration::ZERO))
 }
 
-/// Runs random sequences of commands on a store, in which each command may die at any of its requests.
+/// Runs random command sequences on a store. Each command may die at any of its requests.
 async fn programs(seeds: std::ops::Range<u64>, store: impl Fn() -> Arc<dyn ObjectStore>) -> (Met, usize) {
     let (mut met, deaths) = (Met::default(), Arc::new(AtomicUsize::new(0)));
     for seed in seeds {

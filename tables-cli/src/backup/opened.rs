@@ -44,7 +44,7 @@ impl Opened {
         Ok(Self { rows })
     }
 
-    /// Opens a folder that `Engine::backup` wrote.
+    /// Opens a folder written by `Engine::backup`.
     ///
     /// # Errors
     /// Any error from [`View::of_folder`].
@@ -78,7 +78,7 @@ impl Opened {
         SchemaRows::collect(self.rows(&registry, &KeyRange::partition(table.folded()))?).await
     }
 
-    /// Returns the reason why a table contains only derived rows: it is an index of another table, or a view. Returns `None` if it contains entities.
+    /// Returns the reason why a table contains only derived rows: it stores another table's index or a view. Returns `None` if it contains entities.
     ///
     /// # Errors
     /// Any error from [`schemas`](Self::schemas).

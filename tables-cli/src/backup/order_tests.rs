@@ -1,4 +1,4 @@
-//! Tests the order in which a backup reads the tables: each registration of a restored row is restored too, although programs write during the backup.
+//! Tests a backup's reading order: the registrations of all restored rows must be restored too, even if programs write during the backup.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::*;
 use crate::hooked::{Hooked, Hooks};
 use crate::transfer::derived::OtherTables;
 
-/// Tables with names before, between and after the names of the registries.
+/// Tables whose names sort before, between and after the names of the registries.
 const SOURCES: [&str; 4] = ["Company", "TablesG", "TablesP", "Users"];
 
-/// A store to which a program writes before each query except two, until it ends. One query fails.
+/// A store to which a program writes before each query except two, until the program ends. One query fails.
 #[derive(Debug)]
 struct Busy {
     engine: Engine,
@@ -40,7 +40,7 @@ struct Case {
 }
 
 impl Busy {
-    /// Registers a row, writes it to each source, and then declares that all sources have it, as a backfill does when it ends.
+    /// Registers a row, writes it to each source, and then declares that all sources have it, as a completed backfill does.
     async fn work(&self, number: usize) {
         for name in [FEEDS, OUTBOXES].into_iter().chain(SOURCES).chain([LAYOUTS]) {
             let table = self.engine.untyped(name).unwrap().create_if_missing().await.unwrap();
@@ -59,7 +59,7 @@ impl Hooks for Busy {
         if number == self.case.fails_at {
             // A table is created while no backup runs.
             self.engine.untyped("Visits").unwrap().create_if_missing().await?;
-            // The keys are before and after those that the backup may have read.
+            // These keys sort before and after those the backup may have read.
             for (table, key) in
                 [FEEDS, OUTBOXES, "Visits"].into_iter().flat_map(|table| [(table, "!"), (table, "9999")])
             {

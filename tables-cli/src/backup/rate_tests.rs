@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::Repository;
 use super::capture::{CaptureOptions, capture};
 
-/// The number of rows in a table, which is three pages.
+/// The number of rows in a table. They fill three pages.
 const ROWS: u64 = 25;
 /// The number of rows in one page.
 const PAGE: u64 = 10;
@@ -31,7 +31,7 @@ async fn every_pass_of_a_backup_is_read_at_the_rate() {
         let options = CaptureOptions { settle, rate: Some(1), page, ..CaptureOptions::default() };
         let begun = Instant::now();
         capture(&repository, &store, &options).await.unwrap();
-        // The last page is read without a pause after it. Each page has the rows of one second, also if a page may have more.
+        // The last page is read without a pause after it. A page contains at most one second's worth of rows, even if the page size is larger.
         let read = passes * ROWS * names.len() as u64;
         let elapsed = begun.elapsed();
         assert!(elapsed >= Duration::from_secs(read - 1), "{settle}: {elapsed:?}");

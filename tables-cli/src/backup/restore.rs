@@ -1,4 +1,4 @@
-//! Restores rows from a generation to a store of any kind.
+//! Restores rows from a generation to any store.
 
 use table_core::query::{KeyRange, Select};
 use table_core::{DynTableStore, EntityKey, IfMatch, Query, TableName, TableStoreExt};
@@ -12,14 +12,14 @@ use crate::transfer::ordered::Ordered;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
-/// The treatment of rows that the target already contains.
+/// The treatment of rows already in the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// The restore is rejected if the target contains selected rows that differ from the backup or are not in it.
     Refuse,
     /// Rows from the backup replace rows in the target. All other rows in the target are kept.
     Keep,
-    /// The selected rows in the target are made equal to those in the backup. Selected rows that are not in the backup are deleted.
+    /// The selected rows in the target are made equal to those in the backup. Selected rows missing from the backup are deleted.
     Replace,
 }
 
@@ -32,9 +32,9 @@ pub struct Restoring<'a> {
     pub target: &'a DynTableStore,
     /// The range of keys to restore.
     pub range: &'a KeyRange,
-    /// The treatment of rows that the target already contains.
+    /// The treatment of rows already in the target.
     pub existing: Existing,
-    /// The tables that exist only in the target. The rows that register their schemas, outboxes and feeds are kept.
+    /// The tables that exist only in the target. Rows registering their schemas, outboxes and feeds are kept.
     pub others: OtherTables,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
@@ -45,9 +45,9 @@ pub struct Restoring<'a> {
 pub struct Restored {
     /// The number of selected rows in the backup.
     pub rows: u64,
-    /// The number of rows that were written.
+    /// The number of rows written.
     pub written: u64,
-    /// The number of rows that were deleted.
+    /// The number of rows deleted.
     pub deleted: u64,
 }
 
@@ -104,8 +104,8 @@ impl Restoring<'_> {
         Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
     }
 
-    /// Returns an error if the target contains rows that the restore would overwrite, or that would remain among the restored rows. Rows that are equal to
-    /// those in the backup are accepted, because an interrupted restore leaves such rows behind.
+    /// Returns an error if the target contains rows the restore would overwrite, or rows missing from the backup. Rows equal to those in the backup are
+    /// accepted, because an interrupted restore leaves such rows behind.
     ///
     /// # Errors
     /// `Refused`, with the first such row, if one exists. Any error from the store.

@@ -7,8 +7,7 @@ use chrono::{DateTime, Utc};
 
 /// A list of retention rules. Each rule consists of a number of periods and the length of a period.
 ///
-/// For example, `7d` selects the last seven days that have generations, and keeps the newest generation of each of these days. A generation is kept if any rule
-/// keeps it.
+/// For example, `7d` keeps the newest generation of each of the last seven days with generations. A generation is kept if any rule keeps it.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -74,8 +73,8 @@ impl FromStr for Retention {
 }
 
 impl Retention {
-    /// Returns a value for each generation, given their times, beginning with the oldest generation: `true` if the generation is kept. The newest generation is always
-    /// kept. The times may be in another order, because a clock that was ahead may have been corrected.
+    /// Returns a flag for each generation: `true` if it is kept. `times` lists the generations' times in creation order, and may be unsorted because a fast
+    /// clock may have been corrected. The last generation is always kept.
     #[must_use]
     pub fn kept(&self, times: &[DateTime<Utc>]) -> Vec<bool> {
         let mut kept = vec![false; times.len()];

@@ -27,7 +27,7 @@ pub(super) fn write(storage: &dyn Storage, name: &str, value: &impl Serialize) -
     storage.replace(name, sealed(name, value)?.as_bytes())
 }
 
-/// Writes the file that completes the work of a command, if the command still holds the lock.
+/// Writes the file that completes a command, provided that the command still holds the lock.
 ///
 /// # Errors
 /// `Refused` if another command has taken over the lock. `File` if the value cannot be written.

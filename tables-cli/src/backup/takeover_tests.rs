@@ -1,5 +1,5 @@
-//! Tests that a command does no damage if it pauses at a request to an object store, and continues after another command has taken over the lock. Also tests that
-//! a command keeps the lock if answers to its requests are lost.
+//! Tests that a command does no damage if it pauses at a request to an object store and continues after another command has taken over the lock. Also tests
+//! that a command keeps the lock if responses to its requests are lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,13 +31,13 @@ struct Gate {
 #[derive(Debug)]
 struct Pausing {
     store: Arc<dyn ObjectStore>,
-    /// The string that the path of an object must contain for a write to be counted.
+    /// The string an object's path must contain for a write to be counted.
     folder: &'static str,
     /// The number of counted writes before the pause.
     before: usize,
     writes: std::sync::atomic::AtomicUsize,
     gate: Arc<Gate>,
-    /// `true` if the store executes each creation of an object, but the client does not receive the answer and sends the request again.
+    /// `true` if the store executes each creation of an object, but the client does not receive the response and repeats the request.
     loses_answers: bool,
 }
 
@@ -160,7 +160,7 @@ fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
         if has_paused {
             let other = repository(objects.clone()).unwrap();
             if take_over.forgets_work {
-                // As after a backup in the other format, no recorded progress remains.
+                // As after a backup in the `files` format, no recorded progress remains.
                 other.storage().remove("working.json").unwrap();
                 put("3");
             }
@@ -198,7 +198,7 @@ fn a_paused_backup_completes_no_generation_whose_files_were_removed() {
     assert!(pauses > 8, "{pauses}");
 }
 
-/// Tests that a backup with `--settle` renews the lock while it compares unchanged rows, although it writes nothing meanwhile.
+/// Tests that a backup with `--settle` renews the lock while it compares unchanged rows, although it writes nothing during that time.
 #[test]
 fn the_lock_is_renewed_while_equal_rows_are_compared() {
     let store = DynTableStore::new(Engine::in_memory());

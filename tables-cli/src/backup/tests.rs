@@ -28,7 +28,7 @@ type Model = BTreeMap<String, BTreeMap<(String, String), i32>>;
 
 const TABLES: [&str; 2] = ["Company", "Logs"];
 
-/// A write by the program that uses the store.
+/// A write by a program that uses the store.
 #[derive(Clone, Debug)]
 enum Write {
     Put(&'static str, (String, String), i32),
@@ -36,7 +36,7 @@ enum Write {
     Drop(&'static str),
 }
 
-/// A store that is in use. A query may fail, and another program may write between two queries.
+/// A store in use. A query may fail, and another program may write between two queries.
 #[derive(Debug)]
 struct Live {
     engine: Engine,
@@ -153,7 +153,7 @@ async fn restored(storage: &Arc<dyn Storage>, id: &str) -> Result<Model> {
     Ok(rows(&target).await)
 }
 
-/// The number of times that the tests reached each interesting case.
+/// The number of times the tests reached each interesting case.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     pub(super) resumed: usize,

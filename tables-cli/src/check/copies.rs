@@ -1,4 +1,4 @@
-//! Checks the rows of indexes that are in the same partition as their entities.
+//! Checks index rows stored in the same partition as their entities.
 
 use table_core::query::KeyRange;
 use table_core::schema::{StoredIndex, StoredSchema};
@@ -13,7 +13,7 @@ use crate::transfer::ordered::{Entities, Paged};
 use table_inspect::keys;
 use table_inspect::kind::{Kind, Kinds};
 
-/// The maximum number of times that an entity and its index row are compared while programs change them.
+/// The maximum number of times an entity and its index row are compared while programs keep changing them.
 pub(super) const ATTEMPTS: usize = 10;
 const UNSTEADY: &str = "changes each time that it is read; check again";
 
@@ -24,9 +24,9 @@ pub enum Fault {
     Missing,
     /// The values of the index row differ from those of its entity.
     Different,
-    /// The entity of the index row does not exist, or has a different value.
+    /// The index row's entity does not exist or has a different value.
     Orphaned,
-    /// The index is unique and the value already belongs to a different entity, or the row with the key of the index row is an entity itself.
+    /// The index is unique and another entity already has the value, or a row that does not belong to the index occupies the index row's key.
     Taken,
     /// The row does not match the schema and therefore cannot be compared.
     Unclear(String),
@@ -41,7 +41,7 @@ pub struct CopyFinding {
     pub fault: Fault,
     /// The entity, if the defect was found by comparing the entity with its index row.
     pub entity: Option<TableEntity>,
-    /// The index row that `entity` must have; `None` if `entity` is `None`.
+    /// The index row expected for `entity`, or `None` if `entity` is `None`.
     pub wanted: Option<TableEntity>,
     /// The stored index row, if one was found.
     pub found: Option<TableEntity>,
@@ -49,13 +49,13 @@ pub struct CopyFinding {
 
 /// An index whose rows are compared with their entities.
 ///
-/// An entity and its index row are read by two requests, and a program may write both of them in between. The comparison is therefore valid only if the row
-/// that was read first still has the same version after the second row has been read. Otherwise, the rows are compared again.
+/// An entity and its index row are read in two requests, and a program may write both in between. The comparison is therefore valid only if the first row still
+/// has the same version after the second row has been read. Otherwise, the rows are compared again.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedIndex<'a> {
     /// The store that contains the table.
     pub store: &'a DynTableStore,
-    /// The table of the entities and of the index rows.
+    /// The table that contains the entities and the index rows.
     pub table: &'a TableName,
     /// The schema of the entities.
     pub schema: &'a StoredSchema,
@@ -66,10 +66,10 @@ pub struct CheckedIndex<'a> {
 }
 
 /// Compares the rows of an index with their entities, and calls `found` for each defect. Returns the number of entities and the number of index rows. Programs
-/// may write to the table meanwhile.
+/// may keep writing to the table.
 ///
-/// The first pass over the table compares sums of the expected index rows with sums of the stored ones. If these differ, a second pass reads the rows that may
-/// be wrong. The function keeps one page and the sums in memory.
+/// The first pass over the table compares sums of the expected index rows with sums of the stored ones. If the sums differ, a second pass compares the rows
+/// that may be wrong. Only one page and the sums are kept in memory.
 ///
 /// # Errors
 /// Any error from the store or from `found`.
@@ -128,7 +128,7 @@ enum Role {
     Copy,
 }
 
-/// Reads the entities of a schema and the rows of one of its indexes, in the order of the store.
+/// A reader of a schema's entities and the rows of one of its indexes, in store order.
 struct RowsOfIndex<'a> {
     rows: Paged<'a>,
     checked: CheckedIndex<'a>,
@@ -186,7 +186,7 @@ impl CheckedIndex<'_> {
         Ok(Some(unclear(&copy, UNSTEADY.to_owned())))
     }
 
-    /// Reads the rows of a finding again. Returns the defect that they have now, if any.
+    /// Rechecks the rows of a finding. Returns their current defect, if any.
     pub(super) async fn again(&self, finding: &CopyFinding) -> Result<Option<CopyFinding>> {
         let key = finding.entity.as_ref().map_or(&finding.key, TableEntity::key);
         match keys::read(self.store, self.table, key).await? {
@@ -230,7 +230,7 @@ impl CheckedIndex<'_> {
         // The other values of the index row are compared when the entity is checked.
         let is_its = match keys::read(self.store, self.table, &owner).await? {
             None => false,
-            // A type that collects properties in a `rest` field may own the row. The stored schema does not tell.
+            // The row may belong to a type with a `rest` field, which the stored schema does not show.
             Some(row) if self.kinds.of(&row) == Kind::Unknown => {
                 return Ok(Some(unclear("belongs to a row of an unknown type".to_owned())));
             }

@@ -1,16 +1,16 @@
-//! Determines whether the rows of two kinds can be distinguished by their keys.
+//! Determines whether two kinds of rows can be distinguished by their keys.
 
 use table_core::schema::StoredPiece;
 
 use table_inspect::kind::Kind;
 
-/// Returns `true` if [`Kinds`](table_inspect::kind::Kinds) distinguishes the rows of two kinds, of which the first has no `EntityType`.
+/// Returns `true` if [`Kinds`](table_inspect::kind::Kinds) distinguishes rows of the two kinds. The first kind has no `EntityType`.
 pub(super) fn are_distinguished(one: &Kind<'_>, other: &Kind<'_>) -> bool {
     let is_typed = matches!(other, Kind::Entity(schema) if schema.kind.is_some());
     let (Some((partition, row)), Some((other_partition, other_row))) = (one.pieces(), other.pieces()) else {
         return true;
     };
-    // Of two kinds that match a key, the kind with more literal characters is chosen.
+    // If two kinds match a key, the one with more literal characters is chosen.
     let literals = |partition, row| literal_length(partition) + literal_length(row);
     is_typed
         || literals(partition, row) != literals(other_partition, other_row)
@@ -22,7 +22,7 @@ fn literal_length(pieces: &[StoredPiece]) -> usize {
     pieces.iter().map(|piece| literal(piece).map_or(0, str::len)).sum()
 }
 
-/// Returns `true` if no key matches both lists of pieces, because their first literals or their lengths differ.
+/// Returns `true` if no key matches both patterns, because their leading literals conflict or their length ranges do not overlap.
 fn are_disjoint(one: &[StoredPiece], other: &[StoredPiece]) -> bool {
     let begin = |pieces: &[StoredPiece]| pieces.first().and_then(literal).unwrap_or_default().to_owned();
     let (begins, (shortest, longest), (other_shortest, other_longest)) =

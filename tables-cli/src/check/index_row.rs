@@ -1,4 +1,4 @@
-//! Computes the index row of an entity, or the key of the entity of an index row, from the stored schema.
+//! Computes an entity's index row, or an index row's entity key, from the stored schema.
 
 use table_core::schema::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 use table_core::{EdmType, EntityKey, TableEntity, Value};
@@ -27,7 +27,7 @@ pub(super) fn wanted(
     Ok(Some(copy))
 }
 
-/// Returns the key of the entity that an index row belongs to.
+/// Returns the key of an index row's entity.
 pub(super) fn owner(
     schema: &StoredSchema,
     index: &StoredIndex,
@@ -40,7 +40,7 @@ pub(super) fn owner(
     EntityKey::new(partition, row_key).map_err(|error| error.to_string())
 }
 
-/// A part of a key: its source, the name of its codec, and its encoded value.
+/// A key part: its source, codec name, and encoded value.
 type Part = (Source, String, String);
 
 fn key_parts(keys: &[(&[StoredPiece], &str)]) -> Vec<Part> {
@@ -78,7 +78,7 @@ fn property<'a>(source: &Source, row: &'a TableEntity) -> Option<&'a Value> {
     }
 }
 
-/// Returns the value of a property in an index row. It is the entity's property, or the value of a part of the entity's key.
+/// Returns the value of an index row's property, taken from the entity's property of the same name or from a part of the entity's key.
 fn value(property: &StoredProperty, parts: &[Part], entity: &TableEntity) -> Result<Option<Value>, String> {
     if let Some(value) = entity.get(&property.name) {
         return Ok(Some(value.clone()));

@@ -1,4 +1,4 @@
-//! Lists the intents in outboxes. An intent is work that is recorded together with an entity. It becomes poison if it fails repeatedly.
+//! Lists the intents in outboxes. An intent is work recorded together with an entity. It becomes poison if it fails repeatedly.
 
 use table_core::query::{KeyRange, TextRange};
 use table_core::{
@@ -20,7 +20,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Returns the number of attempts that have been started so far.
+    /// Returns the number of attempts started so far.
     #[must_use]
     pub fn attempts(&self) -> i64 {
         match self.row.get("Attempts") {
@@ -42,9 +42,9 @@ impl Intent {
 /// The number of intents in a table, by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// The number of intents that are waiting for a worker.
+    /// The number of intents waiting for a worker.
     pub waiting: u64,
-    /// The number of waiting intents for which an attempt has failed.
+    /// The number of waiting intents with a failed attempt.
     pub failed: u64,
     /// The number of poison intents.
     pub poison: u64,
@@ -80,7 +80,7 @@ pub async fn intents(
     Ok(backlog)
 }
 
-/// Requeues a poison intent and resets its number of attempts. The next sweep finds it.
+/// Requeues a poison intent and resets its attempt count. The next sweep finds it.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if the row has changed in the meantime. Any error from the store.
@@ -111,7 +111,7 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
     Ok(())
 }
 
-/// Deletes a poison intent. Its work is then never done.
+/// Deletes a poison intent. Its work is never performed.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if the row has changed in the meantime. Any error from the store.

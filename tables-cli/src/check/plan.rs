@@ -1,4 +1,4 @@
-//! Determines which derived rows of a schema can be checked, and why the other ones cannot.
+//! Determines which derived rows of a schema can be checked, and why others cannot.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 
@@ -16,8 +16,8 @@ pub struct Plan<'a> {
     pub check: Result<&'a StoredIndex, String>,
 }
 
-/// Returns a check for each pattern that a schema declares. `schemas` are the schemas that can describe rows of the table, each with the name of its table in
-/// lower case.
+/// Returns a check for each pattern that a schema declares. `schemas` contains the schemas that can describe rows of the table, each paired with its lower-case
+/// table name.
 ///
 /// ```
 /// use tables_cli::check::plan::plans;

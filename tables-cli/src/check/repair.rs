@@ -1,4 +1,4 @@
-//! Repairs the rows of indexes that are in the same partition as their entities.
+//! Repairs index rows stored in the same partition as their entities.
 
 use table_core::{DynTableStore, IfMatch, Operation, OperationKind, TableEntity, TableStore, Transaction};
 
@@ -16,8 +16,7 @@ pub enum Repaired {
     Left,
 }
 
-/// Repairs one defect in one transaction, conditional on the versions of the rows that were read. If a row has changed in the meantime, the rows are read and
-/// compared again.
+/// Repairs one defect in one transaction, conditional on the row versions read by the check. If a row has changed since, the rows are read and compared again.
 ///
 /// # Errors
 /// Any error from the store.
@@ -50,7 +49,7 @@ fn transaction(store: &DynTableStore, finding: &CopyFinding) -> Result<Option<Tr
             transaction.push(Operation { row_key, kind: OperationKind::Delete(version(found)) })?;
         }
         (Fault::Missing | Fault::Different, Some(entity), Some(wanted), found) => {
-            // The entity must not change between the read of the entity and the write of its index row.
+            // An empty merge makes the transaction conditional on the entity's version.
             let unchanged = TableEntity::from(entity.key().clone()).to_row()?;
             let kind = OperationKind::Merge(unchanged, version(entity));
             transaction.push(Operation { row_key: entity.key().row_key.clone(), kind })?;

@@ -1,4 +1,4 @@
-//! Sums of the hashes of the expected and the stored rows. With these sums, a single pass in constant memory finds the few rows that may differ.
+//! Hash sums of expected and stored rows. A single pass in constant memory narrows the rows that may differ to a few buckets.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,7 +9,7 @@ use crate::transfer::checksum::Checksum;
 /// The number of buckets. Each bucket takes 80 bytes.
 const BUCKETS: usize = 1 << 15;
 
-/// The sums of the expected and the stored rows. The hash of a row's key selects the bucket to which the row is added.
+/// Hash sums of expected and stored rows, divided into buckets. The hash of a row's key selects its bucket.
 #[derive(Debug)]
 pub(super) struct Sums {
     buckets: Vec<Bucket>,
@@ -20,7 +20,7 @@ pub(super) struct Sums {
 struct Bucket {
     expected: Checksum,
     found: Checksum,
-    /// `true` if the expected row of an entity in this bucket is unknown.
+    /// `true` if the expected row of an entity with a key in this bucket is unknown.
     is_suspect: bool,
 }
 
@@ -54,7 +54,7 @@ impl Sums {
         }
     }
 
-    /// Marks the bucket of a key whose expected row is unknown.
+    /// Marks the bucket of an entity's key because the entity's expected row is unknown.
     pub(super) fn suspect(&mut self, key: &EntityKey) {
         if let Some(bucket) = self.bucket(key) {
             bucket.is_suspect = true;

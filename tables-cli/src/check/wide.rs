@@ -1,7 +1,7 @@
-//! Checks wide entities, which are entities stored in several rows. All rows of an entity must be from the same write.
+//! Checks wide entities, which are stored in several rows. All rows of an entity must come from the same write.
 //!
-//! A write to a wide entity sets a new `WriteId` in all rows of the entity, which are called its parts. The check needs no schema: the parts of an entity are
-//! the rows that have a `WriteId` property and whose row keys end in `_01`, `_02` and so on.
+//! A write to a wide entity sets a new `WriteId` in all rows of the entity, called its parts. The check needs no schema: parts are the rows with a `WriteId`
+//! property and a row key ending in `_01`, `_02` and so on.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::rows::{Pages, Selected};
 use crate::transfer::wholes::Wholes;
 
-/// The maximum number of times that the parts of an entity are read, because a program may be writing them at the same time.
+/// The maximum number of times an entity's parts are reread, because a program may be writing them at the same time.
 const ATTEMPTS: usize = 3;
 
 /// A defect of a wide entity.
@@ -23,16 +23,16 @@ const ATTEMPTS: usize = 3;
 pub struct WideFinding {
     /// The key of the wide entity.
     pub key: EntityKey,
-    /// The number of the first wrong part, counted from 1.
+    /// The number of the first defective part. Numbers start at 1.
     pub part: usize,
     /// `true` if the part is missing although a later part exists, and `false` if the part and the first part are from different writes.
     pub is_missing: bool,
 }
 
-/// The `WriteId`s of the parts of one entity that have been read so far, by the number of the part.
+/// The `WriteId`s of one entity's parts read so far, keyed by part number.
 type Parts = BTreeMap<usize, Uuid>;
 
-/// Returns the first defect of an entity: the number of the part, and `true` if it is missing.
+/// Returns the first defect of an entity: the part number, and `true` if the part is missing.
 fn fault(parts: &Parts) -> Option<(usize, bool)> {
     let first = parts.values().next();
     let faults =
@@ -44,8 +44,8 @@ fn fault(parts: &Parts) -> Option<(usize, bool)> {
     faults.flatten().next()
 }
 
-/// Checks all wide entities in a table in one pass over its keys, and calls `found` for each entity that is incomplete or contains parts of several writes.
-/// Returns the number of wide entities. Keeps one page in memory; on a store without key order, also the numbers of all parts.
+/// Checks all wide entities in a table in one pass over its keys, and calls `found` for each entity that is incomplete or mixes parts from several writes.
+/// Returns the number of wide entities. Keeps one page in memory and, on a store without key order, the `WriteId`s of all parts.
 ///
 /// # Errors
 /// Any error from the store or from `found`.
@@ -78,7 +78,7 @@ fn query(keys: KeyRange) -> Query {
     Query { select: Select::names(["PartitionKey", "RowKey", WRITE_ID]), ..Query::new(keys) }
 }
 
-/// Reports the entity if it is defective. The defect must still be present when all parts of the entity are read again.
+/// Reports the entity if it is defective. The defect must still be present after all parts of the entity have been reread.
 async fn finish(
     store: &DynTableStore,
     table: &TableName,

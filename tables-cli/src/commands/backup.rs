@@ -1,4 +1,4 @@
-//! `tables backup`: backs up a store of any kind as generations in one folder.
+//! `tables backup`: backs up any store as generations in one folder or object store.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::output;
 use crate::store::{Location, Purpose, Store};
 use crate::terminal;
 
-/// The format in which a backup stores a generation.
+/// The storage format of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
     /// The rows of each table, and the changes between generations. Works for every store that returns rows in key order.
@@ -39,7 +39,7 @@ pub(super) struct Backup {
     /// The format of the backup [default: files for a folder, rows for any other store]
     #[arg(long, value_enum)]
     format: Option<Form>,
-    /// Read each table again, at most four times, until a pass finds no difference: then its backup is a snapshot
+    /// Read each table again, at most four times, until a pass finds no difference; the backup of the table is then a snapshot
     #[arg(long)]
     settle: bool,
     /// The generations to keep, such as 7d,4w,12m: the newest one of each of 7 days, 4 weeks and 12 months [default: all]
@@ -109,7 +109,7 @@ impl Backup {
     }
 }
 
-/// Prints why a step after the backup failed. The backup itself is complete at this point.
+/// Prints a warning if the cleanup after a complete backup failed.
 fn warn<T>(outcome: Result<T>) {
     if let Err(failure) = outcome {
         let help = "delete a damaged file of `generations`; the next backup then deletes the rows to which no generation refers";
@@ -169,7 +169,7 @@ fn changes_of(tables: &[TableRows]) -> String {
     format!("{added} added, {changed} changed, {deleted} deleted{settled}")
 }
 
-/// Removes the generations that the rules in `keep` do not select.
+/// Removes the generations not selected by the rules in `keep`.
 fn prune(repository: &Repository, keep: &Retention, out: &mut dyn Write) -> Result<()> {
     let generations: Vec<_> =
         repository.ids()?.iter().map(|id| repository.read(id)).collect::<Result<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! `tables check` and `tables repair`: check and repair derived rows, to the extent that the stored schema describes them.
+//! `tables check` and `tables repair`: check and repair derived rows described by the stored schema.
 
 use std::io::Write;
 
@@ -46,7 +46,7 @@ pub(super) struct Repair {
     dry_run: bool,
 }
 
-/// A line of the report, which describes the result for one pattern.
+/// A line of the report: the result for one pattern.
 struct Line {
     table: String,
     entity: String,

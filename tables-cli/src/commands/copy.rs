@@ -281,8 +281,7 @@ impl Copy {
     }
 }
 
-/// Returns an error if the target contains rows that the source lacks or stores with different properties. The rows derived from such rows would remain in the
-/// target.
+/// Returns an error if the target contains rows that the source lacks or stores with different properties. Rows derived from them would remain in the target.
 async fn refuse_other_rows(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
@@ -302,7 +301,7 @@ async fn refuse_other_rows(
     }
 }
 
-/// Verifies the copied rows by reading both tables. Returns the checksum of the rows, or the key of the first row that is missing or different.
+/// Verifies the copied rows by reading both tables. Returns the checksum of the rows, or the key of the first missing or different row.
 async fn verify(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),

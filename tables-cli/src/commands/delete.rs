@@ -1,5 +1,5 @@
-//! `tables delete`: counts the selected entities, asks for confirmation, and deletes the entities in batches. Each delete is conditional on the `ETag` that was
-//! read.
+//! `tables delete`: counts the selected entities, asks for confirmation, and deletes the entities in batches. Each delete is conditional on the entity's
+//! `ETag`.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -32,7 +32,7 @@ pub(super) struct Delete {
     /// Delete every row; required if no selection is given
     #[arg(long)]
     all: bool,
-    /// Delete each entity in any version, not only in the version that was read
+    /// Delete entities even if they have changed since they were read
     #[arg(long)]
     ignore_etag: bool,
     /// Do not ask for confirmation
@@ -41,7 +41,7 @@ pub(super) struct Delete {
     /// Count the entities without deleting them
     #[arg(long)]
     dry_run: bool,
-    /// Delete even if indexes, copies or feeds are derived from the entities, which become wrong
+    /// Delete even if this makes indexes, copies or feeds of the entities incorrect
     #[arg(long)]
     bypass_derived: bool,
     /// Delete at most ROWS rows per second
@@ -102,7 +102,7 @@ impl Delete {
             };
             confirm(self.yes, &format!("delete {what} in {}?", store.shown))?;
         } else if let (false, Some((partition, row))) = (self.yes, last) {
-            // A single row is deleted without confirmation. Rows that were added to the selection after the count must be kept.
+            // A single row is deleted without confirmation. Matching rows added after the count must be kept.
             selected.query.keys = KeyRange::rows(partition, TextRange::exactly(row));
         }
         if self.drop_table {

@@ -1,4 +1,4 @@
-//! `tables doctor`: finds the reason why a store cannot be used.
+//! `tables doctor`: diagnoses why a store cannot be used.
 
 use std::io::Write;
 

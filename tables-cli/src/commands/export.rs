@@ -32,7 +32,7 @@ pub(super) enum FileForm {
 }
 
 impl FileForm {
-    /// Returns the given format. If none is given, returns the format that the file's extension implies.
+    /// Returns the given format, or the format implied by the file's extension if `given` is `None`.
     ///
     /// # Errors
     /// `Usage` if this build does not support the format.

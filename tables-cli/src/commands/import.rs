@@ -53,7 +53,7 @@ pub(super) struct Import {
     /// Write at most ROWS rows per second
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
-    /// Write even if indexes, copies or feeds are derived from the entities, which become wrong
+    /// Write even if this makes indexes, copies or feeds of the entities incorrect
     #[arg(long)]
     bypass_derived: bool,
     /// Read the whole file without writing anything
@@ -61,7 +61,7 @@ pub(super) struct Import {
     dry_run: bool,
 }
 
-/// The records in a file, each with its line number.
+/// The records in a file, each with its line number, or its row number in a Parquet file.
 type Records = Box<dyn Iterator<Item = Result<(u64, Record)>>>;
 
 impl Import {
@@ -99,7 +99,7 @@ impl Import {
         end(&rejections)
     }
 
-    /// Returns an error if one file is given for two purposes. The rejected rows would overwrite the imported file or the state file.
+    /// Returns an error if the same file is given for two purposes. Rejected rows would overwrite the imported file or the state file.
     fn refuse_shared_files(&self) -> Result<()> {
         let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
         let named = [("--errors", self.errors.as_deref()), ("--state", self.state.as_deref())];
@@ -115,7 +115,7 @@ impl Import {
         Ok(())
     }
 
-    /// Returns the records in the file, each with its line number.
+    /// Returns the records in the file, each with its line number, or its row number in a Parquet file.
     fn records(&self) -> Result<Records> {
         let path = self.file.display().to_string();
         let failure = move |error| match error {
@@ -211,7 +211,7 @@ impl Import {
 }
 
 impl Import {
-    /// Checks an entity in the same way as the service, but without sending a request.
+    /// Checks an entity against the service's rules without sending a request.
     fn accept(&self, line: u64, entity: TableEntity) -> Result<(), Rejected> {
         let partition_key = entity.key().partition_key.clone();
         let pushed = Change::Write(entity).operation(self.mode).and_then(|operation| {
@@ -221,7 +221,7 @@ impl Import {
     }
 }
 
-/// Returns the result of an import that has read the entire file.
+/// Returns the result of an import after the entire file has been read.
 fn end(rejections: &Rejections) -> Result<Exit> {
     match rejections.file() {
         Some(path) => Err(Failure::Refused(format!(

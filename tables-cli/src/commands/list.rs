@@ -17,7 +17,7 @@ pub(super) struct List {
     /// List only tables whose names have this prefix
     #[arg(default_value = "")]
     prefix: String,
-    /// Also list the internal tables of schemas, feeds and outboxes
+    /// Also list the internal tables for schemas, feeds and outboxes
     #[arg(long)]
     all: bool,
 }
@@ -62,7 +62,7 @@ fn entity_of(stored: &Stored) -> String {
     }
 }
 
-/// Returns `true` for the name of a table that the library uses internally.
+/// Returns `true` if `name` is an internal table of the library.
 pub(super) fn is_own(name: &str) -> bool {
     [table_core::table::LAYOUTS, table_core::table::OUTBOXES, table_core::table::FEEDS]
         .iter()

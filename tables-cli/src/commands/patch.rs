@@ -1,4 +1,4 @@
-//! `tables patch`: changes some properties of an existing entity, conditional on the version that was read.
+//! `tables patch`: changes some properties of an existing entity, conditional on the entity's version.
 
 use std::io::Write;
 
@@ -32,10 +32,10 @@ pub(super) struct Patch {
     /// Properties to remove, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     remove: Vec<String>,
-    /// Write to any version, not only to the version that was read; properties that are not given keep the values that other programs write
+    /// Write even if the entity has changed since it was read; all other properties keep the values written by other programs
     #[arg(long)]
     ignore_etag: bool,
-    /// Write even if indexes, copies or feeds are derived from the entity, which become wrong
+    /// Write even if this makes indexes, copies or feeds of the entity incorrect
     #[arg(long)]
     bypass_derived: bool,
     /// Show the changed entity without writing it
@@ -65,8 +65,8 @@ impl Patch {
             derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
             derived::refuse_torn_part(&found, &entity, self.bypass_derived)?;
             let condition = found.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag);
-            // IMPORTANT: an unconditional write contains only the given properties, because other programs may have changed the other properties since they
-            // were read.
+            // IMPORTANT: an unconditional write contains only the given properties, because other programs may have changed the remaining properties since the
+            // entity was read.
             let kind = if self.ignore_etag && self.remove.is_empty() {
                 OperationKind::Merge(set.to_row()?, IfMatch::Any)
             } else {
@@ -75,8 +75,7 @@ impl Patch {
             let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
             transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
             match store.submit(&name, transaction).await {
-                // A property can be removed only by replacing the entity, and a replacement must not undo the changes of other programs. The loop therefore
-                // tries again.
+                // Only a replacement can remove a property, and it must not undo changes made by other programs. The loop therefore retries.
                 Err(error) if self.ignore_etag && error.is_precondition_failed() => {}
                 written => {
                     let etag = written?.into_iter().next().flatten();

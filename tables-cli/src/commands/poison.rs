@@ -10,7 +10,7 @@ use crate::output;
 use crate::rows::KeySelection;
 use crate::store::Purpose;
 
-/// The maximum number of intents that are listed.
+/// The maximum number of intents listed, requeued or discarded by one command.
 const LISTED: usize = 1_000;
 
 /// Options of `poison`.

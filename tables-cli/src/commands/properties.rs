@@ -1,4 +1,4 @@
-//! Properties on the command line: `NAME=VALUE`, where the type is guessed, or `NAME:TYPE=VALUE`.
+//! Properties on the command line: `NAME=VALUE` with a guessed type, or `NAME:TYPE=VALUE`.
 
 use table_core::{EdmType, Value};
 
@@ -8,7 +8,7 @@ use table_inspect::value;
 /// Parses a property.
 ///
 /// # Errors
-/// `Usage` if the text does not have one of these forms, if the type is unknown, or if the value is invalid for the type.
+/// `Usage` if the text is neither `NAME=VALUE` nor `NAME:TYPE=VALUE`, if the type is unknown, or if the value is invalid for the type.
 pub(super) fn read(text: &str) -> Result<(String, Value)> {
     let form =
         || Failure::Usage(format!("`{text}` is not a property; the form is NAME=VALUE or NAME:TYPE=VALUE"));
@@ -30,7 +30,7 @@ fn types() -> String {
     names.join(", ")
 }
 
-/// Parses a property without guessing its type. If the entity has a stored property with the same name, that property's type is used.
+/// Parses a property. If no type is given and the entity has a stored property of the same name, uses that property's type.
 ///
 /// # Errors
 /// Any error from [`read`].

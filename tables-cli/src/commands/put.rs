@@ -41,7 +41,7 @@ pub(super) struct Put {
     /// Write only if the stored entity has this ETag
     #[arg(long, value_name = "ETAG", conflicts_with = "insert")]
     etag: Option<String>,
-    /// Write even if indexes, copies or feeds are derived from the entity, which become wrong
+    /// Write even if this makes indexes, copies or feeds of the entity incorrect
     #[arg(long)]
     bypass_derived: bool,
     /// Show the entity without writing it

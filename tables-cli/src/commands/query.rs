@@ -33,7 +33,7 @@ pub(super) struct Query {
     /// Show all entities, regardless of their number
     #[arg(long, conflicts_with = "top")]
     all: bool,
-    /// Show at most the N newest entities of one partition, whose row keys must be in descending order of time
+    /// Show at most the N newest entities of one partition, whose row keys must sort newest first
     #[arg(long, value_name = "N", conflicts_with_all = ["top", "all"])]
     newest: Option<usize>,
     /// Allow a query that reads the whole table

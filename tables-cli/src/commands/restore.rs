@@ -149,7 +149,7 @@ impl Restore {
         self.refuse_mixed_parts(restoring, (name, new)).await
     }
 
-    /// Returns an error if the target keeps rows and the restore would replace only some parts of a wide entity, or set a sequence back.
+    /// With `--keep`, returns an error if the restore would replace only some parts of a wide entity, or set a sequence back.
     async fn refuse_mixed_parts(
         &self,
         restoring: &Restoring<'_>,
@@ -180,7 +180,7 @@ fn new_folder(to: &Location) -> Option<&PathBuf> {
     is_empty.then_some(path)
 }
 
-/// Restores all engine files of a generation, and returns their number. Returns `None` if the generation contains no engine files.
+/// Restores all engine files of a generation. Returns their number, or `None` if the generation contains no engine files.
 fn whole(repository: &Repository, generation: &Generation, to: &std::path::Path) -> Result<Option<u64>> {
     match &generation.contents {
         Contents::Rows { .. } => Ok(None),

@@ -19,7 +19,7 @@ pub(super) struct Serve {
     /// The port of tables; 0 lets the system choose
     #[arg(long, default_value_t = 10_002)]
     port: u16,
-    /// Show the tables in a browser as well, without changes, at the address that is printed on standard error
+    /// Also show the tables in a browser, read-only, at the address printed on standard error
     #[arg(long)]
     explore: bool,
 }

@@ -1,4 +1,4 @@
-//! `tables sql`: runs the program `tables-sql`, which is installed separately.
+//! `tables sql`: runs the separately installed program `tables-sql`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ impl Sql {
     }
 }
 
-/// Returns the path of the program in the folder of this program, if it exists there. Otherwise, returns the program's name, which is looked up in `PATH`.
+/// Returns the path of `tables-sql` in this program's folder. If it is not there, returns its bare name, which is looked up in `PATH`.
 fn program() -> PathBuf {
     let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
     let sibling = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(&name)));

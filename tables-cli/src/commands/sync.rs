@@ -32,7 +32,7 @@ pub(super) struct Sync {
     /// Keep rows that exist only in the target
     #[arg(long)]
     no_delete: bool,
-    /// Write even if indexes, copies or feeds of the target become wrong
+    /// Write even if this makes indexes, copies or feeds of the target incorrect
     #[arg(long)]
     bypass_derived: bool,
     /// Count the differences without writing

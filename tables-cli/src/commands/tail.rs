@@ -53,13 +53,13 @@ impl TailTable {
             return Err(Failure::Refused(format!("a folder is read as it was when it was opened; {help}")));
         }
         if self.feed {
-            // The entries of a feed are rows that do not belong to any entity type.
+            // Feed entries belong to no entity type.
             if selected.entities.take().is_some() {
                 query.keys.row_key = feed_range();
             }
             query.keys.row_key.intersect(&feed_range());
         } else {
-            // Internal rows sort after all entities, so they would be the last rows. Only a range that selects nothing else shows them.
+            // Internal rows sort after all entities and would appear as the last rows. They are shown only if the range selects nothing else.
             let mut entities = query.keys.row_key.clone();
             entities.intersect(&entity_range());
             if !entities.is_empty() {

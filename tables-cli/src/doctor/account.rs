@@ -19,11 +19,11 @@ use host::Host;
 
 /// The time after which a connection attempt counts as failed.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The name of the step that resolves the name of the host.
+/// The name of the step that resolves the host name.
 const DNS: &str = "DNS";
 /// The name of the step that opens a connection.
 const TCP: &str = "TCP";
-/// The maximum clock difference that the service tolerates, in seconds.
+/// The maximum clock difference tolerated by the service, in seconds.
 const SKEW: i64 = 15 * 60;
 
 pub(super) async fn examine(location: &Location, table: Option<&str>) -> Vec<Step> {
@@ -53,7 +53,7 @@ pub(super) async fn examine(location: &Location, table: Option<&str>) -> Vec<Ste
         }
         return steps;
     }
-    // The other commands may reach the account through a proxy. Requests to this machine bypass proxies.
+    // Other commands may reach the account through a proxy. Requests to this machine bypass proxies.
     let examined = tokio::time::timeout(TIMEOUT, examine_account(location, table));
     let examined = if host.is_loopback() { None } else { examined.await.ok() };
     match examined {
@@ -84,7 +84,7 @@ async fn examine_account(location: &Location, table: Option<&str>) -> (Vec<Step>
     (steps, is_answered)
 }
 
-/// Resolves the name of the host, and connects to it without a proxy.
+/// Resolves the host name and connects to the host without a proxy.
 async fn reach(host: &Host) -> Vec<Step> {
     let (step, addresses) = resolve(host).await;
     let mut steps = vec![step];
@@ -94,7 +94,7 @@ async fn reach(host: &Host) -> Vec<Step> {
     steps
 }
 
-/// Returns `true` if a step depends on a direct connection, which a store behind a proxy does not need.
+/// Returns `true` if a step tests the direct connection, which is not needed if requests go through a proxy.
 fn is_of_connection(step: &Step) -> bool {
     [DNS, TCP].contains(&step.name)
 }
@@ -124,7 +124,7 @@ fn endpoint(location: &Location) -> Result<String, Step> {
     }
 }
 
-/// Resolves the name of the host. Returns no addresses if the step failed.
+/// Resolves the host name. Returns no addresses if the step failed.
 async fn resolve(host: &Host) -> (Step, Vec<SocketAddr>) {
     let failed = |fact, help| (Step::failed(DNS, fact, help), Vec::new());
     match tokio::time::timeout(TIMEOUT, tokio::net::lookup_host((host.name.as_str(), host.port))).await {
@@ -141,7 +141,7 @@ async fn resolve(host: &Host) -> (Step, Vec<SocketAddr>) {
     }
 }
 
-/// Connects to the address that answers first. An address that never answers, such as one of an IPv6 network without a route, then does not delay the others.
+/// Connects to the address that answers first. An unreachable address, such as an IPv6 address without a route, therefore does not delay the others.
 async fn connect_to_any(addresses: &[SocketAddr]) -> std::io::Result<TcpStream> {
     let connecting = addresses.iter().map(|address| Box::pin(TcpStream::connect(*address)));
     Ok(futures_util::future::select_ok(connecting).await?.0)
@@ -233,7 +233,7 @@ fn is_refused(error: &Error) -> bool {
     )
 }
 
-/// Returns advice for an error from any of the requests.
+/// Returns advice for an error from the store.
 fn help_of(error: &Error) -> &'static str {
     match error.code() {
         ErrorCode::AuthenticationFailed => {

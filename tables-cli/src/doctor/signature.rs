@@ -43,7 +43,7 @@ pub(super) fn examine(signature: &str, is_https: bool, now: DateTime<Utc>) -> St
     Step::passed(NAME, format!("permissions `{allows}`{table}{end}"))
 }
 
-/// Parses a time in any of the formats that a SAS may contain.
+/// Parses a time in any format allowed in a SAS.
 fn instant(text: &str) -> Option<DateTime<Utc>> {
     let date = || Some(text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?.and_utc());
     let minutes = || Some(chrono::NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%MZ").ok()?.and_utc());

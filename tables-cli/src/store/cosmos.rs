@@ -17,7 +17,7 @@ pub struct CosmosDatabase {
     /// The region in which this program runs, as spelled in the portal. If it is empty, the first region of the account is used.
     region: String,
     key: String,
-    /// The numbers of partition key levels for tables that the program creates, each with the name of its table.
+    /// The number of partition key levels for each table the program creates, paired with the table's name.
     levels: Vec<(String, usize)>,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Debug for CosmosDatabase {
 }
 
 impl CosmosDatabase {
-    /// The setting by which connection strings of Cosmos DB for NoSQL are distinguished from those of the Table service.
+    /// The setting that distinguishes connection strings of Cosmos DB for NoSQL from those of the Table service.
     pub(super) const ENDPOINT: &str = "AccountEndpoint=";
 
     /// Parses a connection string.
@@ -63,7 +63,7 @@ impl CosmosDatabase {
                 }
                 unknown => {
                     let name = unknown.map_or(setting, |(name, _)| name);
-                    // If the name of a setting is missing, this may be the key, which must not be in the message.
+                    // If the setting's name is missing, this text may be the account key, which must not appear in the message.
                     let is_name = name.len() <= 24 && name.bytes().all(|byte| byte.is_ascii_alphabetic());
                     return if is_name {
                         usage(&format!("has the unknown setting `{name}`; it takes {SETTINGS}"))
@@ -100,7 +100,7 @@ impl CosmosDatabase {
         Ok(DynTableStore::new(store))
     }
 
-    /// Returns an error. The program was built without the `cosmos` feature.
+    /// Returns an error, because the program was built without the `cosmos` feature.
     #[cfg(not(feature = "cosmos"))]
     #[expect(clippy::unused_async, reason = "the function of the feature is async")]
     pub(super) async fn open(&self) -> Result<DynTableStore> {

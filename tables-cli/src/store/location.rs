@@ -1,4 +1,4 @@
-//! Locations, which are strings that identify stores. This module parses locations, and formats them without secrets.
+//! Parses the locations of stores, and formats them without secrets.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ const SETTINGS: [&str; 5] = [
     "DefaultEndpointsProtocol=",
 ];
 
-/// Returns `true` if a string contains a name. Case is ignored.
+/// Returns `true` if a string contains a name, ignoring ASCII case.
 fn contains(text: &str, name: &str) -> bool {
     text.to_ascii_lowercase().contains(&name.to_ascii_lowercase())
 }
@@ -40,7 +40,7 @@ pub(super) fn has_secret(text: &str) -> bool {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
-    /// An empty engine in memory. It exists until the command ends.
+    /// A new in-memory engine. It exists until the command ends.
     Memory,
     /// A folder with the data of an embedded engine.
     Folder(PathBuf),
@@ -67,8 +67,8 @@ impl Location {
         }
     }
 
-    /// Returns the text that identifies the store in files written by this program: the canonical path of a folder, the endpoint of an account, or, for any
-    /// other store, the location as messages show it.
+    /// Returns a string that identifies the store in files written by this program: the canonical path of a folder, the endpoint of an account, or, for any
+    /// other store, the location as shown in messages.
     #[must_use]
     pub fn identity(&self) -> String {
         match self {
@@ -146,7 +146,7 @@ impl fmt::Debug for Location {
     }
 }
 
-/// Returns `true` if an earlier release identified this account by `text`, which is the account name or the endpoint as it was written.
+/// Returns `true` if an earlier release identified this account by `text`: the account name, the endpoint as written by the user, or `the emulator`.
 pub(crate) fn was_identity(text: &str, identity: &str) -> bool {
     match text.strip_prefix("account ") {
         Some(account) => identity.strip_prefix("https://").is_some_and(|host| {

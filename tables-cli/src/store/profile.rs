@@ -1,4 +1,4 @@
-//! Profiles: named stores in a configuration file. Their secrets are read from the environment, or from a file that only its owner can read.
+//! Profiles: named stores in a configuration file. Their secrets are read from the environment, or from a file readable only by its owner.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Profiles {
     path: PathBuf,
 }
 
-/// A profile. It must have exactly one of these settings.
+/// A profile. It must have exactly one setting.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Profile {
@@ -67,12 +67,12 @@ impl Profiles {
         Ok(Self { path, ..profiles })
     }
 
-    /// Returns the location that a profile specifies.
+    /// Returns the location specified by a profile.
     ///
     /// # Errors
     /// - `Refused` if the profile does not exist, or if it does not have exactly one setting.
-    /// - `Refused` if the profile names an unset variable or a file that other users can read, or if the profile itself contains a secret.
-    /// - `File` if the file that the profile names cannot be read. `Usage` if the text does not specify a location.
+    /// - `Refused` if the profile names an unset variable or a file readable by other users, or if the profile itself contains a secret.
+    /// - `File` if the file named by the profile cannot be read. `Usage` if the text does not specify a location.
     pub fn location(&self, name: &str) -> Result<Location> {
         let refuse = |fault: String| {
             Err(Failure::Refused(format!("{}: profile `{name}` {fault}", self.path.display())))

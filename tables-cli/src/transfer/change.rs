@@ -1,8 +1,8 @@
-//! Changes to entities, and the operations that write the changes.
+//! Changes to entities, and the store operations that apply them.
 
 use table_core::{EntityKey, IfMatch, Operation, OperationKind, TableEntity};
 
-/// The operation that a transfer uses to write an entity.
+/// The operation a transfer uses to write an entity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
     /// Replaces an existing entity with the same key, or inserts the entity. Idempotent.
@@ -10,11 +10,11 @@ pub enum Mode {
     Replace,
     /// Writes the properties of the entity, and keeps all other properties of an existing entity. Idempotent.
     Merge,
-    /// Inserts the entity. Entities whose keys exist are rejected.
+    /// Inserts the entity. Entities with existing keys are rejected.
     Insert,
 }
 
-/// A change that a writer makes.
+/// A change applied by a writer.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// Write an entity.
@@ -41,7 +41,7 @@ impl Change {
         }
     }
 
-    /// Returns the operation that makes the change.
+    /// Returns the store operation for the change.
     pub(crate) fn operation(&self, mode: Mode) -> table_core::Result<Operation> {
         let kind = match self {
             Self::Write(entity) => {
@@ -58,11 +58,11 @@ impl Change {
     }
 }
 
-/// A change, with the number and the line of the record that it came from.
+/// A change, with the number and the line of its record.
 pub(crate) struct Numbered {
-    /// The number of the record, in the order in which records were added.
+    /// The number of the record, in insertion order.
     pub(crate) number: u64,
-    /// The number of the first record of the unit. The changes of a unit are written together, or not at all.
+    /// The number of the first record of the change's unit of work. The changes of a unit are written together or not at all.
     pub(crate) unit: u64,
     /// The line of the record in the imported file.
     pub(crate) line: u64,

@@ -1,4 +1,4 @@
-//! Checksums of sets of entities, which do not depend on the order of the entities, and checksums of sequences of records.
+//! Order-independent checksums of sets of entities, and order-dependent checksums of sequences of records.
 
 use std::fmt;
 
@@ -46,7 +46,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The checksum of a sequence of records, which depends on their order. All records that are not entities are treated as equal.
+/// The order-dependent checksum of a sequence of records. All records that are not valid entities are treated as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct SequenceChecksum(u128);

@@ -57,7 +57,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         Self { source, target, left: None, right: None }
     }
 
-    /// Returns the source if [`next`](Self::next) has returned every entity that was read from it. Otherwise, an entity is waiting for its comparison.
+    /// Returns the source if [`next`](Self::next) has returned every entity read from it, or `None` if an entity is still waiting to be compared.
     pub const fn settled_source(&self) -> Option<&L> {
         if self.left.is_none() { Some(&self.source) } else { None }
     }
@@ -93,8 +93,8 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
     }
 }
 
-/// Returns `true` if two entities have the same properties. Timestamps and `ETag`s are not compared, because each store sets them itself. All NaN values are
-/// equal, regardless of their bits, because a store returns only one of them. Other doubles are compared bit by bit, so `-0.0` differs from `0.0`.
+/// Returns `true` if two entities have the same properties. Timestamps and `ETag`s are not compared, because each store assigns them. All NaN values are equal,
+/// regardless of their bits, because a store returns only one NaN value. Other doubles are compared bit by bit, so `-0.0` differs from `0.0`.
 #[must_use]
 pub fn is_same(left: &TableEntity, right: &TableEntity) -> bool {
     let is_equal = |(name, value)| right.get(name).is_some_and(|other| is_equal(value, other));

@@ -1,4 +1,4 @@
-//! Copies rows from one table to another table.
+//! Copies rows from one table to another.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ pub struct Copying<'a> {
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
     /// The operation used to write rows.
     pub mode: Mode,
-    /// `true` to reject a row that would replace a part of a wide entity with a part from a different write.
+    /// `true` to reject a row that would replace a part of a wide entity with a part from a different write, or set a sequence back.
     pub guards_parts: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
@@ -57,13 +57,13 @@ impl Copying<'_> {
         if self.guards_parts {
             writer = writer.guarding_parts();
         }
-        // The ends of the pages that have been read but not yet written completely.
+        // The ends of pages that have been read but not yet completely written.
         let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
         let (mut read, bar) = (done, progress::rows("copied"));
         let mut is_created = false;
         loop {
             let next = pages.next().await?;
-            // The first read has returned an error if the source lacks the table.
+            // A missing source table has already caused an error in the first read.
             if !std::mem::replace(&mut is_created, true) {
                 store.create_table_if_missing(new).await?;
             }

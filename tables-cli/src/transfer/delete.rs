@@ -1,4 +1,4 @@
-//! Deletes the rows that a query selects, with one transaction per group of rows. The parts of a wide entity are deleted in one transaction.
+//! Deletes the rows selected by a query, with one transaction per group of rows. The parts of a wide entity are deleted in one transaction.
 
 #[cfg(test)]
 mod tests;
@@ -14,16 +14,17 @@ use crate::transfer::progress;
 use crate::transfer::wholes::Wholes;
 use crate::transfer::writer::{Change, Mode, Writer};
 
-/// The numbers of rows that a deletion has deleted and kept.
+/// The numbers of rows deleted and kept by a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deleted {
-    /// The number of rows that this command deleted or that were already deleted.
+    /// The number of rows deleted by this command, including rows that no longer existed.
     pub deleted: u64,
-    /// The number of rows that were kept because they, or other parts of the same wide entity, had changed since they were read.
+    /// The number of rows kept because they, or other parts of the same wide entity, had changed since they were read.
     pub kept: u64,
 }
 
-/// Deletes the selected rows of a table, either only in the version that was read or in any version. After an error, another call deletes the remaining rows.
+/// Deletes the selected rows of a table. Unless `in_any_version` is `true`, rows that have changed since they were read are kept. After an error, another call
+/// deletes the remaining rows.
 ///
 /// # Errors
 /// Any error from the store.
@@ -37,7 +38,7 @@ pub async fn delete(
     let selected = selected.with_select(Select::names(["PartitionKey", "RowKey", WRITE_ID]));
     let mut writer = Writer::new(store.clone(), name.clone(), Mode::Replace, rate).tolerant();
     let mut pages = Pages::new(store, name, selected);
-    // On a store without an order, all deletions of parts are kept until the last page, because any page may have another part.
+    // On a store without key order, deletions of parts are held back until the last page, because any page may contain another part.
     let mut open = Wholes::<Vec<Change>>::new(pages.is_ordered());
     let (mut kept, bar) = (0, progress::rows("deleted"));
     while let Some(page) = pages.next().await? {

@@ -9,13 +9,13 @@ use table_inspect::derived;
 use crate::failure::{Failure, Result};
 use crate::transfer::schema::SchemaRows;
 
-/// The partition with the keys that seal intents, in the outboxes' table. Each store has different keys, with different `RowKey`s.
+/// The partition of the outbox registry that stores the keys for sealing intents. Each store has different keys, with different `RowKey`s.
 const SEAL_KEYS: &str = "keys";
 
 /// The end of the message for a rejected transfer.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 
-/// Returns an error if the rows of a table are derived from other tables. Such a table must not be transferred on its own.
+/// Returns an error if a table's rows are derived from other tables, as stated by `purpose`. Such a table must not be transferred on its own.
 ///
 /// # Errors
 /// `Refused`, with the reason, if the rows are derived.
@@ -27,10 +27,10 @@ pub fn refuse_alone(purpose: Option<String>) -> Result<()> {
 /// Checks that a table can receive all rows of another table, whose stored schemas are `source`.
 ///
 /// A transfer of an entire store includes the schemas and all derived rows. A transfer of a single table includes only the derived rows in that table. Returns
-/// `true` if the table has derived rows. The target must then not keep rows that the source lacks.
+/// `true` if the table has derived rows. The target must then not keep rows missing from the source.
 ///
 /// # Errors
-/// `Refused` if the derived rows would be wrong in the target. Any error from the store.
+/// `Refused` if the derived rows would be incorrect in the target. Any error from the store.
 pub async fn admit(
     source: &SchemaRows,
     (target, table): (&DynTableStore, &TableName),
@@ -74,20 +74,20 @@ pub async fn admit(
     Ok(has_derived)
 }
 
-/// The tables that exist in the target but not in the source. Their registrations are kept when the registration tables of the target are made equal to those
-/// of the source.
+/// The tables that exist only in the target. Their registrations are kept when the target's registration tables are made equal to the source's.
 #[derive(Clone, Debug, Default)]
 pub struct OtherTables(Vec<TableName>);
 
 impl OtherTables {
-    /// Returns the tables in `target` that are not in `source`.
+    /// Returns the tables in `target` but not in `source`.
     #[must_use]
     pub fn new(source: &[TableName], target: Vec<TableName>) -> Self {
         let is_other = |name: &TableName| !source.iter().any(|found| found.folded() == name.folded());
         Self(target.into_iter().filter(is_other).collect())
     }
 
-    /// Returns `true` if a row registers a schema, an outbox or a feed of one of these tables, or contains a key that seals intents.
+    /// Returns `true` if a row must be kept: it registers a schema, an outbox or a feed of a listed table, or it contains a key for sealing intents and the
+    /// list is not empty.
     #[must_use]
     pub fn keep(&self, table: &TableName, key: &EntityKey) -> bool {
         let partition = key.partition_key.as_str();

@@ -1,5 +1,5 @@
 //! Protects wide entities and sequences while rows are written. Rejects rows that would mix parts of different writes, and rows that would set a sequence back.
-//! All other rows of this kind are written only in the state that was read.
+//! Accepted parts and sequences are written only if the stored rows have not changed since they were read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,19 +17,18 @@ use crate::failure::Result;
 use crate::transfer::change::{Change, Mode};
 use crate::transfer::sequences::{is_sequence, refuse_lowered};
 
-/// The stored rows that some changes in one partition could make inconsistent: the parts of the wide entities to which the changed rows may belong, and
-/// sequences.
+/// The stored rows that changes to one partition could make inconsistent: parts of the wide entities the changed rows may belong to, and sequences.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guarded {
-    /// The parts, by their `RowKey`s.
+    /// The parts, keyed by `RowKey`.
     parts: HashMap<String, TableEntity>,
-    /// The sequences, and the rows that were read one by one, by their `RowKey`s.
+    /// Sequences and individually read rows, keyed by `RowKey`.
     rows: HashMap<String, TableEntity>,
 }
 
 impl Guarded {
-    /// Reads the stored parts and sequences. No request is sent if none of the rows can be a part or a sequence. The rows with the `RowKey`s in `single` are
-    /// read one by one, whatever they store.
+    /// Reads the stored parts and sequences. No request is sent if none of the rows can be a part or a sequence. Rows with the `RowKey`s in `single` are always
+    /// read, one by one.
     pub(super) async fn read(
         (store, table): (&DynTableStore, &TableName),
         partition: &PartitionKey,
@@ -50,7 +49,7 @@ impl Guarded {
         Ok(guarded)
     }
 
-    /// Returns an error if a row is from a different write than the stored parts of its entity, or if the row would set a sequence back.
+    /// Returns an error if a row comes from a different write than the stored parts of its entity, or if the row would set a sequence back.
     pub(super) fn admit(&self, row: &TableEntity, mode: Mode) -> Result<()> {
         let row_key = row.key().row_key.as_str();
         if is_sequence(row_key)
@@ -75,17 +74,18 @@ impl Guarded {
         (1..=99).filter_map(move |number| self.parts.get(&format!("{base}_{number:02}")))
     }
 
-    /// Returns `true` if a row is written only in the state that was read: it sets a sequence, or writes a part.
+    /// Returns `true` if a row sets a sequence or writes a part. Such a row is written only if the stored rows have not changed since they were read.
     pub(super) fn is_guarded(&self, row: &TableEntity) -> bool {
         let row_key = row.key().row_key.as_str();
         let is_part = || has_write(row) || self.parts.contains_key(row_key);
         is_sequence(row_key) || part_of(row_key).is_some() && is_part()
     }
 
-    /// Returns the operations that write the changes only in the states that were read: first one operation for each change, then the conditions on other rows.
+    /// Returns the operations that apply the changes if the guarded rows have not changed since they were read: one operation for each change, followed by
+    /// conditions on other rows.
     ///
-    /// A program that writes all parts of a wide entity changes the version of each part. A condition on one stored part is therefore sufficient. If the
-    /// changes write only new parts, the condition is on a part that they do not write.
+    /// A program that writes all parts of a wide entity changes the version of each part. A condition on one stored part is therefore sufficient. If all
+    /// written parts are new, the condition applies to a stored part that is not written.
     pub(super) fn operations<'a>(
         &self,
         changes: impl Iterator<Item = &'a Change>,
@@ -119,7 +119,7 @@ impl Guarded {
     }
 }
 
-/// Returns the operation that requires a version of a row. A store without checks accepts a merge of no properties instead.
+/// Returns an operation that requires a row to have a given version. For a store without check operations, this is a merge without properties.
 fn unchanged(etag: ETag, has_checks: bool) -> OperationKind {
     let version = IfMatch::ETag(etag);
     if has_checks {

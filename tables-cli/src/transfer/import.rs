@@ -19,15 +19,15 @@ pub struct Importing<'a> {
     pub name: &'a TableName,
     /// The operation used to write entities.
     pub mode: Mode,
-    /// `true` to reject a row that would replace a part of a wide entity with a part of another write.
+    /// `true` to reject a row that would replace a part of a wide entity with a part from a different write, or set a sequence back.
     pub guards_parts: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
 }
 
 impl Importing<'_> {
-    /// Writes the records after the position in `state` and marks the state as complete. Each record has its line number. Returns the number of written
-    /// records, including those written by earlier calls.
+    /// Writes the records after the position in `state` and marks the state as complete. Each record is paired with its line number. Returns the number of
+    /// written records, including those written by earlier calls.
     ///
     /// # Errors
     /// - `Refused` if a record is rejected and no file for rejected records was given. All earlier records have then been written.

@@ -20,14 +20,14 @@ pub trait Entities: Send {
 /// A source that returns its entities in key order.
 pub trait OrderedEntities: Entities {}
 
-/// Compares two keys in the order of the Table service: by PartitionKey, then by RowKey.
+/// Compares two keys in the Table service's order: by PartitionKey, then by RowKey.
 #[must_use]
 pub fn key_order(left: &EntityKey, right: &EntityKey) -> Ordering {
     order::compare(left.partition_key.as_str(), right.partition_key.as_str())
         .then_with(|| order::compare(left.row_key.as_str(), right.row_key.as_str()))
 }
 
-/// A stream of the entities in the results of a query, in the order of the store.
+/// A stream of a query's entities, in store order.
 #[derive(Debug)]
 pub struct Paged<'a> {
     pages: Pages<'a>,
@@ -35,7 +35,7 @@ pub struct Paged<'a> {
 }
 
 impl<'a> Paged<'a> {
-    /// Creates a stream of the entities on these pages.
+    /// Creates a stream of the entities on `pages`.
     #[must_use]
     pub fn new(pages: Pages<'a>) -> Self {
         Self { pages, page: Vec::new().into_iter() }
@@ -63,7 +63,7 @@ impl Entities for Paged<'_> {
     }
 }
 
-/// A stream of the entities in the results of a query, in key order.
+/// A stream of a query's entities, in key order.
 #[derive(Debug)]
 pub struct Ordered<'a> {
     entities: Paged<'a>,
@@ -71,7 +71,7 @@ pub struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// Creates a stream of the entities on these pages.
+    /// Creates a stream of the entities on `pages`.
     ///
     /// # Errors
     /// `Refused` if the store does not return rows in key order.

@@ -22,13 +22,13 @@ fn query(keys: KeyRange) -> Result<Query> {
     Ok(Query { keys, select, ..Query::parse(HAS_WRITE)? })
 }
 
-/// Returns the query for those rows of the target that a transfer could make inconsistent: the parts of wide entities, and sequences.
+/// Returns the query for target rows that a transfer could make inconsistent: parts of wide entities, and sequences.
 fn guarded() -> Result<Query> {
     let select = Select::names(["PartitionKey", "RowKey", WRITE_ID, sequences::NEXT]);
     Ok(Query { select, ..Query::parse(&format!("{HAS_WRITE} or {IS_SEQUENCE}"))? })
 }
 
-/// The wide entities for which the source contains a part of a different write. An entity is kept only while more of its parts can follow in key order.
+/// The wide entities for which the source contains a part from a different write. An entity is kept only while more of its parts can follow in key order.
 #[derive(Debug, Default)]
 struct Replaced(Vec<EntityKey>);
 
@@ -114,7 +114,7 @@ fn is_guarded(row_key: &str) -> bool {
     part_of(row_key).is_some() || is_sequence(row_key)
 }
 
-/// Returns `true` if any row in the results of a query satisfies a condition. A table that does not exist has no rows.
+/// Returns `true` if any row returned by a query satisfies a condition. Returns `false` if the table does not exist.
 async fn is_any(
     store: &DynTableStore,
     table: &TableName,

@@ -1,4 +1,4 @@
-//! The rejected records of an import. They are written to a file with the reasons for their rejection.
+//! The rejected records of an import, written to a file with the reasons for their rejection.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -9,7 +9,7 @@ use table_inspect::record::Rejected;
 
 use crate::failure::{Failure, Result};
 
-/// The rejected records, which were written to a separate file.
+/// A summary of rejected records, as stored in a state file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectedRecords {
@@ -17,7 +17,7 @@ pub struct RejectedRecords {
     pub count: u64,
     /// The absolute path of the file that contains the rejected records with the reasons for their rejection.
     pub file: Option<String>,
-    /// The length of this file in bytes.
+    /// The length of the file in bytes.
     pub bytes: u64,
 }
 
@@ -26,15 +26,15 @@ pub struct RejectedRecords {
 pub struct Rejections {
     file: Option<(String, File)>,
     records: RejectedRecords,
-    /// The length of the durable content of the file.
+    /// The durable length of the file in bytes.
     durable: u64,
 }
 
 impl Rejections {
-    /// Opens the file for rejected records, and truncates it after the records that a state counts, which are `recorded`.
+    /// Opens the file for rejected records, and truncates it to the length in `recorded`, the summary from the state file.
     ///
     /// # Errors
-    /// `Refused` if the state counts records in another file, or if the file is shorter than the state records. `File` if the file cannot be written.
+    /// `Refused` if the state counts records in a different file, or if the file is shorter than the recorded length. `File` if the file cannot be written.
     pub fn open(path: Option<&Path>, recorded: &RejectedRecords) -> Result<Self> {
         let full = path.map(std::path::absolute).transpose().map_err(Failure::file("--errors"))?;
         let full = full.map(|path| path.display().to_string());
@@ -80,7 +80,7 @@ impl Rejections {
         self.records.count
     }
 
-    /// Returns the data about rejected records for a state file.
+    /// Returns the summary of rejected records for a state file.
     #[must_use]
     pub const fn records(&self) -> &RejectedRecords {
         &self.records

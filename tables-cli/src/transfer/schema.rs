@@ -13,9 +13,9 @@ use crate::failure::Result;
 use crate::rows::Pages;
 use crate::transfer::ordered::{Entities, Paged};
 
-/// The maximum length of the piece of a schema's text in one property, in UTF-16 code units.
+/// The maximum length of the schema text stored in one property, in UTF-16 code units.
 const PIECE: usize = 32_000;
-/// The properties that describe earlier schemas of the same table. They contain fingerprints, which depend on the name of the table.
+/// The properties that describe earlier schemas of the same table. They contain fingerprints, which depend on the table's name.
 const HISTORY: [&str; 3] = ["Generation", "Since", "Superseded"];
 
 /// The rows that store the schemas of a table, one row per entity type.
@@ -53,7 +53,7 @@ impl SchemaRows {
         self.0.iter().map(|(schema, _)| schema.clone()).collect()
     }
 
-    /// Returns the patterns of an entity type whose backfill has not finished, such as `index ByName`.
+    /// Returns the patterns of an entity type with unfinished backfills, such as `index ByName`.
     fn pending(&self, entity: &str) -> Vec<&str> {
         let row = self.0.iter().find(|(schema, _)| schema.entity == entity).map(|(_, row)| row);
         match row.and_then(|row| row.get("Pending")) {
@@ -101,7 +101,7 @@ impl SchemaRows {
     }
 }
 
-/// Returns the row that stores a schema for `table`. The name of the table may differ from the name in the schema.
+/// Converts a schema's row to the row that stores the schema for `table`, whose name may differ from the name in the schema.
 fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<TableEntity> {
     let is_same = schema.table.eq_ignore_ascii_case(table.as_str());
     let mut named = TableEntity::from(EntityKey::new(table.folded(), schema.entity.as_str())?);
@@ -121,7 +121,7 @@ fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<
     Ok(named)
 }
 
-/// Returns the name of the property that stores the piece of a schema's text with index `at`.
+/// Returns the name of the property that stores piece number `at` of a schema's text.
 fn piece(at: usize) -> String {
     if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") }
 }

@@ -22,7 +22,7 @@ fn sequence_of(row: &TableEntity) -> Option<(&str, i64)> {
     }
 }
 
-/// Returns `true` if this is the `RowKey` of a sequence's row.
+/// Returns `true` if `row_key` is the `RowKey` of a sequence's row.
 pub(super) fn is_sequence(row_key: &str) -> bool {
     row_key.starts_with(PREFIX)
 }
@@ -30,7 +30,7 @@ pub(super) fn is_sequence(row_key: &str) -> bool {
 /// Returns an error if a row would lower or remove the next number of a stored sequence.
 ///
 /// # Errors
-/// `Refused`, with the sequence and its next number, if the row would do so.
+/// `Refused`, with the sequence and its next number, if the row would lower or remove the number.
 pub(super) fn refuse_lowered(stored: &TableEntity, row: &TableEntity, mode: Mode) -> Result<()> {
     let Some((name, reached)) = sequence_of(stored) else { return Ok(()) };
     let change = match (sequence_of(row), row.get(NEXT)) {

@@ -6,7 +6,7 @@ use table_inspect::record::Record;
 
 use crate::transfer::checksum::SequenceChecksum;
 
-/// The checksum of the settled records, which are those already written or rejected. The records that were read last may not be settled yet.
+/// The checksum of the settled records, which have been written or rejected. The most recently read records may not be settled yet.
 #[derive(Debug)]
 pub(super) struct SettledChecksum {
     /// `true` if a state file needs the checksum.
@@ -14,7 +14,7 @@ pub(super) struct SettledChecksum {
     /// The number of settled records.
     settled: u64,
     checksum: SequenceChecksum,
-    /// The checksum after each record that has been read but not settled.
+    /// The checksum after each record read but not yet settled.
     later: VecDeque<SequenceChecksum>,
 }
 
@@ -24,7 +24,7 @@ impl SettledChecksum {
         Self { is_needed, settled: 0, checksum: SequenceChecksum::default(), later: VecDeque::new() }
     }
 
-    /// Adds a record that has been read from the file.
+    /// Adds a record read from the file.
     pub(super) fn read(&mut self, record: &Record) {
         if self.is_needed {
             let last = self.later.back().copied().unwrap_or(self.checksum);

@@ -1,4 +1,4 @@
-//! State files, which record the progress of a transfer. A killed command resumes after the last write that the state file counts.
+//! State files, which record the progress of a transfer. A killed command resumes after the last record counted in the state file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use crate::transfer::rejections::{RejectedRecords, Rejections};
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The content of a state file. A file with unknown fields is rejected, because another version has written it and may have given the known fields a different
+/// The content of a state file. A file with unknown fields is rejected: it was written by another version, in which the known fields may have a different
 /// meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// The text that identifies the transfer to which the file belongs: the command, source, target, table, and the options that affect the written rows.
+    /// A string that identifies the transfer: the command, source, target, table, and the options affecting the written rows.
     pub transfer: String,
-    /// The number of records that have been read and settled (written or rejected).
+    /// The number of settled records, which have been written or rejected.
     pub records: u64,
     /// The checksum of the counted records if the source is a file.
     pub checksum: Option<SequenceChecksum>,
@@ -92,7 +92,7 @@ impl StateFile {
         self.path.is_some()
     }
 
-    /// Returns an error if the target is empty although the state counts written records. The table may then have been deleted since they were written.
+    /// Returns an error if the target is empty although the state counts written records. In this case, the table may have been deleted since.
     ///
     /// # Errors
     /// `Refused` if the state counts written records and the table is empty or does not exist. Any error from the store.
@@ -125,8 +125,8 @@ impl StateFile {
         if self.is_due() { self.save() } else { Ok(()) }
     }
 
-    /// Records the progress of a transfer from a file, with the rejected records and the checksum of all records that have been written or rejected. By
-    /// default, the state file is written at most twice a second. The rejected records are then durable before the state, which records their length.
+    /// Records the progress of a transfer from a file, with the rejected records and the checksum of all settled (written or rejected) records. By default, the
+    /// state file is written at most twice a second. Rejected records are made durable before the state, which records the length of their file.
     ///
     /// # Errors
     /// `File` if the state file cannot be written, or if the rejected records cannot be made durable.

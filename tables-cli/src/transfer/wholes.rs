@@ -1,4 +1,4 @@
-//! The wide entities of which a scan has read some parts.
+//! Tracks wide entities that a scan has partially read.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -8,13 +8,13 @@ use table_core::query::EntityRef;
 
 use crate::failure::Result;
 
-/// The wide entities of which a scan has read some parts and may read more, each with a value of type `T` that describes these parts.
+/// The wide entities that a scan has partially read, each with a value of type `T` that describes the parts read so far.
 ///
-/// Rows of other entities may be between the parts of an entity. For example, `2014_01_01` is between `2014_01` and `2014_02`. A store in key order has
-/// therefore returned all parts of an entity only when it returns a row behind the range of the entity. A store without an order may return a part at any time.
+/// Rows of other entities can sort between the parts of an entity. For example, `2014_01_01` sorts between `2014_01` and `2014_02`. A store with key order has
+/// therefore returned all parts of an entity only when it returns a row after the entity's key range. A store without key order may return a part at any time.
 #[derive(Debug)]
 pub(crate) struct Wholes<T> {
-    /// The values, by the PartitionKey and the RowKey of the entity.
+    /// The values, keyed by the entity's PartitionKey and RowKey.
     open: BTreeMap<(String, String), T>,
     is_ordered: bool,
 }
@@ -25,7 +25,7 @@ impl<T: Default> Wholes<T> {
         Self { open: BTreeMap::new(), is_ordered }
     }
 
-    /// Returns the value of an entity, and `true` if it is new.
+    /// Returns the value of an entity, and `true` if the entity is new.
     pub(crate) fn entry(&mut self, partition: &str, base: &str) -> (&mut T, bool) {
         match self.open.entry((partition.to_owned(), base.to_owned())) {
             Entry::Occupied(found) => (found.into_mut(), false),
@@ -33,10 +33,10 @@ impl<T: Default> Wholes<T> {
         }
     }
 
-    /// Removes the entities of which neither this row nor a later row can be a part.
+    /// Removes and returns the entities that neither `row` nor any later row can belong to.
     ///
     /// # Errors
-    /// `InvalidInput` if the RowKey of an entity is not a valid key, which no store returns.
+    /// `InvalidInput` if an entity's RowKey is invalid. No store returns such a key.
     pub(crate) fn closed_by(&mut self, row: EntityRef<'_>) -> Result<Vec<(EntityKey, T)>> {
         if !self.is_ordered {
             return Ok(Vec::new());

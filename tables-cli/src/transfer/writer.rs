@@ -1,4 +1,4 @@
-//! Writes many entities. Changes in the same partition are grouped into transactions, and several transactions are in progress at a time.
+//! Writes many entities. Changes to one partition are grouped into transactions, and several transactions run concurrently.
 
 mod buffer;
 mod group;
@@ -25,7 +25,7 @@ use group::{Group, Written};
 use settlement::Settlement;
 use table_inspect::record::Rejected;
 
-/// The maximum number of transactions that are in progress at a time.
+/// The maximum number of concurrent transactions.
 const CONCURRENCY: usize = 16;
 /// The maximum number of records from the first unsettled record onwards. A record is unsettled until it has been written or rejected. A resumed transfer
 /// repeats at most `OPEN` records.
@@ -33,8 +33,7 @@ const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
 
-/// A writer that groups changes into transactions. Changes to the same key are applied in the order in which they were added. Changes to different keys are
-/// applied in any order.
+/// A writer that groups changes into transactions. Changes to the same key are applied in insertion order. Changes to different keys are applied in any order.
 pub struct Writer {
     store: DynTableStore,
     table: TableName,
@@ -42,7 +41,7 @@ pub struct Writer {
     buffer: Buffer,
     under_way: FuturesUnordered<Pending>,
     bytes_under_way: usize,
-    /// The keys of all changes that have been added but not yet applied.
+    /// The keys of all changes added but not yet applied.
     keys: HashSet<EntityKey>,
     rate: Option<Rate>,
     settlement: Settlement,
@@ -76,8 +75,8 @@ impl Writer {
         }
     }
 
-    /// Makes the writer reject an entity that would replace a part of a wide entity with a part of another write, or set a sequence back. Before each
-    /// transaction that may contain such rows, the writer reads the stored rows. It then writes them only in the versions that it read.
+    /// Makes the writer reject an entity that would replace a part of a wide entity with a part from a different write, or set a sequence back. Before each
+    /// transaction that may contain such rows, the writer reads the stored rows. It then applies the changes only if those rows are unchanged.
     #[must_use]
     pub const fn guarding_parts(mut self) -> Self {
         self.guards_parts = true;
@@ -95,16 +94,16 @@ impl Writer {
     /// Adds a change. The change may remain unwritten until a later change is added or [`flush`](Self::flush) is called.
     ///
     /// # Errors
-    /// Any error from the store while it writes this change or an earlier one.
+    /// Any error from the store when writing this change or an earlier one.
     pub async fn push(&mut self, line: u64, change: Change) -> Result<()> {
         self.push_unit(line, vec![change]).await
     }
 
-    /// Adds changes to one partition that are written in one transaction. If one of them is rejected, all are rejected, except deletions of rows that do not
+    /// Adds changes to one partition, to be written in one transaction. If one of them is rejected, all are rejected, except deletions of rows that do not
     /// exist.
     ///
     /// # Errors
-    /// Any error from the store while it writes these changes or earlier ones.
+    /// Any error from the store when writing these changes or earlier ones.
     pub async fn push_unit(&mut self, line: u64, changes: Vec<Change>) -> Result<()> {
         let mut unit = Vec::with_capacity(changes.len());
         for change in &changes {
@@ -162,7 +161,7 @@ impl Writer {
     /// Adds a rejected record that is not an entity. If the writer stops at rejected records, first writes all earlier changes.
     ///
     /// # Errors
-    /// Any error from the store while it writes an earlier change.
+    /// Any error from the store when writing an earlier change.
     pub async fn skip(&mut self, rejected: Rejected) -> Result<()> {
         if !self.settlement.is_tolerant {
             self.flush().await?;
@@ -209,7 +208,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Writes all changes that have been added, and waits until the store has acknowledged them.
+    /// Writes all added changes, and waits until the store has acknowledged them.
     ///
     /// # Errors
     /// Any error from the store.
@@ -221,19 +220,19 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the number of settled records. These are the records before the first one that has been neither written nor rejected.
+    /// Returns the number of settled records: those before the first record that has been neither written nor rejected.
     #[must_use]
     pub const fn settled(&self) -> u64 {
         self.settlement.settled()
     }
 
-    /// Takes the rejected records that were settled since the last call, in order. If the writer stops at rejected records, returns at most the first rejected
-    /// record, because settlement ends there.
+    /// Takes the rejected records settled since the last call, in order. If the writer stops at rejected records, returns at most the first rejected record,
+    /// because settlement ends there.
     pub fn take_rejected(&mut self) -> Vec<Rejected> {
         self.settlement.take_rejected()
     }
 
-    /// Returns an error for the first rejected record. `target` is the name of the target in the message. For callers that stop at a rejected record.
+    /// Returns an error for the first rejected record. `target` names the target in the message. For callers that stop at the first rejected record.
     ///
     /// # Errors
     /// `Refused`, with the line of the record and the reason, if a record has been rejected.

@@ -32,7 +32,7 @@ pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, Strin
     (exit, String::from_utf8(out).unwrap().replace(&dir, "DIR"))
 }
 
-/// Splits a line at spaces that are not in single or double quotes.
+/// Splits a line at spaces outside single and double quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut quote) = (vec![String::new()], None);
     for character in line.chars() {

@@ -123,7 +123,7 @@ async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) 
     wrong
 }
 
-/// Inserts entities that the view counts. Returns 1 if the count of the view is wrong.
+/// Inserts entities counted by the view. Returns 1 if the view's count is wrong.
 async fn visit_view(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let is_new = !ids.is_empty();
     let entities = engine.entities::<Counted>().create_if_missing().await.unwrap();
@@ -160,7 +160,7 @@ struct Attendance {
     days: [Option<i32>; 366],
 }
 
-/// Opens the table of one entity type, inserts entities, and returns the number of defects that a check finds.
+/// Opens the table of one entity type, inserts entities, and returns the number of defects found by a check.
 macro_rules! visit {
     ($engine:expr, $entity:ident, $fill:expr, $prefix:expr) => {{
         let outbox = Outbox::new($engine.clone(), $engine.clone(), QueueName::new("outbox").unwrap());
@@ -223,8 +223,8 @@ impl Kind {
         }
     }
 
-    /// Inserts entities whose names begin with `prefix` into the store in a folder. Returns the number of defects that are then found by the user's program and
-    /// by `tables check`.
+    /// Inserts entities whose names begin with `prefix` into the store in a folder. Returns the number of defects then found by the user's program and by
+    /// `tables check`.
     pub(crate) fn visit(self, folder: &Path, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
         let found = block_on(async {
             let engine = Engine::open(folder).unwrap();

@@ -10,7 +10,7 @@ fn row(partition: &str, row: &str, properties: &[(&str, Value)]) -> TableEntity 
     properties.iter().fold(entity, |entity, (name, value)| entity.with(*name, value.clone()))
 }
 
-/// Returns event streams with a head row each, as Streamstone writes them.
+/// Returns event streams as written by Streamstone, each with a head row.
 pub(crate) fn streams() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for stream in ["order-ab", "order-cd", "order-ef"] {
@@ -79,7 +79,7 @@ pub(crate) fn identity() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns actor states that are stored in chunks.
+/// Returns actor states stored in chunks.
 pub(crate) fn chunks() -> Vec<TableEntity> {
     let line = |n: i32| {
         row(
@@ -92,7 +92,7 @@ pub(crate) fn chunks() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns sagas of several kinds, which differ in their `EntityType`.
+/// Returns sagas of several types, distinguished by their `EntityType`.
 pub(crate) fn sagas() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..8_u128 {
@@ -110,7 +110,7 @@ pub(crate) fn sagas() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns the leases of the partitions of a task hub, one row per partition.
+/// Returns a task hub's partition leases, one row per partition.
 pub(crate) fn leases() -> Vec<TableEntity> {
     let line = |n: i32| {
         let at = ticks::to_datetime(638_000_000_000_000_000 + u64::from(n.unsigned_abs())).unwrap();

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 /// The number of rows on a page. It is small, so even a small table has several pages.
 const PAGE: usize = 40;
 
-/// The number of requests that one process can still make.
+/// The remaining lifetime of one process, as a number of requests.
 #[derive(Debug)]
 struct Life {
     /// The number of requests until the process dies, including the request at which it dies, or `usize::MAX` if it does not die.
@@ -26,7 +26,7 @@ struct Life {
     died: Notify,
 }
 
-/// The store as one process sees it.
+/// One process's view of the store.
 #[derive(Debug)]
 struct Mortal {
     engine: Engine,
@@ -116,7 +116,7 @@ pub(crate) async fn killed<T, const N: usize>(
     (command(stores).await.expect("the last command succeeds"), deaths)
 }
 
-/// Returns a store that uses the given engine, and a function that returns the number of requests to the store.
+/// Returns a store backed by the given engine, and a function that returns the number of requests to the store.
 pub(crate) fn counted(engine: &Engine) -> (DynTableStore, impl Fn() -> usize + use<>) {
     const ALL: usize = usize::MAX - 1;
     let life = Arc::new(Life { left: AtomicUsize::new(ALL), is_last_sent: false, died: Notify::new() });

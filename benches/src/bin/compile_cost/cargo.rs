@@ -1,4 +1,4 @@
-//! Generates crates, and measures with cargo how long they take to check and how large their expanded sources are.
+//! Generates crates, and measures their check times and expanded source sizes with cargo.
 
 use std::error::Error;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A separate workspace below `target`. It uses the same versions of dependencies as this workspace.
+/// A separate workspace below `target`. It uses the same dependency versions as this workspace.
 pub(crate) struct Crates {
     folder: PathBuf,
 }
@@ -69,7 +69,7 @@ impl Crates {
     fn cargo(&self) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.current_dir(&self.folder).env("CARGO_TARGET_DIR", self.folder.join("target"));
-        // The settings of an enclosing build must not affect these builds.
+        // The settings of an enclosing build must not affect the measured builds.
         cargo.env_remove("RUSTFLAGS").env("CARGO_INCREMENTAL", "0");
         cargo
     }

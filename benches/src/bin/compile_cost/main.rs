@@ -1,4 +1,4 @@
-//! Measures the compile time of the derives. Entities with indexes are compared with the same structs with serde's derives, in one run.
+//! Measures the compile time of the derives. Entities with indexes are compared with the same structs using serde's derives, in one run.
 //!
 //! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]` fails if the check time or the expanded size exceeds that of serde's derives by a
 //! factor of more than 1.7.
@@ -15,13 +15,13 @@ use cargo::Crates;
 
 /// The number of entities in each crate.
 const ENTITIES: usize = 100;
-/// The default number of times that each crate is checked.
+/// The default number of checks per crate.
 const ROUNDS: usize = 7;
 /// The crate that uses this project's derive.
 const OURS: &str = "tables";
 /// The crate that uses serde's derives.
 const THEIRS: &str = "serde_twin";
-/// The maximum cost of the derive of this project, as a multiple of the cost of serde's derives.
+/// The maximum cost of this project's derive, as a multiple of the cost of serde's derives.
 const LIMIT: f64 = 1.7;
 
 fn main() -> ExitCode {

@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-/// Returns the source of structs with the derive of this project. Each struct has two indexes, of which one copies the entire entity and the other copies two
-/// properties.
+/// Returns the source of structs with this project's derive. Each struct has two indexes: one copies the entire entity, and the other copies two properties.
 pub(crate) fn tables(entities: usize) -> String {
     let header = "//! Entities.\n\nuse table_core::Entity;\n";
     crate_of(header, entities, |number| {

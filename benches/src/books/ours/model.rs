@@ -1,4 +1,4 @@
-//! The entity types of the ledger. All of their rows are in the partition of the tenant.
+//! The entity types of the ledger. All of their rows are in the tenant's partition.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::books::TENANT;
 /// The number of accounts whose balances are stored in one row.
 pub(super) const SLOTS: u32 = 200;
 
-/// The state of the tenant's books, which each post checks.
+/// The state of the tenant's books, checked by each post.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -24,7 +24,7 @@ pub(super) struct Opened {
     pub(super) closed_until: NaiveDate,
 }
 
-/// A posting, as stored in the journal entry to which it belongs.
+/// A posting, as stored in its journal entry.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posted {
     pub(super) account: u32,
@@ -80,7 +80,7 @@ pub(super) struct Balances {
     pub(super) tenant: String,
     #[digits(4)]
     pub(super) page: u32,
-    /// The accounts in this row that have been closed.
+    /// The closed accounts in this row.
     #[property(json)]
     pub(super) closed: BTreeSet<u32>,
 }
@@ -114,7 +114,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A request for which an entry has already been posted.
+/// A request whose entry has already been posted.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]

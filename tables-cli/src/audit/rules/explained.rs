@@ -8,8 +8,7 @@ use crate::audit::wide;
 use table_inspect::keys;
 use table_inspect::kind::{self, Kind};
 
-/// Checks a table's rows against the stored schemas. A row must match a schema as an entity of this table, or as an index row that a schema stores in this
-/// table.
+/// Checks a table's rows against the stored schemas. Every row must match a schema, either as an entity of the table or as an index row stored in it.
 #[derive(Debug)]
 pub(in crate::audit) struct Explained {
     table: String,
@@ -20,7 +19,7 @@ pub(in crate::audit) struct Explained {
 }
 
 impl Explained {
-    /// Creates the check. `schemas` are the schemas of all tables, each with the name of its table in lower case.
+    /// Creates the check. `schemas` contains the schemas of all tables, each paired with its lower-case table name.
     pub(in crate::audit) fn new(table: &str, schemas: Vec<(String, StoredSchema)>) -> Self {
         let names: Vec<_> = entities(table, &schemas).map(|schema| schema.entity.as_str()).collect();
         let unexplained = Finding::new(
@@ -47,7 +46,7 @@ impl Explained {
             let keys = [Some(row.key()), whole.as_ref()];
             keys.into_iter().flatten().any(|key| fits(schema, key))
         };
-        // As in `kind::of`, a type without a kind does not own a row of an unknown type that has the keys of a type with a kind.
+        // As in `kind::of`, a row that has an `EntityType` and the keys of a type with a kind does not belong to a type without a kind.
         let has_typed_keys = all().any(|schema| schema.kind.is_some() && fits_row(schema));
         let is_of_unknown_type = has_typed_keys && row.get(ENTITY_TYPE).is_some();
         let has_untyped_keys = || all().any(|schema| schema.kind.is_none() && fits_row(schema));
@@ -80,7 +79,7 @@ impl Explained {
     }
 }
 
-/// Returns the schemas of the entities in a table.
+/// Returns the schemas of a table's entity types.
 fn entities<'a>(
     table: &str,
     schemas: &'a [(String, StoredSchema)],
@@ -91,13 +90,13 @@ fn entities<'a>(
     })
 }
 
-/// Returns `true` if the schema matches a key, which is the key of a row or of the wide entity that the row is a part of.
+/// Returns `true` if `key`, the key of a row or of its wide entity, matches the schema.
 fn fits(schema: &StoredSchema, key: &EntityKey) -> bool {
     keys::fits(&schema.partition_key, key.partition_key.as_str())
         && keys::fits(&schema.row_key, key.row_key.as_str())
 }
 
-/// Returns `true` if a row has the properties of a schema. Of a wide entity, only the first part must have them.
+/// Returns `true` if a row has the schema's properties with their declared types. Later parts of a wide entity may lack properties.
 fn has_properties(schema: &StoredSchema, row: &TableEntity, is_later_part: bool) -> bool {
     schema.properties.iter().all(|property| match row.get(&property.name) {
         Some(found) => found.edm_type() == property.edm,

@@ -8,10 +8,10 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::Group;
 
-/// The characters that are assumed to separate the parts of a key.
+/// The characters assumed to separate key parts.
 const SEPARATORS: [char; 8] = ['_', '|', ':', '!', '~', '^', '+', ','];
 
-/// The name of one of the two keys, such as `PartitionKey`, and a function that returns an entity's value for it.
+/// The name of a key, `PartitionKey` or `RowKey`, and a function that returns an entity's value for it.
 type KeyOf = (&'static str, fn(&TableEntity) -> &str);
 
 const KEYS: [KeyOf; 2] =
@@ -27,7 +27,7 @@ pub(in crate::audit) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding
     spellings(kinds, findings);
 }
 
-/// Returns the name of a kind for a message, such as ` of kind 'Saga'`, or an empty string if the kind has no name.
+/// Formats the name of a group of rows for a message, such as ` of kind 'Saga'`. Returns an empty string if the group has no name.
 fn of_name(kind: &Group<'_>) -> String {
     let name = kind.kind.as_deref().unwrap_or(&kind.prefix);
     if name.is_empty() { String::new() } else { format!(" of kind '{name}'") }
@@ -49,7 +49,7 @@ fn of_key(kind: &Group<'_>, (name, text): KeyOf, findings: &mut Vec<Finding>) {
         *counts.entry(&shape.text).or_default() += 1;
     }
     let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return };
-    // Only free text has so many different shapes that none of them is common.
+    // Keys without a common shape are free text.
     if *count * 5 < texts.len() * 4 {
         return;
     }
@@ -103,7 +103,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
     }
 }
 
-/// Reports keys that have more separators than most keys, which means that a part contains the separator. Returns `true` if it reports any keys.
+/// Reports keys with more separators than most others, a sign that a key part contains the separator. Returns `true` if it reports any keys.
 fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Finding>) -> bool {
     for separator in SEPARATORS {
         let count = |text: &str| text.matches(separator).count();
@@ -138,7 +138,7 @@ fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Fi
     false
 }
 
-/// Reports kinds of rows whose prefixes differ only in case or in separators.
+/// Reports groups of rows whose RowKey prefixes differ only in case or separators.
 fn spellings(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     let plain = |kind: &Group<'_>| -> String {
         kind.prefix

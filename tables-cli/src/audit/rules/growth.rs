@@ -1,4 +1,4 @@
-//! Detects partition keys that always increase. All inserts then go to one partition.
+//! Detects monotonically increasing partition keys, which send all inserts to one partition.
 
 use table_core::TableEntity;
 
@@ -6,7 +6,7 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::{Codec, Group, Piece};
 
-/// The minimum number of partitions that is required to infer a trend.
+/// The minimum number of partitions required to infer a trend.
 const PARTITIONS: usize = 8;
 
 const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; the package `table-advice` measures the effect";
@@ -44,7 +44,7 @@ pub(in crate::audit) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding
 fn begins_with_time(texts: &[&str]) -> bool {
     let pieces = table_inspect::infer::pieces(texts);
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Part { .. }));
-    // The inference returns a zero before the ticks as a literal, not as part of the time.
+    // The inference reports leading zeros of a tick count as a literal, not as part of the time.
     let is_at_front = match pieces.first() {
         Some(Piece::Literal(text)) => text.chars().all(|character| character == '0'),
         _ => true,
@@ -60,7 +60,7 @@ fn is_counted(texts: &[&str]) -> bool {
     first.ends_with('9') && shapes.iter().all(|shape| shape.text == first && shape.numbers.len() == 1)
 }
 
-/// Returns `true` if the write times of the rows increase in key order and are not all equal.
+/// Returns `true` if every row has a write time and, in key order, at least 95 % of the write times are later than the previous one.
 fn follows_time(rows: &[&TableEntity]) -> bool {
     let times: Vec<_> = rows.iter().filter_map(|row| row.timestamp()).collect();
     let rising = times.iter().zip(times.iter().skip(1)).filter(|(one, next)| one < next).count();

@@ -1,4 +1,4 @@
-//! Detects entities that are close to the service's limits.
+//! Detects entities close to the service's limits.
 
 use table_core::{TableEntity, Value};
 
@@ -14,7 +14,7 @@ const VALUE: u64 = 32_768;
 /// The maximum length of a key, in characters (KEY-7).
 const KEY: u64 = 512;
 
-/// Finds entities that reach at least 80 % of a limit.
+/// A check for entities that reach at least 80 % of a limit.
 #[derive(Debug)]
 pub(in crate::audit) struct Limits {
     bytes: Finding,

@@ -4,14 +4,14 @@ use table_core::{EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The minimum number of rows in a table for its partitions to be compared.
+/// The minimum number of rows in a table for comparing its partitions.
 const ROWS: u64 = 1_000;
 /// The number of rows at which a partition is reported as huge. Reading a partition of this size takes a thousand requests.
 const HUGE_ROWS: u64 = 1_000_000;
 /// The size in bytes at which a partition is reported as huge.
 const HUGE_BYTES: u64 = 1 << 30;
 
-/// Measures the sizes of partitions. Rows must be added in key order. Only the current partition and the largest partitions are kept in memory.
+/// A collector of partition sizes. Rows must be added in key order. Only the current, the largest and the first ten huge partitions are kept in memory.
 #[derive(Debug, Default)]
 pub(in crate::audit) struct Partitions {
     rows: u64,

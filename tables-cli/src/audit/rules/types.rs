@@ -6,16 +6,16 @@ use table_core::{EdmType, EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The maximum number of property names for which types are counted.
+/// The maximum number of properties whose types are counted.
 const NAMES: usize = 2_000;
 
-/// Counts the types of the values of each property.
+/// A count of each property's value types.
 #[derive(Debug, Default)]
 pub(in crate::audit) struct Types {
     names: BTreeMap<String, Vec<Seen>>,
 }
 
-/// A type of a property's values, the number of rows with this type, and the keys of some of these rows.
+/// A value type of a property, with its row count and up to two sample keys.
 #[derive(Debug)]
 struct Seen {
     edm: EdmType,

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 
 /// The maximum number of bytes in a block's header line.
 const HEAD_BYTES: u64 = 128;
-/// The maximum number of bytes in a block. It is far larger than any block that the writer produces.
+/// The maximum number of bytes in a block. It is far larger than any block the writer produces.
 const MOST: usize = 64 << 20;
 
 /// Reads a layer up to a mark. Keeps one block in memory.

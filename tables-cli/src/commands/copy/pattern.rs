@@ -1,4 +1,4 @@
-//! Expands the patterns that `tables copy` uses to rewrite keys.
+//! Expands the key patterns of `tables copy`.
 
 use table_core::TableEntity;
 

@@ -1,4 +1,4 @@
-//! The output file of an export in any of the formats.
+//! The output file of an export, in any supported format.
 
 use std::io::Write;
 
@@ -23,7 +23,7 @@ pub(super) enum Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    /// Creates a file. If the header of the format depends on all rows, first reads all rows once.
+    /// Creates the file. If the format's header depends on all rows, reads all rows once beforehand.
     pub(super) async fn open<'p>(
         form: FileForm,
         out: &'a mut (dyn Write + Send),
@@ -93,7 +93,7 @@ pub(super) fn verify(form: FileForm, file: &Incomplete, exported: &Checksum) -> 
     if form == FileForm::Parquet && file.can_be_read() {
         use crate::failure::Failure;
 
-        // On some systems, only the handle that locked the file and copies of this handle can read the file.
+        // On some systems, only the handle that locked the file, or a duplicate of it, can read the file.
         let (path, handle) = (file.path().display(), file.file().try_clone());
         if parquet::verify(handle.map_err(Failure::file(&path))?, &path)? != *exported {
             let help = "export it again";

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// The host and the port of an endpoint.
+/// The components of an endpoint's URL.
 pub(super) struct Host {
     pub(super) name: String,
     pub(super) port: u16,

@@ -57,7 +57,7 @@ fn clocks_that_differ_are_reported() {
 #[tokio::test]
 async fn the_address_that_answers_first_is_used() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    // No packet to a network that is reserved for documentation is answered.
+    // Packets to a network reserved for documentation are never answered.
     let silent = "192.0.2.1:9".parse().unwrap();
     let addresses = [silent, listener.local_addr().unwrap()];
     let stream = tokio::time::timeout(TIMEOUT, connect_to_any(&addresses)).await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Tests that a deletion never deletes only some parts of a wide entity, although rows change after they were read.
+//! Tests that a deletion never deletes only some parts of a wide entity, even if rows change after they are read.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::*;
 use crate::hooked::{Hooked, Hooks};
 
-/// A store that changes one row after the last page of a query was read.
+/// A store that changes one row after the last page of a query is read.
 #[derive(Debug)]
 struct Changing {
     engine: Engine,
@@ -40,7 +40,8 @@ impl Hooks for Changing {
     }
 }
 
-/// Deletes 98 plain rows, a wide entity of four parts, and rows between these parts, while one row changes. Returns the result and the `RowKey` of each remaining row.
+/// Deletes 98 plain rows, a wide entity of four parts, and rows that sort between these parts, while one row changes. Returns the result and the `RowKey` of
+/// each remaining row.
 async fn deleted(row_key: &'static str, is_ordered: bool) -> (Deleted, Vec<String>) {
     let engine = Engine::in_memory();
     let rows = engine.untyped("Things").unwrap().create_if_missing().await.unwrap();

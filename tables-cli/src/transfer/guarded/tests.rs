@@ -1,4 +1,4 @@
-//! Tests that rows written while a program writes to the same wide entities and sequences neither mix parts of different writes nor set a sequence back.
+//! Tests that concurrent writes by a program to the same wide entities and sequences neither mix parts of different writes nor set a sequence back.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use crate::transfer::writer::Writer;
 
 const SEQUENCE: &str = "\u{FFFC}sequence_orders";
 
-/// The work of a program before a request of the writer.
+/// An action of a program before a request of the writer.
 #[derive(Clone, Copy, Debug)]
 enum Work {
-    /// Takes ten numbers of the sequence.
+    /// Takes ten numbers from the sequence.
     TakeNumbers,
-    /// Replaces the wide entity `w` by one with as many parts.
+    /// Replaces the wide entity `w` with one that has the given number of parts.
     Rewrite(usize),
     /// Deletes all parts of the wide entity `w`.
     Delete,
     /// Changes another property of the first part.
     Merge,
-    /// Writes a row, which is not a part, with the RowKey of the third part.
+    /// Writes a row that is not a part under the RowKey of the third part.
     Plain,
 }
 
-/// A store in which a program works before one of the requests, counted from 0, or before each request.
+/// A store in which a program acts before one request, counted from 0, or before every request.
 #[derive(Debug)]
 struct Shared {
     engine: Engine,
     capabilities: Capabilities,
     requests: AtomicUsize,
-    /// The number of the sequence after the last one that the program took.
+    /// The sequence's next number after the last one taken by the program.
     taken: AtomicI64,
     at: Option<usize>,
     work: Work,
@@ -138,17 +138,17 @@ impl Hooks for Shared {
     }
 }
 
-/// The result of writing rows while a program works.
+/// The result of writing rows while a program acts.
 struct Outcome {
     /// All rows of the table.
     stored: Vec<TableEntity>,
     rejected: usize,
     requests: usize,
-    /// The least number that the sequence must have.
+    /// The minimum next number the sequence must have.
     taken: i64,
 }
 
-/// Writes rows to a table with a sequence and a wide entity of two parts, while a program works.
+/// Writes rows to a table with a sequence and a wide entity of two parts, while a program acts.
 async fn written(
     work: Work,
     at: Option<usize>,
@@ -175,8 +175,8 @@ async fn written(
     Outcome { stored: rows(&engine).await, rejected, requests, taken }
 }
 
-/// Returns a description of the fault of the stored rows, if any: a sequence that is behind the numbers that the program took, or an entity with parts of
-/// several writes.
+/// Returns a description of the defect of the stored rows, if any: a sequence behind the numbers taken by the program, or an entity with parts from several
+/// writes.
 fn fault(outcome: &Outcome) -> Option<String> {
     let rows = &outcome.stored;
     let next = rows.iter().find_map(|row| row.get("Next").cloned());
@@ -217,7 +217,7 @@ async fn a_program_that_writes_before_any_request_keeps_its_entities_and_numbers
             .flat_map(|mode| [(mode, true), (mode, false)])
         {
             let Outcome { requests, .. } = written(work, Some(usize::MAX), mode, has_checks, rows).await;
-            // A disturbed writer sends a few more requests. `None` is a program that never rests.
+            // A disturbed writer sends a few more requests. With `None`, the program acts before every request.
             for at in (0..requests + 6).map(Some).chain([None]) {
                 let outcome = written(work, at, mode, has_checks, rows).await;
                 let name = format!("{rows:?}, {work:?} at {at:?}, {mode:?}, checks: {has_checks}");
@@ -237,7 +237,7 @@ async fn rows_are_written_again_after_a_program_has_changed_other_properties() {
         let age = found.iter().find_map(|row| row.get("Age").cloned());
         assert_eq!((rejected, age), (0, Some(Value::Int32(3))), "{at}");
     }
-    // The third part replaces the row that the program has written.
+    // The third part replaces the row written by the program.
     let third = [part("w_03", 1)];
     for (at, has_checks) in (0..3).flat_map(|at| [(at, true), (at, false)]) {
         let Outcome { stored: found, rejected, .. } =

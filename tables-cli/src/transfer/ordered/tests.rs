@@ -17,12 +17,12 @@ async fn fill(store: DynTableStore) -> DynTableStore {
     store
 }
 
-/// Creates a store that returns rows in arbitrary order. Its capabilities admit this only if `says_so` is `true`.
+/// Creates a store that returns rows in arbitrary order. Its capabilities declare this only if `says_so` is `true`.
 fn shuffled(says_so: bool) -> LimitedStore<Engine> {
     LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = !says_so).shuffled(7)
 }
 
-/// Synchronises a target with a source that contains the same rows. Returns the outcome, and the number of rows in the target.
+/// Synchronises a target with a source containing the same rows. Returns the outcome, and the number of rows in the target.
 async fn synchronised(source: DynTableStore, target: DynTableStore) -> (Result<()>, usize) {
     let (source, target) = (fill(source).await, fill(target).await);
     let options =

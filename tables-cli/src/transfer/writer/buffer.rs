@@ -1,4 +1,4 @@
-//! Buffers changes in groups, one group per partition. Rows in any order can then be written in few transactions.
+//! Buffers changes in groups, one group per partition. Rows can therefore be added in any order and are still written in few transactions.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,21 +12,21 @@ use crate::transfer::writer::group::Group;
 pub(super) const CHANGES: usize = 20_000;
 /// The total size of the buffered changes, in bytes, at which the oldest group is written.
 pub(super) const BYTES: usize = 16 << 20;
-/// The number of stale entries that `order` may contain before it is cleaned up. A stale entry refers to a group that has already been written.
+/// The number of stale entries that `order` may contain before it is cleaned up. A stale entry refers to a group already removed from the buffer.
 const STALE: usize = 1_000;
 
-/// The groups that have not been written yet.
+/// The groups not yet written.
 #[derive(Default)]
 pub(super) struct Buffer {
     groups: HashMap<PartitionKey, (u64, Group)>,
-    /// The groups in the order in which they were started. An entry is stale if the current group of its partition has a different number.
+    /// The groups, oldest first. An entry is stale if the current group of its partition has a different number.
     order: VecDeque<(u64, PartitionKey)>,
     begun: u64,
     changes: usize,
     bytes: usize,
 }
 
-/// The result of adding a unit.
+/// The result of adding a unit of changes.
 #[derive(Default)]
 pub(super) struct Pushed {
     /// The previous group of the partition, if the unit did not fit into it.
@@ -36,7 +36,7 @@ pub(super) struct Pushed {
 }
 
 impl Buffer {
-    /// Adds the changes of a unit, which concern one partition, to the group of the partition.
+    /// Adds a unit of changes to the group of the partition they write to.
     pub(super) fn push(
         &mut self,
         unit: Vec<Numbered>,

@@ -10,7 +10,7 @@ use crate::transfer::change::{Change, Mode, Numbered};
 use crate::transfer::writer::guard::{Guard, rows_of};
 use table_inspect::record::Rejected;
 
-/// The changes that are written together, and their transaction.
+/// Changes that are written together, and their transaction.
 pub(super) struct Group {
     changes: Vec<Numbered>,
     transaction: Transaction,
@@ -63,8 +63,8 @@ impl Group {
         self.transaction.bytes()
     }
 
-    /// Writes the group. If the store rejects a change, the other units are written without its unit. If the store rejects the transaction as too large, it is
-    /// split into halves, each of which contains whole units.
+    /// Writes the group. If the store rejects a change, the remaining units are written without the change's unit. If the store rejects the transaction as too
+    /// large, it is split into halves, each of which contains whole units.
     pub(super) async fn write(
         self,
         store: &DynTableStore,
@@ -79,7 +79,7 @@ impl Group {
             guard.read(self.transaction.partition_key(), rows_of(&self.changes)).await?;
         }
         let mut outcomes = Vec::new();
-        // The last list is written first. A list without a transaction gets one when it is written.
+        // The lists of changes still to be written; the last list is written first. A list without a transaction gets one when it is written.
         let mut waiting = vec![(self.changes, Some(self.transaction))];
         while let Some((mut changes, transaction)) = waiting.pop() {
             let count = changes.len();
@@ -131,7 +131,7 @@ impl Group {
             if let Some(gone) = changes.extract_if(.., |numbered| is_gone(numbered)).next() {
                 outcomes.push((gone.number, None));
             } else {
-                // The failed condition on a row that the group does not write belongs to all changes of parts.
+                // A failed condition on a row that the group does not write rejects all guarded changes.
                 let is_wrong = |numbered: &Numbered| match wrong {
                     Some((unit, _)) => numbered.unit == unit,
                     None => guard.applies(numbered),
@@ -150,7 +150,7 @@ impl Group {
     }
 }
 
-/// Returns the index nearest to the middle at which a unit begins, without the index 0, or `None` if all changes are of one unit.
+/// Returns the index nearest to the middle at which a unit begins, excluding 0, or `None` if all changes belong to one unit.
 fn middle(changes: &[Numbered]) -> Option<usize> {
     let units: Vec<_> = changes.iter().map(|numbered| numbered.unit).collect();
     let begins = units.windows(2).zip(1..).filter(|(pair, _)| pair.first() != pair.last());

@@ -1,4 +1,4 @@
-//! The wide entities and sequences that a group of changes concerns. They are read again if a program writes to them before the group is written.
+//! The wide entities and sequences affected by a group of changes. They are reread if a program writes to them before the group is written.
 
 use std::collections::HashMap;
 
@@ -9,29 +9,29 @@ use crate::transfer::change::{Mode, Numbered};
 use crate::transfer::guarded::Guarded;
 use table_inspect::record::Rejected;
 
-/// The maximum number of times that a row is written again because a program has written it after it was read.
+/// The maximum number of times a write is retried because a program has changed the row since it was read.
 const ATTEMPTS: usize = 10;
-/// Represents a row that the group does not write, in place of its RowKey.
+/// The placeholder for the RowKey of a row that the group does not write.
 const OTHER: &str = "";
 
-/// The state of the wide entities and sequences that a group concerns.
+/// The state of the wide entities and sequences affected by a group.
 pub(super) struct Guard<'a> {
     store: &'a DynTableStore,
     table: &'a TableName,
     mode: Mode,
-    /// The state that was read, or `None` if the group is written whatever is stored.
+    /// The state that was read, or `None` if the group is written unconditionally.
     guarded: Option<Guarded>,
-    /// The number of times that a condition on the row with this RowKey failed.
+    /// The number of failed conditions, keyed by RowKey.
     attempts: HashMap<String, usize>,
 }
 
 impl<'a> Guard<'a> {
-    /// Creates the state of a group that is written whatever is stored, until [`read`](Self::read) is called.
+    /// Creates an empty guard. The group is written unconditionally until [`read`](Self::read) is called.
     pub(super) fn new(store: &'a DynTableStore, table: &'a TableName, mode: Mode) -> Self {
         Self { store, table, mode, guarded: None, attempts: HashMap::new() }
     }
 
-    /// Reads the stored state for these rows.
+    /// Reads the stored wide entities and sequences affected by `rows`.
     pub(super) async fn read(&mut self, partition_key: &PartitionKey, rows: Vec<&TableEntity>) -> Result<()> {
         let single = self.attempts.keys().filter(|row_key| *row_key != OTHER).cloned().collect();
         self.guarded = Some(Guarded::read((self.store, self.table), partition_key, rows, single).await?);
@@ -56,13 +56,13 @@ impl<'a> Guard<'a> {
         Ok(rejected)
     }
 
-    /// Returns `true` if a change is written only in the state that was read.
+    /// Returns `true` if a change is conditional on the state that was read.
     pub(super) fn applies(&self, numbered: &Numbered) -> bool {
         let guarded = self.guarded.as_ref().zip(numbered.change.row());
         guarded.is_some_and(|(guarded, row)| guarded.is_guarded(row))
     }
 
-    /// Returns the operations that write these changes.
+    /// Returns the operations for these changes.
     pub(super) fn operations(&self, changes: &[Numbered]) -> table_core::Result<Vec<Operation>> {
         let has_checks = self.store.capabilities().checks;
         let changes = changes.iter().map(|numbered| &numbered.change);
@@ -72,7 +72,7 @@ impl<'a> Guard<'a> {
         }
     }
 
-    /// Returns `true` if the operation at this index failed because a program has written a row after it was read. Returns `false` if this happened too often.
+    /// Returns `true` if the operation at index `at` failed because a program has changed a row since it was read, and the write may be retried.
     pub(super) fn is_changed(&mut self, changes: &[Numbered], at: usize, error: &Error) -> bool {
         let numbered = changes.get(at);
         let is_own = numbered.is_none_or(|numbered| self.applies(numbered) && self.mode != Mode::Insert);
@@ -86,7 +86,7 @@ impl<'a> Guard<'a> {
     }
 }
 
-/// Returns the rows that these changes write.
+/// Returns the rows written by these changes.
 pub(super) fn rows_of(changes: &[Numbered]) -> Vec<&TableEntity> {
     changes.iter().filter_map(|numbered| numbered.change.row()).collect()
 }

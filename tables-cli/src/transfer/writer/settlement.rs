@@ -1,4 +1,4 @@
-//! Settles records in the order in which they were added, although their transactions may complete in a different order.
+//! Settles records in insertion order, although their transactions may complete in a different order.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ enum Slot {
     Rejected(Rejected),
 }
 
-/// The records that the writer has accepted. A record is settled when it and all records before it have been written or rejected.
+/// The records accepted by the writer. A record is settled when it and all records before it have been written or rejected.
 #[derive(Default)]
 pub(super) struct Settlement {
     /// The number of settled records.
@@ -68,7 +68,7 @@ impl Settlement {
         }
     }
 
-    /// Returns the number of settled records, which are those before the first unsettled record.
+    /// Returns the number of settled records: those before the first unsettled record.
     pub(super) const fn settled(&self) -> u64 {
         self.settled
     }
@@ -78,7 +78,7 @@ impl Settlement {
         self.slots.len()
     }
 
-    /// Takes the settled rejections in the order of their records.
+    /// Takes the settled rejections in record order.
     pub(super) fn take_rejected(&mut self) -> Vec<Rejected> {
         std::mem::take(&mut self.rejected)
     }

@@ -54,7 +54,7 @@ async fn a_row_that_the_store_refuses_is_rejected_and_its_neighbours_are_written
     assert_eq!((rejected, writer.settled(), stored(&store).await.len()), (vec![4, 6], 5, 3));
 }
 
-/// Tests that a row that is the only one in its partition does not delay the settlement of later rows indefinitely.
+/// Tests that the only row of a partition does not delay the settlement of later rows indefinitely.
 #[tokio::test]
 async fn a_lone_row_is_settled_before_too_many_others_wait() {
     let (store, table) = table().await;
