@@ -1,4 +1,4 @@
-//! Endpoints: the base URLs of services (ACC-1 to ACC-3).
+//! Endpoints: service base URLs (ACC-1 to ACC-3).
 
 mod fault;
 
@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 use crate::auth::EMULATOR_ACCOUNT;
 pub(crate) use fault::EndpointFault;
 
-/// The maximum length in bytes of a URL that the HTTP client can send. The service itself accepts about half of this length (FIL-8).
+/// The maximum URL length, in bytes, that the HTTP client can send. The service itself accepts about half of this length (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
 
 /// The base URL of a service, without a trailing slash. It is in host style or path style (ACC-2).

@@ -1,4 +1,4 @@
-//! Tests of batch requests, and of recorded responses, which are also truncated at every position.
+//! Tests of batch requests, and of recorded batch responses, also truncated at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};

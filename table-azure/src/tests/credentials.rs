@@ -57,7 +57,7 @@ async fn auth_2_3_and_13_both_signature_forms_match_the_sent_request() {
     {
         let server = Server::start([done(), done()]).await;
         let client = server.client(Options::new().shared_key_lite(lite));
-        // The server rejects a request that differs from the form that was signed.
+        // The server rejects a request that differs from its signed form.
         for row_key in ["1", "a b+c%'é"] {
             submit(&client, [(row_key, OperationKind::InsertOrMerge(row(1)))]).await.unwrap();
         }

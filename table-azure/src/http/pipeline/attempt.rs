@@ -1,4 +1,4 @@
-//! Makes a single attempt at a request, which is dated, signed and sent.
+//! Makes a single attempt at a request: dates, signs and sends it.
 
 use std::sync::Arc;
 
