@@ -10,9 +10,9 @@ use azure_data_cosmos::models::ThroughputProperties;
 pub enum Throughput {
     /// A fixed number of request units per second.
     Manual(u64),
-    /// An autoscaled throughput, up to the given number of request units per second.
+    /// Autoscaled throughput, up to the given number of request units per second.
     Autoscale(u64),
-    /// The throughput that is shared by the database or provided by a serverless account.
+    /// Throughput shared by the database or provided by a serverless account.
     Shared,
 }
 

@@ -50,7 +50,7 @@ fn rt_11_a_range_over_the_next_level_is_sent() {
     assert_eq!(of("t!a b!", "t!c d!", 2).1, ["t", "a", "c d!"].map(Json::from));
 }
 
-/// The service limits the text of a query to 512 KB and a request to 2 MB. Without the filter, the query selects a superset.
+/// The service limits a query's text to 512 KB and a request to 2 MB. Without the filter, the query selects a superset.
 #[test]
 fn a_filter_that_is_too_long_for_the_service_is_not_sent() {
     let of = |values: usize, length: usize| {
@@ -67,7 +67,7 @@ fn a_filter_that_is_too_long_for_the_service_is_not_sent() {
         assert_eq!(sql.text, format!("{plain} ORDER BY c.id"));
         assert!(sql.narrowed && !sql.filtered);
         assert_eq!(sql.parameters.len(), 3);
-        // The value of a later page is not among the parameters that were removed.
+        // The parameter added for a later page gets the next free number.
         let later = sql.after(&format!("{:0length$}", 7));
         assert_eq!(later.text, format!("{plain} AND c.id > @p3 ORDER BY c.id"));
         assert_eq!(later.parameters.len(), 4);
@@ -144,7 +144,7 @@ fn ord_1_bounds_beyond_the_surrogates_are_left_to_the_matcher() {
     assert!(sql(&Scope::All, TextRange::exactly("🚀"), "A eq 'x'").contains("c.id = @p0"));
 }
 
-/// Returns `true` if a text satisfies all conditions of a range in the order of the service, by code points.
+/// Returns `true` if a text satisfies all conditions of a range in the service's order, by code points.
 fn satisfies(sql: &Sql, conditions: &str, text: &str) -> bool {
     conditions.split(" AND ").all(|condition| {
         let (begin, number) = condition.trim_end_matches(')').rsplit_once("@p").unwrap();

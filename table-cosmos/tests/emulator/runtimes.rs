@@ -1,4 +1,4 @@
-//! Tests of callers with different runtimes, over HTTP. A caller's runtime must not stop a connection that another caller uses, and a call must return on any
+//! Tests of callers with different runtimes, over HTTP. A caller's runtime must not stop a connection used by another caller, and a call must return on any
 //! thread.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{bridge, runtime};
 
 /// An account with an empty table, served over HTTP.
 struct World {
-    /// The stores. The first has its own client, and the other two share a client that the program created.
+    /// The stores. The first has its own client, and the second and third share a client created by the program.
     stores: [CosmosTables; 3],
     connections: Arc<AtomicUsize>,
     /// The runtime of the server and of the program's own client.
