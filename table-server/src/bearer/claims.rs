@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::service::Service;
 
-/// The maximum difference between the clocks of the issuer and this server, in seconds.
+/// The maximum clock skew between the issuer and this server, in seconds.
 const SKEW: i64 = 300;
 /// The audience that is valid for all storage accounts, as a URL and as an application ID.
 const STORAGE: [&str; 2] = ["https://storage.azure.com", "e406a681-f3d4-42a8-90b6-c2b029497af1"];
@@ -14,7 +14,7 @@ const STORAGE: [&str; 2] = ["https://storage.azure.com", "e406a681-f3d4-42a8-90b
 const CLOUDS: [&str; 4] =
     ["core.windows.net", "core.chinacloudapi.cn", "core.usgovcloudapi.net", "core.cloudapi.de"];
 
-/// The parts of a token. `signed` is the text `header.claims`.
+/// The parts of a token. `signed` is the signed text, `header.claims`.
 #[derive(Debug)]
 pub(super) struct Parts<'a> {
     #[cfg_attr(
@@ -48,7 +48,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The claims that the server checks.
+/// The claims checked by the server.
 #[derive(Debug, Deserialize)]
 pub(super) struct Claims {
     pub(super) iss: String,
@@ -67,8 +67,10 @@ enum Audience {
 }
 
 impl Claims {
+    /// Checks that the token is valid at `now`, with a tolerance for clock skew.
+    ///
     /// # Errors
-    /// Returns the reason if the token is not valid at `now`.
+    /// The reason if the token is expired or not yet valid.
     pub(super) fn check_lifetime(&self, now: i64) -> Result<(), &'static str> {
         if now < self.nbf.saturating_sub(SKEW) {
             return Err("Lifetime validation failed. The token is not yet valid.");
