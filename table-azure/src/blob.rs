@@ -47,7 +47,7 @@ struct Inner {
 }
 
 impl AzureBlobs {
-    /// Creates a client for the blobs of the account in a connection string (AUTH-31). Sends no request.
+    /// Creates a client for an account's blobs from a connection string (AUTH-31). Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a connection string, or if it has no blob endpoint. `AuthenticationFailed` if the account key is not base64.

@@ -49,7 +49,7 @@ struct Inner {
     target: Target,
     /// The capabilities reported to programs. If write identifiers are enabled, the limits leave room for them.
     capabilities: Capabilities,
-    /// The limits of the service.
+    /// The service's limits.
     service_limits: Limits,
     account: Option<String>,
     /// The secondary endpoint from the options or the connection string.
@@ -153,7 +153,7 @@ impl AzureTables {
         &self.0.pipeline
     }
 
-    /// Returns the secondary endpoint of the account: the configured one, or else one derived from the primary endpoint (ACC-1).
+    /// Returns the account's secondary endpoint: the configured one, or else one derived from the primary endpoint (ACC-1).
     pub(crate) fn secondary(&self) -> Result<Endpoint> {
         match &self.0.secondary {
             Some(named) => Endpoint::new(named),

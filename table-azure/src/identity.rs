@@ -66,8 +66,7 @@ impl TokenProvider for Identity {
     }
 }
 
-/// Creates an error with the text of the Azure SDK's error. The original error is not included as the source, because it may contain a response with a
-/// token.
+/// Creates an error with the Azure SDK's error text. The original error is not kept as the source, because it may contain a response with a token.
 fn no_token(scope: &str, error: &azure_core::Error) -> Error {
     let code = match error.kind() {
         ErrorKind::Io | ErrorKind::Connection => ErrorCode::Io,

@@ -28,7 +28,7 @@ pub(crate) const fn reserved(service: Limits) -> Limits {
     limits
 }
 
-/// Adds an identifier to every entity of a transaction. Checks the result against `limits`, the limits of the service.
+/// Adds an identifier to every entity of a transaction. Checks the result against `limits`, the service's limits.
 ///
 /// # Errors
 /// `InvalidInput` if an entity already has a property with the same name. `TooManyProperties`, `EntityTooLarge` or `RequestBodyTooLarge` if the

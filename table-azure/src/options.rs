@@ -1,4 +1,4 @@
-//! Options of a client.
+//! Options for the table, queue and blob clients.
 
 use table_core::Clock;
 
@@ -6,7 +6,7 @@ use crate::retry::RetryPolicy;
 use crate::target::Target;
 use crate::testing::Testing;
 
-/// Options of a client.
+/// Options for the table, queue and blob clients.
 ///
 /// ```
 /// use table_azure::{AzureTables, Options, RetryPolicy};

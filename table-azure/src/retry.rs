@@ -55,7 +55,7 @@ impl RetryPolicy {
         table_deletion_wait: Duration::ZERO,
     };
 
-    /// Returns the delay before a retry, numbered from 0. `random` is between 0 and 1.
+    /// Returns the delay before retry number `retry`, counted from 0. `random` is between 0 and 1.
     pub(crate) fn delay(&self, retry: u32, random: f64) -> Duration {
         let factor = 2_u32.saturating_pow(retry);
         let middle = self.initial_delay.saturating_mul(factor).min(self.max_delay);

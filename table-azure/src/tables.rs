@@ -113,7 +113,7 @@ fn prefix_filter(prefix: &str) -> Option<Filter> {
     })
 }
 
-/// The media type for lists of table names, which is JSON without metadata.
+/// The media type for table lists: JSON without metadata.
 const JSON: &str = "application/json;odata=nometadata";
 
 #[cfg(test)]

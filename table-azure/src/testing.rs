@@ -20,7 +20,7 @@ pub struct WireRequest {
     pub url: String,
     /// The headers, with lower-case names.
     pub headers: Vec<(String, String)>,
-    /// The body of the request.
+    /// The request body.
     pub body: Bytes,
 }
 
@@ -39,7 +39,7 @@ pub struct WireAnswer {
     pub status: u16,
     /// The headers, with lower-case names.
     pub headers: Vec<(&'static str, String)>,
-    /// The body of the response.
+    /// The response body.
     pub body: Vec<u8>,
 }
 

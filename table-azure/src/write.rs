@@ -88,8 +88,8 @@ impl AzureTables {
             };
             self.target().check(operation).map_err(at)?;
         }
-        // A small transaction contains no large entity, so most transactions need no second measurement. The formula counts at most about two bytes
-        // for each byte of the body.
+        // A small transaction contains no large entity, so most transactions need no second measurement. The formula counts at most about two bytes per byte of
+        // the body.
         if transaction.bytes() > NEAR_LIMIT / 3 {
             for operation in transaction.operations() {
                 warn_of_limit(partition_key, operation);

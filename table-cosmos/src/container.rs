@@ -239,7 +239,7 @@ impl CosmosTables {
     /// Returns a client for the current container with the given name.
     ///
     /// The Azure SDK caches the container for a name, and only a point operation refreshes the cache. Without the refresh, a query would use the old container,
-    /// and the service would reject the second page of the query.
+    /// and the service would reject the query's second page.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
         // The response is irrelevant, because the request only refreshes the cache.

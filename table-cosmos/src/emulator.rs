@@ -1,4 +1,4 @@
-//! An in-process Cosmos DB account for tests and examples, based on the in-memory emulator of the Azure SDK.
+//! An in-process Cosmos DB account for tests and examples, based on the Azure SDK's in-memory emulator.
 //!
 //! The emulator is an internal part of the Azure SDK, without a stability guarantee. It differs from the service: ids and levels can have any length, items
 //! never expire, and a point read with a prefix of the partition key returns 404.
@@ -115,7 +115,7 @@ impl Emulator {
         .await
     }
 
-    /// Processes a request that a [`Network`] has delivered.
+    /// Processes a request delivered by a [`Network`].
     ///
     /// # Errors
     /// [`Broken::AfterSending`] if the emulator cannot process the request.
@@ -220,7 +220,7 @@ impl Emulator {
         Ok(Answer { status: u16::from(answer.status()), headers, body: answer.body().as_ref().to_vec() })
     }
 
-    /// Returns the requests that were sent since the last call.
+    /// Returns the requests sent since the last call.
     #[must_use]
     pub fn sent(&self) -> Vec<Sent> {
         self.log.take()
@@ -254,7 +254,7 @@ impl Emulator {
     }
 }
 
-/// Returns the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles the charge each time the size of an item doubles.
+/// Returns the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles the charge each time the item size doubles.
 fn published_prices() -> RequestUnitChargingModel {
     RequestUnitChargingModel {
         read_base_ru: read_units(0),

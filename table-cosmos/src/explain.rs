@@ -56,7 +56,7 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Returns the items that a query reads, given its scope and its SQL.
+    /// Returns the items a query reads, given its scope and SQL.
     fn of(scope: &Scope, sql: &Sql) -> Self {
         match scope {
             Scope::Nothing => Self::Nothing,
@@ -85,7 +85,7 @@ impl fmt::Display for Reads {
 impl CosmosTables {
     /// Returns the current physical partitions of a table.
     ///
-    /// If the service rejects the request for the partitions, or no response arrives, the Azure SDK returns the last known partitions.
+    /// If the request for the partitions is rejected or receives no response, the Azure SDK returns the last known partitions.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).

@@ -21,7 +21,7 @@ const REPLACED: (u16, u16) = (400, 1024);
 /// The Azure SDK's sub-status code for a query abandoned after repeated partition splits.
 const SPLIT_RETRIES: u16 = 20206;
 
-/// Returns the status code and the sub-status code of an error.
+/// Returns an error's status and sub-status codes.
 pub(crate) fn status(error: &CosmosError) -> (u16, u16) {
     let status = error.status();
     (u16::from(status.status_code()), status.sub_status().map_or(0, |sub| sub.value()))
@@ -37,8 +37,8 @@ pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
     is_container_gone(error) || is_absent(error)
 }
 
-/// Returns `true` if the item, or the container with the given name, does not exist. A 404 with a sub-status has a different meaning. For example, 1002
-/// means that a replica has not caught up with the session.
+/// Returns `true` if the item or the named container does not exist. A 404 with a sub-status has a different meaning. For example, 1002 means that a replica
+/// has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0) && is_from_service(error)
 }
@@ -95,7 +95,7 @@ pub(crate) enum Verdict {
     Refused,
 }
 
-/// Determines from an error whether the write of an item or a container may have taken effect.
+/// Determines from an error whether a write to an item or a container may have taken effect.
 pub(crate) fn verdict(error: &CosmosError) -> Verdict {
     let is_refused = is_refusal(status(error).0) && error.is_from_wire();
     if is_unsent(error) {
@@ -120,8 +120,8 @@ fn is_unsent(error: &CosmosError) -> bool {
     })
 }
 
-/// The effect of a write according to the status of its response, or of one operation in the response to a batch. A batch is atomic, so the status of the
-/// failed operation applies to the entire batch.
+/// The effect of a write according to the status of its response, or of one operation in a batch response. A batch is atomic, so the status of the failed
+/// operation applies to the entire batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// The write had no effect, and a retry would have none.

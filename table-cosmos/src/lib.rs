@@ -30,7 +30,7 @@
 //! | --- | --- |
 //! | order | within one partition key by RowKey; over several keys, only each page is in key order |
 //! | Timestamp | whole seconds |
-//! | `ETag` | another format |
+//! | `ETag` | a different format |
 //! | writes | at most once: merges, unconditional changes and upserts read the entity first and are conditional on its `ETag` ([`Options::at_most_once_writes`]) |
 //! | transactions | at most 2 MiB of JSON per request |
 //! | items written by other programs | queries skip and report them ([`CosmosTables::skipped_items`]); a [`Mapping`] makes them entities |

@@ -1,4 +1,4 @@
-//! Options of a Cosmos DB store: the levels, mapping and expiry of each table, the throughput of new containers, limits, and delays.
+//! Options for a Cosmos DB store: the levels, mapping and expiry of each table, the throughput of new containers, limits, and delays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::throughput::Throughput;
 /// The default maximum number of physical partitions that one query may use.
 pub(crate) const FAN_OUT: u32 = 100;
 
-/// Options of a Cosmos DB store.
+/// Options for a Cosmos DB store.
 ///
 /// A table without options has one level, the PartitionKey.
 ///
@@ -69,7 +69,7 @@ impl Options {
         Self::default()
     }
 
-    /// Sets the number of levels of a table, from 1 to 3. Other numbers are clamped (HPK-42). This replaces any mapping of the table.
+    /// Sets the number of levels of a table, from 1 to 3. Other numbers are clamped (HPK-42). This replaces the table's mapping, if any.
     #[must_use]
     pub fn levels(self, table: &str, levels: usize) -> Self {
         self.with_mapping(table, Mapping::standard(levels))
@@ -78,8 +78,8 @@ impl Options {
     /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This option is intended for tools that do not know
     /// the entity types.
     ///
-    /// By default, such a table has one level, and a container with several levels is an error. The paths of the container must be `/l1`, `/l2` and `/l3`.
-    /// New containers of such tables have one level.
+    /// By default, such a table has one level, and a container with several levels is an error. The container's paths must be `/l1`, `/l2` and `/l3`. New
+    /// containers of such tables have one level.
     ///
     /// ```
     /// use table_cosmos::Options;
@@ -110,8 +110,8 @@ impl Options {
     /// Sets the mapping of an entity's table, after checking it against the entity's schema.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of levels differs from that of the entity, or if the entity lacks a mapped property or declares it with a different type.
-    /// Any error listed for [`mapping`](Self::mapping).
+    /// `InvalidInput` if the number of levels differs from the entity's, or if the entity lacks a mapped property or declares it with a different type. Any
+    /// error listed for [`mapping`](Self::mapping).
     pub fn mapping_of<E: Entity>(self, mapping: Mapping) -> Result<Self> {
         let mapping = mapping.checked_for(E::SCHEMA)?;
         Ok(self.with_mapping(E::SCHEMA.table, mapping))
@@ -127,8 +127,8 @@ impl Options {
     /// The setting applies to new containers. An existing container with a different time to live is used unchanged, and a warning is logged. A property
     /// can set the time to live of a single item; see [`Mapping::time_to_live`].
     ///
-    /// Every item of the table expires after its own last write, including index rows, feed entries and outbox rows. Set a time to live only for tables that
-    /// do not use patterns.
+    /// Every item in the table expires relative to its own last write, including index rows, feed entries and outbox rows. Set a time to live only for tables
+    /// that do not use patterns.
     #[must_use]
     pub fn time_to_live(mut self, table: &str, time: TimeToLive) -> Self {
         self.expiry.insert(table.to_ascii_lowercase(), time.clamped());
@@ -170,7 +170,7 @@ impl Options {
     ///
     /// If they are enabled, an unconditional replace, delete or insert-or-replace reads the entity first and is conditional on its `ETag`. This costs one point
     /// read for a single operation, or one query for all operations of a transaction. If they are disabled, these operations are sent without a condition.
-    /// Errors after a lost response are then ambiguous more often, and a request that is delivered twice can undo a later change by another writer.
+    /// Errors after a lost response are then ambiguous more often, and a request delivered twice can undo a later change by another writer.
     ///
     /// Merges, and writes that specify an `ETag`, always take effect at most once.
     #[must_use]

@@ -69,7 +69,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the documents with the given levels and `RowKey`s, by RowKey. A single row is read with a point read, and several rows with one query.
+    /// Returns the documents with the given levels and `RowKey`s, keyed by RowKey. A single row is read with a point read, and several rows with one query.
     pub(crate) async fn find_items(
         &self,
         table: &TableName,
@@ -169,7 +169,7 @@ impl CosmosTables {
         }
         let mut wanted = Wanted::new(query, &scope);
         if let (Scope::Key(levels), Some(row_key)) = (&scope, query.keys.row_key.single()) {
-            // If the partition key and the id are known, a point read costs a third of the request units of a query.
+            // If the partition key and the id are known, a point read costs a third of a query's request units.
             let found = match key::check_id(row_key) {
                 Ok(()) => self.read_item(table, &container, levels, row_key).await?,
                 Err(_) => None,

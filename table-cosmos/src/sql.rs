@@ -37,7 +37,7 @@ const NUMBER_BYTES: usize = 24;
 pub(crate) struct Sql {
     pub(crate) text: String,
     pub(crate) parameters: Vec<Json>,
-    /// The index of each parameter by its value.
+    /// The parameter indexes, by value.
     indexes: HashMap<Json, usize>,
     /// `true` if the SQL includes a condition for the query's filter.
     pub(crate) filtered: bool,

@@ -74,7 +74,7 @@ fn write_value(text: &mut String, json: &Json, depth: usize) {
     match json {
         Json::Object(members) => {
             text.push_str("{\n");
-            // Any crate of the program may enable the `serde_json` feature that keeps members in insertion order.
+            // Any crate in the program may enable the `serde_json` feature that keeps members in insertion order.
             let mut members: Vec<_> = members.iter().filter(|(_, value)| !value.is_null()).collect();
             members.sort_unstable_by_key(|(name, _)| *name);
             for (name, value) in members {

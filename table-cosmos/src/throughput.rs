@@ -1,4 +1,4 @@
-//! The throughput of a container, which is fixed, autoscaled or shared.
+//! Container throughput: fixed, autoscaled or shared.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl Throughput {
     pub(crate) fn of(found: Option<&ThroughputProperties>) -> Self {
         let manual = found.and_then(ThroughputProperties::throughput).map(Self::Manual);
         let autoscale = || found.and_then(ThroughputProperties::autoscale_maximum).map(Self::Autoscale);
-        // The description of an autoscaled container also contains its current number of request units.
+        // The throughput description of an autoscaled container also contains its current number of request units.
         autoscale().or(manual).unwrap_or(Self::Shared)
     }
 }

@@ -1,7 +1,7 @@
 //! Commits transactions: a single operation as one request, and several operations as one transactional batch within a partition key.
 //!
 //! By default, a request takes effect at most once, even if the network or the Azure SDK delivers it twice. Every write except an insert is therefore
-//! conditional on an `ETag`, which no other version of the item has, and most writes read the entity first. The Azure SDK is configured not to retry a
+//! conditional on an `ETag`, which is unique to one version of the item, and most writes read the entity first. The Azure SDK is configured not to retry a
 //! write that received no response; [`settle`](CosmosTables::settle) decides whether to send it again.
 
 mod evidence;
@@ -22,7 +22,7 @@ use planned::{Context, Planned};
 use refusal::{CONFLICT, placed, refusal, violation};
 use send::Refused;
 
-/// The maximum number of times that a request is sent if no response arrives. Each retry requires evidence that the earlier attempts had no effect.
+/// The maximum number of times a request is sent if no response arrives. Each retry requires evidence that the earlier attempts had no effect.
 const SENDINGS: u32 = 4;
 
 /// The destination of a transaction.

@@ -112,7 +112,7 @@ impl Answer {
             headers.insert(CLIENT_REQUEST_ID, id.clone());
         }
         for (name, value) in self.headers {
-            // A value that is invalid in a header, such as a table name with a control character, is left out.
+            // A value invalid in a header, such as a table name with a control character, is left out.
             let value = match value {
                 Cow::Borrowed(value) => Ok(HeaderValue::from_static(value)),
                 Cow::Owned(value) => HeaderValue::try_from(value),

@@ -71,7 +71,7 @@ impl Access {
     /// Checks that the credential permits an operation on the service properties.
     ///
     /// # Errors
-    /// 403 unless the credential permits reading or writing the properties of the service (ASAS-4).
+    /// 403 unless the credential permits reading or writing the service properties (ASAS-4).
     pub(crate) fn to_service(&self, service: Service, needed: AccountPermissions) -> Result<(), Refusal> {
         self.to_account(service, ResourceTypes::SERVICE, &[needed])
     }

@@ -1,4 +1,4 @@
-//! A request as handlers see it: method, path below the account, query, headers and body.
+//! A parsed request: method, path below the account, query, headers and body.
 
 use std::borrow::{Borrow, Cow};
 
@@ -23,7 +23,7 @@ const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 /// The number of bytes reserved for the account name when a base URL is built.
 const ACCOUNT: usize = 36;
 
-/// A request as handlers see it.
+/// A parsed request.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) service: Service,
@@ -35,7 +35,7 @@ pub(crate) struct Exchange {
     pub(crate) raw_query: String,
     /// The decoded path below the account, without its leading slash.
     pub(crate) path: String,
-    /// The base URL of the account.
+    /// The account's base URL.
     pub(crate) base: String,
     /// `true` for HTTP/1.0 and 1.1.
     pub(crate) is_http_1: bool,

@@ -72,7 +72,7 @@ fn is_host(text: &str) -> bool {
     text.len() <= HOST_BYTES && (is_plain_host(text) || is_any_host(text))
 }
 
-/// Returns `true` for a host that consists of ASCII letters, digits, `.`, `-` and `_`, with an optional port. Nearly all hosts have this form, which is checked
+/// Returns `true` for a host consisting of ASCII letters, digits, `.`, `-` and `_`, with an optional port. Nearly all hosts have this form, which is checked
 /// without copying the text.
 fn is_plain_host(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');

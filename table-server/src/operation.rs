@@ -8,7 +8,7 @@ use crate::{queues, tables};
 
 macro_rules! operations {
     ($($name:ident)*) => {
-        /// An operation of a service.
+        /// A service operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Operation {
             $($name,)*

@@ -1,4 +1,4 @@
-//! Binds the ports of a server, and starts and stops the server.
+//! Binds a server's ports, and starts and stops the server.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use crate::shared::Shared;
 /// limit, such as `net.core.somaxconn`.
 const BACKLOG: u32 = 4_096;
 
-/// A server that has bound its ports and read the settings of its accounts.
+/// A server with bound ports and loaded account settings.
 #[derive(Debug)]
 pub struct Server {
     tables: TcpListener,
@@ -31,7 +31,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Reads the settings of the accounts, and binds the ports.
+    /// Loads the accounts' settings and binds the ports.
     ///
     /// # Errors
     /// `InvalidInput` if other machines could use the emulator's public key or unsigned tokens, or if two accounts have the same name. `Io` if a port cannot be
@@ -153,7 +153,7 @@ fn address(listener: &TcpListener) -> Result<SocketAddr> {
 
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // As in `TcpListener::bind`, this allows an immediate restart of the server.
+    // As in `TcpListener::bind`, this allows an immediate server restart.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;

@@ -38,7 +38,7 @@ pub(crate) struct Shared {
     pub(crate) log_limits: LogLimits,
     /// Permits for verified requests whose bodies are being read.
     pub(crate) uploads: Uploads,
-    /// Permits for verified requests that are being processed.
+    /// Permits for verified requests being processed.
     pub(crate) requests: Arc<Semaphore>,
 }
 
@@ -69,7 +69,7 @@ impl Shared {
         }
     }
 
-    /// Makes the server report that it is not ready.
+    /// Makes the server report not ready.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
     }

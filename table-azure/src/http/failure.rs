@@ -68,7 +68,7 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for a response that is not from the service, such as the page of a captive portal. The request may still have reached the service.
+    /// Creates the failure for a response that is not from the service, such as a captive portal's page. The request may still have reached the service.
     pub(crate) fn of_page(operation: &str, status: u16) -> Self {
         let fault = AnswerFault::Status { operation: operation.to_owned(), status };
         Self { into_ambiguous: true, status: Some(status), ..Self::of_error(Error::of(fault)) }

@@ -25,7 +25,7 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // Dropping a runtime blocks, which is not allowed in async code. The last handle of the client may be dropped there.
+        // Dropping a runtime blocks, which is not allowed in async code, and the last client handle may be dropped there.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }

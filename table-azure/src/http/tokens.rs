@@ -16,7 +16,7 @@ const EARLY: TimeDelta = TimeDelta::minutes(5);
 /// The minimum interval between renewals while the current token is valid. It limits the requests to a provider whose tokens expire within [`EARLY`].
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
 
-/// The cached bearer token, which is shared by all clones. At most one renewal runs at a time.
+/// The cached bearer token, shared by all clones. At most one renewal runs at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tokens(Arc<Mutex<State>>);
 
@@ -49,8 +49,8 @@ pub(crate) struct Source {
 impl Tokens {
     /// Returns the cached token or a new one. `start` spawns the renewal task.
     ///
-    /// A token is renewed five minutes before it expires. While it is still valid, no caller waits for the renewal, and ten seconds pass between two renewals.
-    /// Without a valid token, all callers wait for the same renewal, and receive its error if it fails. Dropping a caller does not cancel the renewal.
+    /// A token is renewed five minutes before it expires. While it is still valid, no caller waits for the renewal, and renewals are at least ten seconds
+    /// apart. Without a valid token, all callers wait for the same renewal, and receive its error if it fails. Dropping a caller does not cancel the renewal.
     pub(crate) async fn token(
         &self,
         source: &Source,

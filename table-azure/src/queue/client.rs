@@ -27,8 +27,8 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 /// stop. Queues permit all of this (QUE-14), so consumers must be idempotent.
 ///
 /// # Texts
-/// The service stores message texts as XML. A text with a character that is illegal in XML, such as U+0000, is rejected before it is sent. The client
-/// never encodes texts implicitly (QUE-6).
+/// The service stores message texts as XML. A text with a character illegal in XML, such as U+0000, is rejected before it is sent. The client never encodes
+/// texts implicitly (QUE-6).
 ///
 /// ```no_run
 /// use std::time::Duration;

@@ -233,7 +233,7 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }
 
-/// Tests that a proxy's page proves nothing about a table or an entity, whatever its status, while a response with an error code in a header does.
+/// Tests that a proxy's page proves nothing about a table or an entity, whatever its status, but an error code in a header does.
 #[tokio::test(start_paused = true)]
 async fn con_11_only_the_service_can_say_that_a_table_exists_or_an_entity_is_missing() {
     let page = |status| answer(status, &["Content-Type: text/html"], "<html><title>Conflict</title></html>");

@@ -18,7 +18,7 @@ use crate::auth::AccountKey;
 use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::{AzureTables, Credential, Options, Target};
 
-/// The reaction of the server to one request.
+/// The server's reaction to one request.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
     /// A response with a head, to which `Content-Length` is added unless the status is 204, and a body.
@@ -146,7 +146,7 @@ impl Received {
         url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
     }
 
-    /// Returns `true` if the signature of the request is valid (AUTH-2, AUTH-3, AUTH-6).
+    /// Returns `true` if the request's signature is valid (AUTH-2, AUTH-3, AUTH-6).
     fn is_signed(&self) -> bool {
         let mut path = self.target.split('?').next().unwrap().to_owned();
         if let Some((_, comp)) = self.query().into_iter().find(|(name, _)| name == "comp") {

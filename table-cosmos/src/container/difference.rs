@@ -6,8 +6,8 @@ use crate::expiry::TimeToLive;
 use crate::throughput::Throughput;
 use crate::unique::write_paths;
 
-/// A difference between a container and the [options](crate::Options). If the partition key differs, or items expire although the options do not allow expiry,
-/// the container cannot be used and an error is returned instead.
+/// A difference between a container and the [options](crate::Options). If the partition key differs, or items can expire although the options do not allow
+/// expiry, the container cannot be used and an error is returned instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
@@ -15,7 +15,7 @@ pub enum Difference {
     Throughput {
         /// The throughput in the options.
         asked: Throughput,
-        /// The throughput of the container.
+        /// The container's throughput.
         found: Throughput,
     },
     /// The container indexes a path excluded by the indexing policy of new containers, or does not index a path included by that policy.
@@ -30,13 +30,13 @@ pub enum Difference {
     TimeToLive {
         /// The time to live in the options.
         asked: TimeToLive,
-        /// The time to live of the container.
+        /// The container's time to live.
         found: TimeToLive,
     },
     /// The container has a unique key. A write that repeats the values of another item with the same partition key fails with
     /// [`UniqueViolation`](table_core::ErrorCode::UniqueViolation). A missing member counts as a value, so only one item per partition key may lack all paths.
     UniqueKey {
-        /// The paths of the key.
+        /// The unique key's paths.
         paths: Vec<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! A log of the requests to an account, with their routing, and the type of the account's responses.
+//! A log of the requests to an account and their routing, and the response type.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -32,7 +32,7 @@ pub struct Sent {
     pub range: Option<(String, String)>,
     /// The partition key, if the request specifies one.
     pub key: Option<String>,
-    /// The length of the body in bytes.
+    /// The body length, in bytes.
     pub bytes: usize,
 }
 
@@ -44,7 +44,7 @@ pub struct Answer {
     pub status: u16,
     /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body of the response.
+    /// The response body.
     pub body: Vec<u8>,
 }
 

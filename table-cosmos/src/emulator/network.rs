@@ -57,7 +57,7 @@ pub struct Request {
     pub target: String,
     /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body of the request.
+    /// The request body.
     pub body: Vec<u8>,
 }
 

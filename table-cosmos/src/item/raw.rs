@@ -44,7 +44,7 @@ pub(crate) fn incarnation(item: &RawValue) -> Option<u32> {
 pub(crate) fn incarnation_of(rid: &str) -> Option<u32> {
     // The service writes `-` instead of the `/` of base64.
     let bytes = BASE64_STANDARD.decode(rid.replace('-', "/")).ok()?;
-    // The resource id starts with the id of the database, followed by the ids of the container and of the item.
+    // The resource id starts with the database id, followed by the container id and the item id.
     let (database, rest) = bytes.split_first_chunk()?;
     let container = u32::from_be_bytes(*rest.first_chunk()?);
     Some((u32::from_be_bytes(*database).rotate_left(16) ^ container).max(1))

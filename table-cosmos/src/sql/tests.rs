@@ -50,7 +50,7 @@ fn rt_11_a_range_over_the_next_level_is_sent() {
     assert_eq!(of("t!a b!", "t!c d!", 2).1, ["t", "a", "c d!"].map(Json::from));
 }
 
-/// The service limits a query's text to 512 KB and a request to 2 MB. Without the filter, the query selects a superset.
+/// Tests a filter too long for the service, which limits query text to 512 KB and a request to 2 MB. Without the filter, the query selects a superset.
 #[test]
 fn a_filter_that_is_too_long_for_the_service_is_not_sent() {
     let of = |values: usize, length: usize| {
@@ -109,7 +109,7 @@ fn fil_10_to_18_comparisons_are_sent_as_supersets() {
     );
 }
 
-/// Tests that a long filter is converted in about linear time. In quadratic time, this test would take minutes.
+/// Tests that a long filter is converted in about linear time. A quadratic conversion would take minutes.
 #[test]
 fn a_long_filter_of_any_shape_is_converted() {
     const COUNT: usize = 20_000;

@@ -99,8 +99,8 @@ impl CosmosTables {
             let Some(remaining) = lease.remaining() else {
                 return Err(Refused::Before(WriteLease::ended(None)));
             };
-            // The limit is measured by Tokio, which also measures the limits of the Azure SDK. The runtime of the options may need a thread for each sleep, which
-            // would outlive the request.
+            // The timeout uses Tokio's timer, as the Azure SDK's own limits do. The options' runtime may need a thread per sleep, which would outlive the
+            // request.
             match timeout(remaining + WriteLease::ATTEMPT, send_now(Some(remaining))).await {
                 // A throttled response to a request that the Azure SDK had already sent does not prove that nothing was applied.
                 Ok(Err(Refused::Whole(throttled)))

@@ -1,4 +1,4 @@
-//! Tests the list of physical partitions after its request fails.
+//! Tests the list of physical partitions after failed requests for it.
 
 use std::fmt;
 use std::sync::Arc;

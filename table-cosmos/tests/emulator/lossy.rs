@@ -32,9 +32,9 @@ enum Act {
     Before(u16),
     /// The request is applied, but the response has the given status.
     After(u16),
-    /// One part of the response to a batch has the given status, and the batch is not applied.
+    /// One part of the batch response has the given status, and the batch is not applied.
     PartBefore(u16),
-    /// One part of the response to a batch has the given status, although the batch is applied.
+    /// One part of the batch response has the given status, although the batch is applied.
     PartAfter(u16),
 }
 

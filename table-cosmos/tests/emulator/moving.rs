@@ -36,7 +36,7 @@ fn of_tenant() -> Query {
     Query { top: Some(7), ..Query::new(keys) }
 }
 
-/// Returns the effective partition key of the given user of the tenant.
+/// Returns the effective partition key of one of the tenant's users.
 fn place(user: &str) -> Epk {
     Epk::of(&[Component::text("t"), Component::text(user.to_owned())])
 }
@@ -164,8 +164,8 @@ fn map_13_and_page_1_pages_continue_across_random_splits_and_merges() {
     });
 }
 
-/// Tests the responses for a partition that is moving, and for a gateway whose cache of containers is outdated. The container was not replaced, so the next
-/// page exists, and the error must not claim that the table was recreated.
+/// Tests the responses for a moving partition, and for a gateway with a stale container cache. The container was not replaced, so the next page exists, and the
+/// error must not claim that the table was recreated.
 #[test]
 fn map_12_and_page_9_a_later_page_that_stays_gone_is_busy_and_continues_afterwards() {
     runtime().block_on(async {
@@ -220,7 +220,7 @@ fn map_12_a_split_that_outlasts_the_attempts_is_reported_as_such() {
     });
 }
 
-/// The lease is measured by a clock that advances each time it is read.
+/// Tests a lease measured by a clock that advances each time it is read.
 #[test]
 fn evo_3_a_write_that_waits_for_a_split_is_not_sent_after_the_end_of_its_lease() {
     runtime().block_on(async {

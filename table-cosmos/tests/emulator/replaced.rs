@@ -46,7 +46,7 @@ fn hpk_43_the_differences_of_a_container_with_other_paths_are_an_error() {
     });
 }
 
-/// Once another request has noticed a replacement, the Azure SDK sends all requests to the new container, and none of them reports the replacement.
+/// Tests a replacement noticed by another request: the Azure SDK then sends all requests to the new container, and none of them reports the replacement.
 #[test]
 fn hpk_43_a_replacement_that_another_request_noticed_is_refused() {
     runtime().block_on(async {

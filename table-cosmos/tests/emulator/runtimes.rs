@@ -81,7 +81,7 @@ fn a_connection_outlives_the_pause_and_the_end_of_the_runtime_that_opened_it() {
             after.submit(&table(), transaction(after, [(row_key.to_owned(), delete)])).block_on().unwrap();
         }
     }
-    // After one of the two stores that share a client is dropped, the other one still works.
+    // After one of the two stores sharing a client is dropped, the second still works.
     drop(one);
     write(&other, "f").block_on();
 }

@@ -178,8 +178,8 @@ async fn send(emulator: &Emulator, table: &TableName, (levels, id): &Write) -> u
     emulator.exchange("POST", &target, headers, item.to_string().into_bytes()).await.unwrap().status
 }
 
-/// Returns the number of windows until the emulator has admitted all writes, or `None` if the machine was too slow to send a burst within one window. The
-/// last window counts as the fraction of it that is used.
+/// Returns the number of windows until the emulator has admitted all writes, or `None` if the machine was too slow to send a burst within one window. Only the
+/// used fraction of the last window counts.
 async fn windows(
     (emulator, table, map): (&Emulator, &TableName, &PartitionMap),
     writes: &[Write],

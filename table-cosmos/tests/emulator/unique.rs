@@ -127,7 +127,7 @@ impl Change {
     }
 }
 
-/// Reads every row of the container.
+/// Reads all rows in the container.
 async fn stored(store: &CosmosTables, table: &TableName) -> BTreeMap<String, (Option<String>, i32)> {
     let page = store.query(table, &Query::new(KeyRange::partition("p")), None).await.unwrap();
     let entities = page.rows.iter().map(|entity| {

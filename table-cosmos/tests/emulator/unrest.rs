@@ -30,7 +30,7 @@ const THROTTLED: u32 = 2;
 
 /// The kind of disturbance applied to a scenario's requests.
 pub(crate) enum Unrest {
-    /// The partitions of each table are split and merged. Scenarios also use their own threads, but the tasks of the emulator need a runtime.
+    /// Splits and merges each table's partitions. Scenarios also use their own threads, but the emulator's tasks need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
     /// Requests are answered with 429 before they reach the emulator, by one rule at a time. The emulator's own throttling is not used, because its budget is
     /// per second of real time. Readers in a loop would use it up, and the scenario's writer would never succeed.

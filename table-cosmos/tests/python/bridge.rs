@@ -9,7 +9,7 @@ use table_cosmos::emulator::{Answer, Emulator};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves requests until the runtime ends, and counts the connections. Returns the endpoint of the server.
+/// Serves requests until the runtime ends, and counts the connections. Returns the server's endpoint.
 pub(crate) async fn serve(emulator: Emulator, connections: Arc<AtomicUsize>) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let endpoint = format!("http://{}/", listener.local_addr()?);

@@ -8,7 +8,7 @@ use crate::service::Service;
 
 /// The maximum clock skew between the issuer and this server, in seconds.
 const SKEW: i64 = 300;
-/// The audience that is valid for all storage accounts, as a URL and as an application ID.
+/// The audience valid for all storage accounts, as a URL and as an application ID.
 const STORAGE: [&str; 2] = ["https://storage.azure.com", "e406a681-f3d4-42a8-90b6-c2b029497af1"];
 /// The domain suffixes of account endpoints in the public and national Azure clouds.
 const CLOUDS: [&str; 4] =
@@ -90,7 +90,7 @@ impl Claims {
         .map(String::as_str)
     }
 
-    /// Returns `true` if the token is intended for the storage service, or for this account's endpoint of the service.
+    /// Returns `true` if the token's audience is the storage service or the account's endpoint for `service`.
     pub(super) fn is_for(&self, account: &str, service: Service) -> bool {
         let service = if service == Service::Tables { "table" } else { "queue" };
         let endpoint = |cloud: &str| format!("https://{account}.{service}.{cloud}");

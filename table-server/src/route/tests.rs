@@ -49,7 +49,7 @@ async fn the_number_of_query_parameters_is_limited() {
     }
 }
 
-/// Returns a bearer token that is accepted without a signature check.
+/// Returns a bearer token accepted without a signature check.
 fn bearer_token() -> String {
     let now = Utc::now().timestamp();
     let claims = json!({

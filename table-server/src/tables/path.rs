@@ -82,7 +82,7 @@ fn named(text: &str) -> Option<(Named<'_>, &str)> {
     Some(((name.trim(), value), rest))
 }
 
-/// Parses a string in single quotes, in which two quotes represent one quote. Returns the string and the rest of the text.
+/// Parses a single-quoted string, with doubled quotes as escapes. Returns the string and the rest of the text.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('\'')?;
     let mut value = String::new();

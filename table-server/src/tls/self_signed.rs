@@ -27,7 +27,7 @@ pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
     ensure_with(folder, names, |from, to| fs::hard_link(from, to))
 }
 
-/// Gives a file a second name, unless a file with that name exists.
+/// A function that gives a file a second name, unless a file with that name exists.
 type Link = fn(&Path, &Path) -> io::Result<()>;
 
 /// Implements [`ensure`]. Tests replace `link` to simulate a file system without hard links.

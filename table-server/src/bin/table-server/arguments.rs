@@ -51,9 +51,9 @@ pub(crate) struct Arguments {
     /// Read a configuration file in TOML, with the names of these flags.
     #[arg(long, env = "TABLE_SERVER_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Serve an account with this key in base64. Other users of the machine can see command-line flags, so
-    /// omit `=KEY` to read the key from the `TABLE_SERVER_KEY` environment variable. May be repeated; in the
-    /// variable, accounts are separated by commas. If no account is named, the emulator's account is served.
+    /// Serve an account with this key in base64. Other users on the machine can see command-line flags, so omit `=KEY` to read the key from the
+    /// `TABLE_SERVER_KEY` environment variable. May be repeated; in the variable, accounts are separated by commas. If no account is named, the emulator's
+    /// account is served.
     #[arg(
         long = "account",
         env = "TABLE_SERVER_ACCOUNTS",

@@ -140,7 +140,7 @@ pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>)
     config
 }
 
-/// Returns the format of the log.
+/// Returns the log's level and format.
 pub(crate) fn log(arguments: &Arguments, file: &File) -> Log {
     arguments.log.or(file.log).unwrap_or_default()
 }
