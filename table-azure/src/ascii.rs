@@ -1,5 +1,5 @@
-//! Makes request bodies ASCII-only for Azurite. It decodes a body chunk by chunk, and would store a character that is split between two chunks as several
-//! U+FFFD characters.
+//! Makes request bodies ASCII-only for Azurite, which decodes a body chunk by chunk and would store a character split between two chunks as several U+FFFD
+//! characters.
 
 use std::fmt::Write;
 

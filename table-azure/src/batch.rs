@@ -102,8 +102,7 @@ fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations
         ServiceError::new(OPERATION, answer.status, |name| answer.header(name), &ErrorBody::default())
             .of_part(part.status, &body);
     let failure = Failure::of_rejection(service, body.known);
-    // For a single operation, the message may lack the index (EGT-35). If it is missing after successful parts, the number of these parts is the
-    // position of the failed operation.
+    // For a single operation, the message may lack the index (EGT-35). If it is missing after successful parts, their number is the failed operation's index.
     let only = (operations == 1).then_some(0);
     let index = body.index.or(only).or((position > 0).then_some(position));
     match index.filter(|index| *index < operations) {

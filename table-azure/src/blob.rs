@@ -1,4 +1,4 @@
-//! Access to the blobs of an account through the `object_store` crate, configured with a connection string (BLB rules).
+//! Blob access through the `object_store` crate, configured with a connection string (BLB rules).
 
 use std::error::Error as _;
 use std::fmt;
@@ -21,11 +21,10 @@ use crate::options::Options;
 const VERSION: &str = "2021-12-02";
 const SCOPE: &str = "https://storage.azure.com/.default";
 
-/// The blobs of an account. Containers can be created, deleted, and opened as an [`ObjectStore`](object_store::ObjectStore).
+/// A client for an account's blobs. It creates and deletes containers, and opens a container as an [`ObjectStore`](object_store::ObjectStore).
 ///
-/// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with the stores that keep objects in a
-/// local folder or in memory. Names, ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, and then store the name
-/// of the blob in the entity (BLB-12).
+/// A container's object store needs a tokio runtime. As `Arc<dyn ObjectStore>`, it is interchangeable with the crate's local and in-memory stores. Names,
+/// ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, and then store the name of the blob in the entity (BLB-12).
 ///
 /// ```
 /// use object_store::ObjectStore;
@@ -48,7 +47,7 @@ struct Inner {
 }
 
 impl AzureBlobs {
-    /// Creates a client for the blobs of the account in a connection string (AUTH-31). Sends no request.
+    /// Creates a client for an account's blobs from a connection string (AUTH-31). Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a connection string, or if it has no blob endpoint. `AuthenticationFailed` if the account key is not base64.
@@ -56,7 +55,7 @@ impl AzureBlobs {
         Self::from_connection_string_with(text, Options::default())
     }
 
-    /// Creates a client from a connection string with options. Only the retry policy, the clock and the permission for plain HTTP are used.
+    /// Creates a client from a connection string with options. Only the retry policy, the clock and the plain-HTTP permission are used.
     ///
     /// # Errors
     /// `InvalidInput` or `AuthenticationFailed`, for the same reasons as in [`from_connection_string`](Self::from_connection_string).
@@ -131,7 +130,8 @@ impl AzureBlobs {
     ///
     /// # Errors
     /// `Unsupported` if the credential is a bearer token; use the builder in `object_store`, which has its own token providers. `InvalidInput` if neither the
-    /// credential nor the endpoint contains an account name, or if `name` is empty or contains other characters than ASCII letters, digits, `-` and `$` (BLB-1).
+    /// credential nor the endpoint contains an account name, or if `name` is empty or contains characters other than ASCII letters, digits, `-` and `$`
+    /// (BLB-1).
     pub fn container(&self, name: &str) -> Result<MicrosoftAzure> {
         let inner = &*self.0;
         let builder = MicrosoftAzureBuilder::new()
@@ -175,11 +175,11 @@ impl AzureBlobs {
     }
 }
 
-/// Returns the name of a container, which is the first segment of the path in every request for the container. The service checks the other rules for names.
+/// Returns the container name if it is safe as the first path segment of a request URL. The service checks the remaining naming rules.
 ///
 /// # Errors
-/// `InvalidInput` if the name is empty or contains a character that no name contains. Such a name could address another container: the parser of URLs removes
-/// `.`, `..` and line breaks, and a server may decode `%2F` to a slash.
+/// `InvalidInput` if the name is empty or contains a character not allowed in container names. Such a name could address a different container: URL parsing
+/// removes `.`, `..` and line breaks, and a server may decode `%2F` to a slash.
 fn checked(name: &str) -> Result<&str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '$');
     if !name.is_empty() && name.chars().all(is_plain) {
@@ -197,7 +197,7 @@ fn is_refused_with(failure: &Failure, code: &str) -> bool {
     failure.known && service.and_then(ServiceError::code) == Some(code)
 }
 
-/// A connector for `object_store` that always returns this HTTP client, so blobs use the same TLS configuration as the other services.
+/// An `object_store` connector that always returns this HTTP client, so blob requests use the same TLS configuration as table and queue requests.
 #[derive(Debug)]
 struct Connector(Client);
 

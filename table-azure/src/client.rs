@@ -1,4 +1,4 @@
-//! The client for the tables of an account, with one connection pool.
+//! The client for an account's tables, with one connection pool.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::operation_id;
 use crate::options::Options;
 use crate::target::Target;
 
-/// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
+/// A client for an account's tables: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
 ///
 /// The client works on any executor, because it drives its connections on a separate thread.
 ///
@@ -49,12 +49,12 @@ struct Inner {
     target: Target,
     /// The capabilities reported to programs. If write identifiers are enabled, the limits leave room for them.
     capabilities: Capabilities,
-    /// The limits of the service.
+    /// The service's limits.
     service_limits: Limits,
     account: Option<String>,
-    /// The secondary endpoint that was set in the options or the connection string.
+    /// The secondary endpoint from the options or the connection string.
     secondary: Option<String>,
-    /// `true` if each write stores an identifier in the entities that it writes.
+    /// `true` if each write stores an identifier in the entities it writes.
     operation_ids: bool,
 }
 
@@ -143,7 +143,7 @@ impl AzureTables {
         self.0.account.as_deref()
     }
 
-    /// Returns the kind of service that the client talks to.
+    /// Returns the kind of service the client connects to.
     #[must_use]
     pub fn target(&self) -> Target {
         self.0.target
@@ -153,7 +153,7 @@ impl AzureTables {
         &self.0.pipeline
     }
 
-    /// Returns the secondary endpoint of the account: the configured one, or else one derived from the primary endpoint (ACC-1).
+    /// Returns the account's secondary endpoint: the configured one, or else one derived from the primary endpoint (ACC-1).
     pub(crate) fn secondary(&self) -> Result<Endpoint> {
         match &self.0.secondary {
             Some(named) => Endpoint::new(named),
@@ -161,7 +161,7 @@ impl AzureTables {
         }
     }
 
-    /// Returns a client that sends every second attempt of a read to the secondary.
+    /// Returns a client that sends every second attempt at a read to the secondary.
     pub(crate) fn or_secondary(&self) -> Result<Self> {
         let inner = &*self.0;
         Ok(Self(Arc::new(Inner {
@@ -175,7 +175,7 @@ impl AzureTables {
         })))
     }
 
-    /// Returns `true` if each write stores an identifier in the entities that it writes.
+    /// Returns `true` if each write stores an identifier in the entities it writes.
     pub(crate) fn identifies(&self) -> bool {
         self.0.operation_ids
     }
@@ -184,7 +184,7 @@ impl AzureTables {
         &self.0.capabilities
     }
 
-    /// Returns the limits of the service. A transaction is checked against them after this client has added its write identifiers.
+    /// Returns the service's limits. A transaction is checked against them after write identifiers have been added.
     pub(crate) fn service_limits(&self) -> Limits {
         self.0.service_limits
     }

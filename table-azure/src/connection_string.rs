@@ -46,25 +46,25 @@ impl ConnectionString {
         &self.credential
     }
 
-    /// Returns the endpoint of the table service, without a trailing slash.
+    /// Returns the table endpoint, without a trailing slash.
     #[must_use]
     pub fn table_endpoint(&self) -> Option<&str> {
         self.table.primary.as_deref()
     }
 
-    /// Returns the read-only secondary endpoint of the table service if the string contains one (RTY-5).
+    /// Returns the read-only secondary table endpoint, if the string contains one (RTY-5).
     #[must_use]
     pub fn table_secondary_endpoint(&self) -> Option<&str> {
         self.table.secondary.as_deref()
     }
 
-    /// Returns the endpoint of the queue service, without a trailing slash.
+    /// Returns the queue endpoint, without a trailing slash.
     #[must_use]
     pub fn queue_endpoint(&self) -> Option<&str> {
         self.queue.primary.as_deref()
     }
 
-    /// Returns the endpoint of the blob service, without a trailing slash.
+    /// Returns the blob endpoint, without a trailing slash.
     #[must_use]
     pub fn blob_endpoint(&self) -> Option<&str> {
         self.blob.primary.as_deref()

@@ -101,7 +101,7 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// The boxed future that [`TokenProvider::token`] returns. Boxing keeps the trait dyn-compatible.
+/// The boxed future returned by [`TokenProvider::token`]. Boxing keeps the trait dyn-compatible.
 pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Send + 'a>>;
 
 /// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or the account of a signed-in developer.

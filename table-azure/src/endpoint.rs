@@ -1,4 +1,4 @@
-//! Endpoints: the base URLs of services (ACC-1 to ACC-3).
+//! Endpoints: service base URLs (ACC-1 to ACC-3).
 
 mod fault;
 
@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 use crate::auth::EMULATOR_ACCOUNT;
 pub(crate) use fault::EndpointFault;
 
-/// The maximum length in bytes of a URL that the HTTP client can send. The service itself accepts about half of this length (FIL-8).
+/// The maximum URL length, in bytes, that the HTTP client can send. The service itself accepts about half of this length (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
 
 /// The base URL of a service, without a trailing slash. It is in host style or path style (ACC-2).
@@ -70,21 +70,21 @@ impl Endpoint {
         !self.path.is_empty()
     }
 
-    /// Returns `true` if the host is this machine, given as a loopback address or as `localhost`.
+    /// Returns `true` if the host is this machine: a loopback address or `localhost`.
     pub(crate) fn is_loopback(&self) -> bool {
         let address = self.host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         matches!(&*self.host, "localhost" | "localhost.")
             || address.is_ok_and(|address| address.to_canonical().is_loopback())
     }
 
-    /// Returns `true` if the endpoint belongs to an emulator: it is on this machine, is in a subdomain of `localhost`, or has the emulator's account name
-    /// in its path (ACC-2). No account of the service has that name.
+    /// Returns `true` if the endpoint belongs to an emulator: it is on this machine, is in a subdomain of `localhost`, or has the emulator's account name in
+    /// its path (ACC-2). No real account has that name.
     pub(crate) fn is_emulator(&self) -> bool {
         let account = self.path.strip_prefix('/').map(|path| path.strip_suffix("-secondary").unwrap_or(path));
         self.is_loopback() || self.host.ends_with(".localhost") || account == Some(EMULATOR_ACCOUNT)
     }
 
-    /// Returns the secondary endpoint of the account, in which `-secondary` follows the account name in the host or in the path (ACC-1, ACC-2).
+    /// Returns the account's secondary endpoint, with `-secondary` after the account name in the host or path (ACC-1, ACC-2).
     pub(crate) fn secondary(&self) -> Result<Self> {
         if self.is_path_style() {
             return Self::new(&format!("{}-secondary", self.base));
@@ -98,7 +98,7 @@ impl Endpoint {
     /// Returns the URL for a path and a query, both of which are percent-encoded.
     ///
     /// # Errors
-    /// `InvalidInput` if the URL is too long to send (FIL-8), or if its path would address another resource: parsing a URL removes `.` and `..` (REQ-5).
+    /// `InvalidInput` if the URL is too long to send (FIL-8), or if its path would address a different resource: parsing a URL removes `.` and `..` (REQ-5).
     pub(crate) fn url(&self, path: &str, query: &str) -> Result<Url> {
         let mark = if query.is_empty() { "" } else { "?" };
         let bytes = self.base.len() + path.len() + mark.len() + query.len();

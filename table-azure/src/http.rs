@@ -1,4 +1,4 @@
-//! Signs and sends the HTTP requests to all services, and retries them safely.
+//! Signs, sends and safely retries HTTP requests to all services.
 
 mod answer;
 mod failure;

@@ -1,4 +1,4 @@
-//! Bearer tokens from the credentials of the Azure SDK (AUTH-12).
+//! Bearer tokens from Azure SDK credentials (AUTH-12).
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use table_core::{Error, ErrorCode};
 use crate::credential::{AccessToken, Credential, TokenFuture, TokenProvider};
 
 impl Credential {
-    /// Creates a credential from any implementation of `TokenCredential` in `azure_core`, such as a credential of the crate
-    /// `azure_identity`: `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not depend on `azure_identity`; a
-    /// program that uses it chooses the HTTP client and TLS implementation. Requires the `identity` feature.
+    /// Creates a credential from any implementation of `TokenCredential` in `azure_core`, such as one from the `azure_identity` crate:
+    /// `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not depend on `azure_identity`; a program that uses it chooses the HTTP
+    /// client and TLS implementation. Requires the `identity` feature.
     ///
     /// The client requests a token on first use, and a new one five minutes before the token expires. If no token is available, a request fails with
     /// `AuthenticationFailed`, or with `Io` if the token source cannot be reached. In both cases, the request is not sent.
     ///
-    /// If the service rejects a token, the client requests another one. The credentials of the Azure SDK have their own cache, so they may return the rejected
-    /// token until it expires. To obtain another token earlier, create a new credential and a new client.
+    /// If the service rejects a token, the client requests another one. Azure SDK credentials cache tokens themselves, so they may return the rejected token
+    /// until it expires. To obtain another token earlier, create a new credential and a new client.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -66,8 +66,7 @@ impl TokenProvider for Identity {
     }
 }
 
-/// Creates an error with the text of the Azure SDK's error. The original error is not included as the source, because it may contain a response with a
-/// token.
+/// Creates an error with the Azure SDK's error text. The original error is not kept as the source, because it may contain a response with a token.
 fn no_token(scope: &str, error: &azure_core::Error) -> Error {
     let code = match error.kind() {
         ErrorKind::Io | ErrorKind::Connection => ErrorCode::Io,

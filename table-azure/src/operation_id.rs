@@ -1,4 +1,4 @@
-//! Write identifiers: a property whose value is unique for each write (CON-11).
+//! Write identifiers: a property whose value is unique to each write (CON-11).
 
 use table_core::limits::{Limits, TransactionMeasure};
 use table_core::query::Rows;
@@ -9,15 +9,15 @@ use uuid::Uuid;
 /// The name of the property that contains the identifier.
 pub(crate) const PROPERTY: &str = "OperationId";
 
-/// The size in bytes that an identifier adds to an entity according to the published formula: 8 bytes, 2 bytes for each character of the name, and 16 bytes
-/// for the value (SIZE-2).
+/// The number of bytes an identifier adds to an entity by the published formula: 8 bytes, 2 bytes for each character of the name, and 16 bytes for the value
+/// (SIZE-2).
 const ENTITY_BYTES: usize = 8 + 2 * PROPERTY.len() + 16;
-/// The size in bytes that an identifier adds to an operation in a request body.
+/// The number of bytes an identifier adds to an operation in a request body.
 const BODY_BYTES: usize =
     r#""OperationId@odata.type":"Edm.Guid","OperationId":"00000000-0000-0000-0000-000000000000","#.len();
 
-/// Returns the limits for the entities of a program if this client adds an identifier to each of them. A transaction within these limits does not exceed the
-/// limits of the service when the identifiers are added.
+/// Returns the service's limits, reduced by the space for write identifiers. A transaction within the reduced limits stays within the service's limits once the
+/// identifiers have been added.
 pub(crate) const fn reserved(service: Limits) -> Limits {
     let mut limits = service;
     limits.properties = limits.properties.saturating_sub(1);
@@ -28,7 +28,7 @@ pub(crate) const fn reserved(service: Limits) -> Limits {
     limits
 }
 
-/// Adds an identifier to every entity of a transaction. Checks the result against `limits`, the limits of the service.
+/// Adds an identifier to every entity of a transaction. Checks the result against `limits`, the service's limits.
 ///
 /// # Errors
 /// `InvalidInput` if an entity already has a property with the same name. `TooManyProperties`, `EntityTooLarge` or `RequestBodyTooLarge` if the

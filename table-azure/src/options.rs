@@ -1,4 +1,4 @@
-//! Options of a client.
+//! Options for the table, queue and blob clients.
 
 use table_core::Clock;
 
@@ -6,7 +6,7 @@ use crate::retry::RetryPolicy;
 use crate::target::Target;
 use crate::testing::Testing;
 
-/// Options of a client.
+/// Options for the table, queue and blob clients.
 ///
 /// ```
 /// use table_azure::{AzureTables, Options, RetryPolicy};
@@ -40,11 +40,11 @@ impl Options {
         Self { retry, ..self }
     }
 
-    /// Stores an identifier of each write in the entities that it writes, as the `OperationId` property. The client can then usually determine the outcome of
-    /// a write whose response was lost (CON-11). If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous). The option is off by default.
+    /// Stores a unique identifier for each write in the written entities, as the `OperationId` property. The client can then usually determine the outcome of a
+    /// write whose response was lost (CON-11). If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous). The option is off by default.
     ///
-    /// - An identifier takes 46 bytes and counts as one of the 252 properties of an entity. In a batch, it takes 89 bytes of the request body. The limits
-    ///   in the [capabilities](table_core::store::Capabilities::limits) of the client leave room for it. If a response is lost, the client reads the entities.
+    /// - An identifier takes 46 bytes and counts as one of the 252 properties of an entity. In a batch, it takes 89 bytes of the request body. The limits in
+    ///   the client's [capabilities](table_core::store::Capabilities::limits) leave room for it. If a response is lost, the client reads the entities.
     /// - Reads omit the property. The client rejects an entity that already has a property with the same name.
     /// - Every program that writes to the table must enable the option or replace entire entities. A merge by any other program keeps the identifier of the
     ///   previous write, so that write appears to be the latest.
@@ -96,12 +96,12 @@ impl Options {
         Self { plain: allow, ..self }
     }
 
-    /// Sets the clock from which the dates of requests are taken.
+    /// Sets the clock used for request dates and token expiry.
     pub fn clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// Sets options that only this project's own tests use.
+    /// Sets options used only by this project's tests.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn testing(self, testing: Testing) -> Self {

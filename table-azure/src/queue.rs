@@ -1,4 +1,4 @@
-//! Access to the queues of an account over the REST protocol (QUE rules).
+//! The queue client, over the REST protocol (QUE rules).
 
 mod client;
 mod failure;

@@ -15,8 +15,8 @@ use crate::operation_id;
 
 /// The maximum number of custom properties in `$select`. Together with the three system properties, they reach the service's limit (SEL-1).
 const MOST_NAMES: usize = 252;
-/// The maximum total length in bytes of the path, the filter and `$select` in a URL. The service accepts URLs of about 32 KiB (FIL-8), so this leaves room
-/// for the host, the position of a page, and a signature.
+/// The maximum total length in bytes of the path, the filter and `$select` in a URL. The service accepts URLs of about 32 KiB (FIL-8), so this leaves room for
+/// the host, a continuation token and a signature.
 const MOST_BYTES: usize = 16 << 10;
 
 impl AzureTables {
@@ -44,7 +44,7 @@ impl AzureTables {
         };
         let body = read_entity(json::body(OPERATION, &answer)?, Sender::Service)
             .map_err(|error| json::malformed(OPERATION, error))?;
-        // A different key means that the response is not from the service, or belongs to another request.
+        // A different key means that the response is not from the service, or answers a different request.
         let found = (body.partition_key.as_deref(), body.row_key.as_deref());
         if found != (Some(key.partition_key.as_str()), Some(key.row_key.as_str())) {
             return Err(Error::of(AnswerFault::Key { operation: OPERATION }));
@@ -113,7 +113,7 @@ impl AzureTables {
 }
 
 impl AzureTables {
-    /// Reads an entity, and removes the identifier of the last write from it.
+    /// Reads an entity and removes its write identifier.
     pub(crate) async fn read_for_users(
         &self,
         table: &TableName,
@@ -132,7 +132,7 @@ impl AzureTables {
     }
 }
 
-/// Returns the names of the selected properties, without the system properties. Returns `None` if all properties are selected.
+/// Returns the selected property names without the system properties, or `None` if all properties are selected.
 fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
     let Select::Names(names) = select else { return None };
     let own = |name: &&str| !matches!(*name, "PartitionKey" | "RowKey" | "Timestamp");
@@ -165,8 +165,8 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
     Ok(narrowed)
 }
 
-/// Returns the position of the next page from the response headers (PAGE-2). The RowKey may be missing or empty. The PartitionKey may also be
-/// missing, because some servers omit an empty key (AZ-12).
+/// Returns the continuation token in the response headers (PAGE-2). The RowKey may be missing or empty. The PartitionKey may also be missing, because some
+/// servers omit an empty key (AZ-12).
 fn next(operation: &str, answer: &Answer) -> Result<Option<Position>> {
     let partition_key = answer.position(operation, "x-ms-continuation-nextpartitionkey")?;
     let row_key = answer.position(operation, "x-ms-continuation-nextrowkey")?;

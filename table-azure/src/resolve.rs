@@ -1,4 +1,4 @@
-//! Determines the outcome of a write whose response was lost, by the write identifier that is stored in its entities (CON-11).
+//! Determines the outcome of a write whose response was lost, from the write identifier stored in its entities (CON-11).
 
 use table_core::query::Select;
 use table_core::store::{AmbiguousWrite, Committed};
@@ -59,9 +59,9 @@ impl AzureTables {
         Err(AmbiguousWrite::new(sent, last).into_error())
     }
 
-    /// Returns the `ETag`s of a transaction if each of its entities still contains the identifier. Each must contain it, because a transaction is atomic
-    /// (EGT-9). In any other state, the outcome is unknown: the identifier of a later write does not show whether that write replaced this one. The outcome is
-    /// also unknown if the client added no identifier to the transaction.
+    /// Returns a transaction's `ETag`s if all its entities still contain its identifier. All must contain it, because a transaction is atomic (EGT-9). In any
+    /// other state, the outcome is unknown: the identifier of a later write does not show whether that write replaced this one. The outcome is also unknown if
+    /// the client added no identifier to the transaction.
     async fn evidence(
         &self,
         table: &TableName,

@@ -35,9 +35,8 @@ pub struct RetryPolicy {
     pub attempt_timeout: Duration,
     /// The time limit for an entire operation. It includes the attempts, the delays between them, and the lookup of an unknown outcome.
     pub operation_timeout: Duration,
-    /// The number of retries that all calls of a client may make together while almost every request fails. Ten successes add one retry. While the
-    /// budget is exhausted, as in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target
-    /// `table_azure::circuit`).
+    /// The number of retries shared by all calls of a client while almost every request fails. Ten successes add one retry. While the budget is exhausted, as
+    /// in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target `table_azure::circuit`).
     pub budget: u32,
     /// The maximum time that `create_table` waits while a table with the same name is being deleted (RTY-6). If it is zero, `create_table` fails
     /// immediately with `TableBeingDeleted`.
@@ -56,7 +55,7 @@ impl RetryPolicy {
         table_deletion_wait: Duration::ZERO,
     };
 
-    /// Returns the delay before the retry with the given zero-based number. `random` is between 0 and 1.
+    /// Returns the delay before retry number `retry`, counted from 0. `random` is between 0 and 1.
     pub(crate) fn delay(&self, retry: u32, random: f64) -> Duration {
         let factor = 2_u32.saturating_pow(retry);
         let middle = self.initial_delay.saturating_mul(factor).min(self.max_delay);

@@ -1,4 +1,4 @@
-//! Reads from the secondary endpoint of an account, through a handle that cannot write (RTY-5, CON-2).
+//! Reads from an account's secondary endpoint through a read-only handle (RTY-5, CON-2).
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
 use crate::client::AzureTables;
 
-/// A read-only handle to the tables of an account, for use while the primary is failing. Every second attempt of a read goes to the secondary.
+/// A read-only handle to an account's tables, for use while the primary is failing. Every second attempt at a read goes to the secondary.
 /// [`AzureTables::secondary_reads`] creates the handle.
 ///
 /// The secondary lags behind by minutes, or by hours while the regions are disconnected. A written entity may be missing or outdated, a deleted entity may
@@ -20,8 +20,8 @@ use crate::client::AzureTables;
 pub struct SecondaryReads(AzureTables);
 
 impl AzureTables {
-    /// Returns a handle that reads the same tables, and also uses the secondary while the primary is failing. It shares the connections of the client.
-    /// Sends no request.
+    /// Returns a handle that reads the same tables, and also uses the secondary while the primary is failing. It shares the client's connections. Sends no
+    /// request.
     ///
     /// # Errors
     /// `InvalidInput` if no secondary is configured and none can be derived, or if the credential must not be sent to it (ACC-1).

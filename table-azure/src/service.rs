@@ -11,7 +11,7 @@ use crate::http::Request;
 use crate::target::Target;
 use crate::xml::Element;
 
-/// The replication state of the secondary of an account (CON-2).
+/// The replication state of an account's secondary (CON-2).
 ///
 /// ```
 /// use table_azure::ServiceStats;
@@ -67,7 +67,7 @@ impl AzureTables {
         .await
     }
 
-    /// Returns the properties of the service: its settings for logging, metrics and CORS.
+    /// Returns the service properties: the logging, metrics and CORS settings.
     ///
     /// # Errors
     /// Any error from the service. `InternalError` if the response is invalid.
@@ -83,7 +83,7 @@ impl AzureTables {
         .await
     }
 
-    /// Replaces the properties of the service.
+    /// Replaces the service properties.
     ///
     /// # Errors
     /// Any error from the service, for example if `properties` has more than five CORS rules.

@@ -1,4 +1,4 @@
-//! The implementation of [`TableStore`] for the client.
+//! Implements [`TableStore`] for the client.
 
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};

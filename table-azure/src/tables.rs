@@ -15,7 +15,7 @@ use crate::client::AzureTables;
 use crate::http::Request;
 use crate::json;
 
-/// The first and the longest delay between attempts to create a table while a table with the same name is being deleted (RTY-6).
+/// The first and longest delays between attempts to create a table while a table with the same name is being deleted (RTY-6).
 const BEING_DELETED: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(40));
 
 impl AzureTables {
@@ -99,8 +99,8 @@ impl AzureTables {
     }
 }
 
-/// Returns a filter that selects names with a prefix. Table names are case-insensitive (TBL-2), but some services compare them case-sensitively. The filter
-/// therefore selects the range from the upper-case prefix to the last name with the lower-case prefix, which contains every spelling.
+/// Returns a filter that selects table names with a prefix. Table names are case-insensitive (TBL-2), but some services compare them case-sensitively. The
+/// filter therefore selects the range from the upper-case prefix to the last name with the lower-case prefix, which contains every spelling.
 fn prefix_filter(prefix: &str) -> Option<Filter> {
     let name = |operator, text: String| Filter::compare("TableName", operator, text);
     if prefix.is_empty() {
@@ -113,7 +113,7 @@ fn prefix_filter(prefix: &str) -> Option<Filter> {
     })
 }
 
-/// The media type for lists of table names, which is JSON without metadata.
+/// The media type for table lists: JSON without metadata.
 const JSON: &str = "application/json;odata=nometadata";
 
 #[cfg(test)]

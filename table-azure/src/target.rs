@@ -1,4 +1,4 @@
-//! The target of a client and its capabilities. A target is the service, Cosmos DB for Table, or an emulator (COS, AZ rules).
+//! The services a client can connect to, and their capabilities: Azure Table Storage, Cosmos DB for Table, and emulators (COS, AZ rules).
 
 use table_core::limits::{Limits, TABLE_NAME_MAX, TransactionMeasure};
 use table_core::store::Capabilities;
@@ -6,7 +6,7 @@ use table_core::{Error, ErrorCode, Operation, Result};
 
 use crate::endpoint::Endpoint;
 
-/// The kind of service to which an endpoint belongs. It is derived from the endpoint unless the options set it.
+/// The kind of service behind an endpoint. It is derived from the endpoint unless the options set it.
 ///
 /// ```
 /// use table_azure::{AzureTables, Credential, Target};
@@ -52,7 +52,7 @@ impl Target {
     /// Returns the capabilities of this kind of service. The client does not check keys of 513 to 1,024 code units; the server decides whether to accept them
     /// (ENG-1). For Azurite, which rejects them, the limit is lower (AZ-7).
     ///
-    /// The size of a transaction is that of its request body. Each URL in the body begins with the base URL, whose length is `base_bytes` (EGT-3).
+    /// A transaction's size is that of its request body. Each URL in the body begins with the base URL, whose length is `base_bytes` (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {
         let mut limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
         limits.measure = TransactionMeasure::Body {
@@ -77,7 +77,7 @@ impl Target {
         }
     }
 
-    /// Checks an operation against the limits that the capabilities cannot express (COS-2, COS-4).
+    /// Checks an operation against limits the capabilities cannot express (COS-2, COS-4).
     pub(crate) fn check(self, operation: &Operation) -> Result<()> {
         if self != Self::Cosmos {
             return Ok(());

@@ -18,9 +18,9 @@ pub struct WireRequest {
     pub method: String,
     /// The complete URL.
     pub url: String,
-    /// The names of the headers in lower case, each with its value.
+    /// The headers, with lower-case names.
     pub headers: Vec<(String, String)>,
-    /// The body of the request.
+    /// The request body.
     pub body: Bytes,
 }
 
@@ -37,13 +37,13 @@ impl WireRequest {
 pub struct WireAnswer {
     /// The HTTP status code.
     pub status: u16,
-    /// The names of the headers in lower case, each with its value.
+    /// The headers, with lower-case names.
     pub headers: Vec<(&'static str, String)>,
-    /// The body of the response.
+    /// The response body.
     pub body: Vec<u8>,
 }
 
-/// The reason why a request received no response.
+/// The reason a request received no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// No connection was established, so nothing was sent.

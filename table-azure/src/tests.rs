@@ -1,4 +1,4 @@
-//! Tests of the client against a scripted server: the requests that it sends, and its reaction to each response.
+//! Tests of the client against a scripted server: the requests it sends, and its reaction to each response.
 
 #[cfg(feature = "blobs")]
 mod blobs;

@@ -1,4 +1,4 @@
-//! The client for the tables of a database.
+//! The client for a database's tables.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::usage::{self, Charges, Form, Measured, Usage, Usages, Verb};
 
-/// The fixed size of an operation in a batch, in bytes. It covers the member names in the item and the operation, the write identifier, and an `ETag`.
+/// The per-operation overhead in a batch, in bytes: member names of the item and the operation, the write identifier, and an `ETag`.
 const OPERATION_BYTES: usize = 220;
-/// The maximum size in bytes of the request for a transaction.
+/// The maximum size of a transaction's request, in bytes.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
 /// The resolution of Timestamps, in ticks. The service stores them in seconds, as `_ts`.
 const TIMESTAMP_STEP: u64 = 10_000_000;
 
-/// The tables of one database in Azure Cosmos DB for NoSQL. Clones share connections, caches and statistics.
+/// A client for the tables of one Azure Cosmos DB for NoSQL database. Clones share connections, caches and statistics.
 ///
 /// ```no_run
 /// use table_core::{TableName, TableStore};
@@ -56,11 +56,11 @@ struct Inner {
 }
 
 impl CosmosTables {
-    /// Opens a database with an account key, which also permits the creation and deletion of tables. The database must exist. `region` is the region in which
-    /// the program runs, as spelled in the portal, such as `West Europe`.
+    /// Opens a database with an account key, which also permits the creation and deletion of tables. The database must exist. `region` is the program's region
+    /// as spelled in the portal, such as `West Europe`.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is invalid. Any error that the account returns.
+    /// `InvalidInput` if the endpoint is invalid. Any error returned by the account.
     pub async fn with_key(
         endpoint: &str,
         key: &str,
@@ -78,7 +78,7 @@ impl CosmosTables {
     /// template that creates them. Tables cannot be deleted or listed with a token.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is invalid. Any error that the account returns.
+    /// `InvalidInput` if the endpoint is invalid. Any error returned by the account.
     pub async fn with_credential(
         endpoint: &str,
         credential: Arc<dyn TokenCredential>,
@@ -108,10 +108,10 @@ impl CosmosTables {
         Ok(Self::build(&client, database, options, runtime))
     }
 
-    /// Opens a database with an existing client, for example one that is configured with a proxy, other regions or other limits.
+    /// Opens a database with an existing client, for example one configured with a proxy, with different regions or with different limits.
     ///
-    /// All stores opened this way send their requests from one thread of the process. If the program itself sends requests with the same client, they use
-    /// the same connections. A connection that such a request opens works only as long as the program's runtime runs.
+    /// All stores opened this way send their requests from one thread of the process. Requests that the program itself sends with the client use the same
+    /// connections. A connection opened by such a request works only as long as the program's runtime runs.
     #[must_use]
     pub fn with_client(client: &CosmosClient, database: &str, options: Options) -> Self {
         Self::build(client, database, options, Runtime::shared())
@@ -142,25 +142,25 @@ impl CosmosTables {
         }))
     }
 
-    /// Returns the request units that the service has charged for a table since this store was opened. Clones share the counts.
+    /// Returns the request units charged for a table since this store was opened. Clones share the counts.
     ///
-    /// The `request_units` field of an operation's span contains the request units of that operation. The span's target is `table_cosmos`.
+    /// Each operation's charge is also recorded in the `request_units` field of its span, whose target is `table_cosmos`.
     #[must_use]
     pub fn usage(&self, table: &TableName) -> Usage {
         self.0.usages.of(table)
     }
 
-    /// Adds the request units of the current operation to the recorded charges of queries with the same SQL text.
+    /// Adds the current operation's request units to the charges recorded for its SQL text.
     pub(crate) fn add_page(&self, table: &TableName, form: Form) {
         self.0.usages.add_page(table, form, usage::units());
     }
 
-    /// Returns the recorded charges for pages of queries with the same SQL text.
+    /// Returns the charges recorded for pages of queries with a given SQL text.
     pub(crate) fn measured(&self, table: &TableName, form: Form) -> Option<Charges> {
         self.0.usages.of_form(table, form)
     }
 
-    /// Returns the items of other programs that queries have skipped since this store was opened (WIRE-6).
+    /// Returns the items written by other programs that queries have skipped since this store was opened (WIRE-6).
     #[must_use]
     pub fn skipped_items(&self) -> SkippedItems {
         self.0.skipped.items()
@@ -190,7 +190,7 @@ impl CosmosTables {
         &self.0.capabilities
     }
 
-    /// Runs an operation on a table, and adds its request units to the usage of the table.
+    /// Runs an operation on a table, and adds its request units to the table's usage.
     pub(crate) async fn charged<T, F>(
         &self,
         verb: Verb,
@@ -225,7 +225,7 @@ impl CosmosTables {
         self.0.runtime.run(verb == Verb::Submit, counted.instrument(within)).await
     }
 
-    /// Runs an operation that creates or deletes tables, on a clone of the store and on the store's runtime.
+    /// Runs the creation or deletion of a table, on a clone of the store and on the store's runtime.
     pub(crate) async fn change<F>(&self, work: impl FnOnce(Self) -> F) -> Result<()>
     where
         F: Future<Output = Result<()>> + Send + 'static,
@@ -243,18 +243,18 @@ impl CosmosTables {
     }
 }
 
-/// Configures the transport of a client to use HTTP/1.1, with one request at a time per connection.
+/// Configures a client's transport to use HTTP/1.1, with one request at a time per connection.
 ///
 /// Over HTTP/2, the Azure SDK retries a request on another connection after a lost response, and no option disables these retries.
 pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     match ConnectionPoolOptions::builder().with_is_http2_allowed(false).build() {
         Ok(pool) => runtime.with_connection_pool(pool),
-        // All other options have the defaults of the Azure SDK, so this cannot happen.
+        // All other options have the Azure SDK's defaults, so this cannot happen.
         Err(_) => runtime,
     }
 }
 
-/// Installs ring as the TLS provider of the process, unless the program has already installed one. The client requires a provider.
+/// Installs ring as the process's TLS provider, unless the program has already installed one. The client requires a provider.
 pub(crate) fn provide_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

@@ -31,12 +31,12 @@ use crate::{failure, item, key, usage};
 pub use difference::Difference;
 use fault::ContainerFault;
 
-/// Returns the definition of the partition key for a new container.
+/// Returns the partition key definition of a new container.
 fn definition(mapping: &Mapping) -> PartitionKeyDefinition {
     PartitionKeyDefinition::new(mapping.levels.iter().map(|path| Cow::Owned(path.to_string())).collect())
 }
 
-/// Returns the description with which a container is created.
+/// Returns the properties of a new container.
 pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerProperties {
     let mapping = options.mapping_in(table.as_str());
     let mut properties = ContainerProperties::new(table.as_str().to_owned(), definition(&mapping))
@@ -45,10 +45,10 @@ pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerPrope
     properties
 }
 
-/// Compares a container with the configured levels of its table. Returns an error if they do not match.
+/// Checks that a container matches its table's mapping and expiry options.
 ///
 /// # Errors
-/// `SchemaMismatch` if the levels or the hash function differ, or if items expire although the options do not allow expiry (HPK-43).
+/// `SchemaMismatch` if the levels or the hash function differ, or if items can expire although the options do not allow expiry (HPK-43).
 fn compare(
     table: &TableName,
     options: &Options,
@@ -73,7 +73,7 @@ fn compare(
     Ok(())
 }
 
-/// Returns `true` if a container's partition key has the same levels as a mapping.
+/// Returns `true` if a container's partition key paths are the levels of a mapping.
 fn has_levels(key: &PartitionKeyDefinition, mapping: &Mapping) -> bool {
     // The same path may be quoted in different ways.
     let is_same = |found: &str, path: &Path| Path::parse(found).is_some_and(|found| found.is_same(path));
@@ -81,14 +81,14 @@ fn has_levels(key: &PartitionKeyDefinition, mapping: &Mapping) -> bool {
         && key.paths().iter().zip(&mapping.levels).all(|(found, path)| is_same(found, path))
 }
 
-/// Returns the mapping that applies to a table whose container has the given properties.
+/// Returns a table's mapping, given the properties of its container.
 fn mapping_of(table: &TableName, options: &Options, found: &ContainerProperties) -> Arc<Mapping> {
     let levels = found.partition_key.paths().len();
     let is_standard = has_levels(&found.partition_key, &Mapping::standard(levels));
     options.mapping_for(table.as_str(), is_standard.then_some(levels))
 }
 
-/// Returns the differences between a container and the options that do not prevent its use.
+/// Returns the differences between a container and the options, except those that prevent its use.
 fn differences(table: &TableName, options: &Options, found: &ContainerProperties) -> Vec<Difference> {
     let asked = options.time_to_live_in(table.as_str());
     let is = TimeToLive::of(&found.default_ttl);
@@ -98,12 +98,12 @@ fn differences(table: &TableName, options: &Options, found: &ContainerProperties
     policy::differences(found, &mapping).into_iter().chain(expiry).chain(unique).collect()
 }
 
-/// Returns the number that identifies a container, or `None` if its description has no valid resource id.
+/// Returns a number derived from a container's resource id, which identifies the container. Returns `None` if the resource id is missing or invalid.
 fn incarnation_of(found: &ContainerProperties) -> Option<u32> {
     found.system_properties.resource_id.as_deref().and_then(item::incarnation_of)
 }
 
-/// Returns an ambiguous error if the response to the creation or deletion of a container did not come from the service.
+/// Checks that the response to a container's creation or deletion came from the service. If not, returns an ambiguous error.
 fn acknowledged<T>(answer: &ResourceResponse<T>, table: &TableName) -> Result<()> {
     if answer.headers().activity_id().is_some() {
         return Ok(());
@@ -116,7 +116,7 @@ impl CosmosTables {
     ///
     /// # Errors
     /// - `TableNotFound` if the container does not exist.
-    /// - `SchemaMismatch` if the levels or the hash function differ, or if items expire although the options do not allow expiry (HPK-43).
+    /// - `SchemaMismatch` if the levels or the hash function differ, or if items can expire although the options do not allow expiry (HPK-43).
     pub(crate) async fn container(&self, table: &TableName) -> Result<Container> {
         if let Some(container) = self.containers().get(table) {
             if container.is_current().await {
@@ -128,7 +128,7 @@ impl CosmosTables {
         Ok(self.open_container(table).await?.0)
     }
 
-    /// Opens the container that currently stores a table, and returns it with its description.
+    /// Opens the container that currently stores a table. Returns the container and its properties.
     async fn open_container(&self, table: &TableName) -> Result<(Container, ContainerProperties)> {
         let name = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
@@ -145,7 +145,7 @@ impl CosmosTables {
         let incarnation = incarnation_of(&properties);
         let unique_keys = Arc::new(UniqueKeys::of(&properties));
         let container = Container { client, incarnation, mapping, unique_keys };
-        // A token does not permit reading the throughput. The container is then used without a comparison of the throughput.
+        // A token does not permit reading the throughput, which is then not compared.
         let throughput = self.compared_throughput(&container).await.unwrap_or_default();
         for difference in differences(table, options, &properties).into_iter().chain(throughput) {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
@@ -161,7 +161,7 @@ impl CosmosTables {
         Ok((client, properties))
     }
 
-    /// Returns the error for a container that was not found. If the database does not exist either, returns the error for the database instead.
+    /// Returns the error for a container that was not found, or for a missing database if the database does not exist either.
     async fn missing(&self, fault: ContainerFault, table: &TableName) -> Error {
         let error = if self.is_database_missing().await { self.no_database() } else { Error::of(fault) };
         error.with_table(table.as_str())
@@ -179,8 +179,8 @@ impl CosmosTables {
     /// Returns the container whose name differs from the table's name only in case (TBL-2).
     ///
     /// # Errors
-    /// `SchemaMismatch` if the names of several containers differ only in case. The error of the listing, such as `ServerBusy`, if the containers cannot be
-    /// listed: another container may have the name.
+    /// `SchemaMismatch` if the names of several containers differ only in case. Any error from listing the containers, such as `ServerBusy`: a container with
+    /// such a name may exist.
     async fn in_another_case(
         &self,
         table: &TableName,
@@ -200,7 +200,7 @@ impl CosmosTables {
         }
     }
 
-    /// Creates the container of a table, with the levels and the policy in the options.
+    /// Creates a table's container with the configured levels and the indexing policy.
     pub(crate) async fn create(&self, table: &TableName) -> Result<()> {
         table.require_creatable()?;
         let exists = || Error::of(ContainerFault::Exists).with_table(table.as_str());
@@ -236,10 +236,10 @@ impl CosmosTables {
         }
     }
 
-    /// Returns a client for the container that currently has the given name.
+    /// Returns a client for the current container with the given name.
     ///
     /// The Azure SDK caches the container for a name, and only a point operation refreshes the cache. Without the refresh, a query would use the old container,
-    /// and the service would reject the second page of the query.
+    /// and the service would reject the query's second page.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
         // The response is irrelevant, because the request only refreshes the cache.
@@ -248,9 +248,9 @@ impl CosmosTables {
         again.map_err(|error| failure::error("open the container", error))
     }
 
-    /// Deletes the container of a table.
+    /// Deletes a table's container.
     pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
-        // The levels are not compared, because a table can be deleted whatever its levels.
+        // The levels are not compared: a table can be deleted whatever its levels.
         let found = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
             Err(error) if failure::is_missing(&error) => self.in_another_case(table).await?,

@@ -9,17 +9,16 @@ use table_core::TableName;
 use crate::mapping::Mapping;
 use crate::unique::UniqueKeys;
 
-/// The opened containers by lower-case table name, and then by the spelling with which the table was requested. The names of two containers may differ only in
-/// case; each spelling then always refers to the same container.
+/// The opened containers by lower-case table name, and then by the requested spelling. The names of two containers may differ only in case; each spelling then
+/// always refers to the same container.
 #[derive(Default)]
 pub(crate) struct Containers(RwLock<HashMap<String, HashMap<String, Container>>>);
 
-/// A container, the number that identifies it, the mapping of its items, and its unique keys.
+/// An opened container, its identity, its mapping and its unique keys.
 #[derive(Clone)]
 pub(crate) struct Container {
     pub(crate) client: ContainerClient,
-    /// The number that identifies the compared container, as [`item::incarnation`](crate::item::incarnation) does, or `None` if its description has no valid
-    /// resource id.
+    /// The number that identifies the container, as in [`item::incarnation`](crate::item::incarnation), or `None` if its properties have no valid resource id.
     pub(crate) incarnation: Option<u32>,
     pub(crate) mapping: Arc<Mapping>,
     pub(crate) unique_keys: Arc<UniqueKeys>,

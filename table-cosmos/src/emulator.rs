@@ -1,7 +1,7 @@
-//! An in-process Cosmos DB account for tests and examples, based on the in-memory emulator of the Azure SDK.
+//! An in-process Cosmos DB account for tests and examples, based on the Azure SDK's in-memory emulator.
 //!
-//! The emulator is an internal part of the Azure SDK, without a promise of stability. It differs from the service: ids and levels can have any length,
-//! items never expire, and a point read with a prefix of the partition key returns 404.
+//! The emulator is an internal part of the Azure SDK, without a stability guarantee. It differs from the service: ids and levels can have any length, items
+//! never expire, and a point read with a prefix of the partition key returns 404.
 
 mod log;
 mod network;
@@ -34,10 +34,10 @@ pub use log::{Answer, Sent};
 pub use network::{Broken, Delivery, Network, Request};
 
 const ENDPOINT: &str = "https://eastus.emulator.local";
-/// The name of the database that contains the tables.
+/// The name of the emulator's database.
 pub const DATABASE: &str = "tables";
 
-/// An account in memory.
+/// An in-memory account.
 ///
 /// ```
 /// # fn main() -> table_core::Result<()> {
@@ -57,7 +57,7 @@ impl Emulator {
     /// Creates an empty account. If `throttled` is `true`, the account returns 429 once the throughput of a container is used up.
     ///
     /// # Errors
-    /// `InternalError` if the emulator of the Azure SDK rejects the settings.
+    /// `InternalError` if the Azure SDK's emulator rejects the settings.
     pub fn new(throttled: bool) -> Result<Self> {
         let url = Url::parse(ENDPOINT).map_err(internal)?;
         let config = VirtualAccountConfig::new(vec![VirtualRegion::new("East US", url)])
@@ -80,7 +80,7 @@ impl Emulator {
         self.open_with_faults(options, Vec::new()).await
     }
 
-    /// Opens a store with rules that inject failures or responses into the Azure SDK, below the level of the store's own retries.
+    /// Opens a store with rules that inject failures or responses into the Azure SDK, below the store's own retries.
     ///
     /// # Errors
     /// `InternalError` if the Azure SDK rejects the settings.
@@ -115,7 +115,7 @@ impl Emulator {
         .await
     }
 
-    /// Processes a request that a [`Network`] has delivered.
+    /// Processes a request delivered by a [`Network`].
     ///
     /// # Errors
     /// [`Broken::AfterSending`] if the emulator cannot process the request.
@@ -125,7 +125,7 @@ impl Emulator {
         answer.map_err(|_| Broken::AfterSending)
     }
 
-    /// Creates the container of a table with the given numbers of levels and physical partitions, and the throughput in request units per second.
+    /// Creates a table's container with the given numbers of levels and physical partitions, and the throughput in request units per second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.
@@ -167,7 +167,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Stores an item of another program, given as JSON. The partition key has the format of the request header, such as `["contoso","ada"]`.
+    /// Stores a JSON item as another program would. The partition key has the format of the request header, such as `["contoso","ada"]`.
     ///
     /// # Errors
     /// `InvalidInput`, with the emulator's status code, if the emulator rejects the item.
@@ -183,7 +183,7 @@ impl Emulator {
         Err(Error::new(ErrorCode::InvalidInput, message))
     }
 
-    /// Returns the description of a table's container, as JSON.
+    /// Returns the properties of a table's container, as JSON.
     ///
     /// # Errors
     /// `InternalError` if the emulator cannot process the request.
@@ -193,7 +193,7 @@ impl Emulator {
         String::from_utf8(answer.body).map_err(internal)
     }
 
-    /// Processes an HTTP request, such as one that a loopback server has received from another client.
+    /// Processes an HTTP request, such as one received by a loopback server.
     ///
     /// # Errors
     /// `InvalidInput` if the method or the target is not part of the protocol.
@@ -220,14 +220,14 @@ impl Emulator {
         Ok(Answer { status: u16::from(answer.status()), headers, body: answer.body().as_ref().to_vec() })
     }
 
-    /// Returns the requests that were sent since the last call.
+    /// Returns the requests sent since the last call.
     #[must_use]
     pub fn sent(&self) -> Vec<Sent> {
         self.log.take()
     }
 
-    /// Starts to split a physical partition at an effective partition key. For the duration `locked`, requests to the partition fail with 410 and
-    /// sub-status 1007.
+    /// Starts a split of a physical partition at an effective partition key. For the duration `locked`, requests to the partition fail with 410 and sub-status
+    /// 1007.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator cannot parse the key.
@@ -239,7 +239,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Starts to merge two adjacent physical partitions. For the duration `locked`, requests to them fail.
+    /// Starts a merge of two adjacent physical partitions. For the duration `locked`, requests to them fail.
     pub fn merge(&self, table: &TableName, left: u32, right: u32, locked: Duration) {
         self.store().merge_partitions(DATABASE, table.as_str(), left, right, locked);
     }
@@ -254,7 +254,7 @@ impl Emulator {
     }
 }
 
-/// Returns the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles the charge each time the size of an item doubles.
+/// Returns the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles the charge each time the item size doubles.
 fn published_prices() -> RequestUnitChargingModel {
     RequestUnitChargingModel {
         read_base_ru: read_units(0),
@@ -264,12 +264,12 @@ fn published_prices() -> RequestUnitChargingModel {
     }
 }
 
-/// Creates a store whose requests run on their caller's runtime, like the tasks of the emulator. A test can pause the clock of that runtime.
+/// Creates a store whose requests run on the caller's runtime, as the emulator's tasks do. A test can pause that runtime's clock.
 fn opened(client: &CosmosClient, options: Options) -> CosmosTables {
     CosmosTables::build(client, DATABASE, options, Runtime::of_callers())
 }
 
-/// Creates an Azure SDK client that is connected to the in-memory account.
+/// Creates an Azure SDK client for the in-memory account.
 async fn connected(runtime: CosmosDriverRuntimeBuilder) -> Result<CosmosClient> {
     provide_tls();
     let endpoint = ENDPOINT.parse().map_err(internal)?;

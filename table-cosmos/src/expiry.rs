@@ -4,10 +4,10 @@ use std::fmt;
 
 use azure_data_cosmos::models;
 
-/// The longest time to live that the service accepts, in seconds.
+/// The maximum time to live accepted by the service, in seconds.
 const LONGEST: u32 = i32::MAX.unsigned_abs();
 
-/// The time to live of the items in a container. Items expire a given number of seconds after their last write.
+/// The time to live of a container's items. An item expires a given number of seconds after its last write.
 ///
 /// See [`Options::time_to_live`](crate::Options::time_to_live).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl TimeToLive {
         }
     }
 
-    /// Clamps the number of seconds to the range that the service accepts.
+    /// Clamps the number of seconds to the range accepted by the service.
     pub(crate) fn clamped(self) -> Self {
         match self {
             Self::Seconds(seconds) => Self::Seconds(seconds.clamp(1, LONGEST)),

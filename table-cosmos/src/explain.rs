@@ -20,35 +20,34 @@ use crate::usage::{Charges, Form};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Explain {
-    /// The cost class, which depends on the levels that the query specifies (HPK-39).
+    /// The cost class, which depends on the levels specified by the query (HPK-39).
     pub class: RouteClass,
-    /// The physical partitions that the query uses.
+    /// The physical partitions used by the query.
     pub route: Route,
-    /// The SQL text that is sent. It is empty for a point read.
+    /// The SQL text of the request, or an empty string for a point read.
     pub text: String,
-    /// The items that the service reads.
+    /// The items read by the service.
     pub reads: Reads,
-    /// The minimum and maximum request units. For a query, they cover only the base charges for its physical partitions. The items that the query reads are
-    /// charged in addition.
+    /// The minimum and maximum request units. For a query, they cover only the base charges for its physical partitions; the items read are charged in
+    /// addition.
     pub units: (f64, f64),
-    /// The request units that the service has charged for pages of queries with the same SQL text since the store was opened, or `None` if no such
-    /// page has been read. The parameters of these queries may differ.
+    /// The charges recorded for this SQL text since the store was opened, across all parameter values, or `None` if no page has been read with it.
     pub measured: Option<Charges>,
-    /// Warnings to the author of the query.
+    /// Warnings about the query.
     pub warnings: Vec<String>,
 }
 
-/// The items that a query reads and is charged for.
+/// The items a query reads and is charged for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reads {
     /// One item, read by its id.
     Item,
-    /// The items that match conditions on the id, the next level or properties.
+    /// Items that match conditions on the id, the next level or properties.
     Matching,
     /// All items with one partition key.
     Key,
-    /// All items with the levels that the query specifies.
+    /// All items whose levels start with the values specified by the query.
     Prefix,
     /// All items in the container.
     Container,
@@ -57,11 +56,11 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Returns the items that a query reads, given its scope and its SQL.
+    /// Returns the items a query reads, given its scope and SQL.
     fn of(scope: &Scope, sql: &Sql) -> Self {
         match scope {
             Scope::Nothing => Self::Nothing,
-            // The condition reduces the number of items that the service reads, because it uses an index for them.
+            // The service evaluates the condition with an index, so it reads fewer items.
             _ if sql.narrowed => Self::Matching,
             Scope::Key(_) => Self::Key,
             Scope::Prefix(_) => Self::Prefix,
@@ -86,14 +85,14 @@ impl fmt::Display for Reads {
 impl CosmosTables {
     /// Returns the current physical partitions of a table.
     ///
-    /// If the service rejects the request for the partitions, or no response arrives, the Azure SDK returns the partitions that it last received.
+    /// If the request for the partitions is rejected or receives no response, the Azure SDK returns the last known partitions.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn partitions(&self, table: &TableName) -> Result<PartitionMap> {
         let table = table.clone();
         self.run(|store| async move {
-            // The Azure SDK also returns the partitions that it last received if the container no longer exists.
+            // The Azure SDK also returns the last known partitions if the container no longer exists.
             let (container, _) = store.described(&table).await?;
             let options =
                 azure_data_cosmos::options::ReadFeedRangesOptions::default().with_force_refresh(true);
@@ -119,7 +118,7 @@ impl CosmosTables {
         .await
     }
 
-    /// Returns the plan of a query for the current physical partitions, with the recorded charges of earlier queries with the same SQL text.
+    /// Returns the plan of a query for the current physical partitions, with the charges recorded for its SQL text.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
@@ -197,7 +196,7 @@ impl Explain {
     }
 }
 
-/// Formats the plan as several lines, with one fact on each line.
+/// Formats the plan with one fact per line.
 impl fmt::Display for Explain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (touched, total) = (self.route.partitions(), self.route.total);

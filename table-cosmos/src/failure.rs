@@ -1,27 +1,27 @@
-//! Converts the errors of the Azure SDK to the errors of table operations.
+//! Converts Azure SDK errors to table errors.
 
 use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::{Error, ErrorCode};
 
-/// The sub-status code of the response to a query that needs more partitions than `Options::fan_out` allows (RUST-6).
+/// The sub-status code for a query that needs more partitions than `Options::fan_out` allows (RUST-6).
 const FAN_OUT: u16 = 20118;
-/// The sub-status code of the response to a write whose partition key has reached 20 GB (LIM-1).
+/// The sub-status code for a write to a partition key that has reached 20 GB (LIM-1).
 const LOGICAL_FULL: u16 = 1014;
-/// The sub-status code of a response from a replica that lacks writes which the client's session has already seen.
+/// The sub-status code from a replica that lacks writes already seen by the client's session.
 const SESSION_BEHIND: u16 = 1002;
-/// The sub-status code of the response to a request whose container was deleted or replaced.
+/// The sub-status code for a request whose container was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
-/// The status and sub-status codes of the response to a request whose container was replaced by another one with the same name.
+/// The status and sub-status codes for a request whose container was replaced by a new one with the same name.
 ///
-/// Over HTTP/2, the gateway may send 410/1000 instead if its own cache of containers is outdated. The Azure SDK looks up the container after both, and itself
-/// reports a replacement that it finds. A 410/1000 without one is temporary, like every 410.
+/// Over HTTP/2, the gateway may send 410/1000 instead if its container cache is stale. After either response, the Azure SDK looks up the container and reports
+/// a replacement itself. A 410/1000 without a replacement is temporary, like every 410.
 const REPLACED: (u16, u16) = (400, 1024);
 
-/// The sub-status code with which the Azure SDK abandons a query whose partitions were split repeatedly.
+/// The Azure SDK's sub-status code for a query abandoned after repeated partition splits.
 const SPLIT_RETRIES: u16 = 20206;
 
-/// Returns the status code and the sub-status code of an error.
+/// Returns an error's status and sub-status codes.
 pub(crate) fn status(error: &CosmosError) -> (u16, u16) {
     let status = error.status();
     (u16::from(status.status_code()), status.sub_status().map_or(0, |sub| sub.value()))
@@ -37,8 +37,8 @@ pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
     is_container_gone(error) || is_absent(error)
 }
 
-/// Returns `true` if the item, or the container with the given name, does not exist. A 404 with a sub-status has a different meaning. For example, 1002
-/// means that a replica has not caught up with the session.
+/// Returns `true` if the item or the named container does not exist. A 404 with a sub-status has a different meaning. For example, 1002 means that a replica
+/// has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0) && is_from_service(error)
 }
@@ -53,7 +53,7 @@ pub(crate) fn is_forbidden(error: &CosmosError) -> bool {
     matches!(status(error).0, 401 | 403) && is_from_service(error)
 }
 
-/// Returns `true` if the response came from the service itself. Each response of the service has an activity ID, which the error page of a gateway lacks.
+/// Returns `true` if the response came from the service itself. Each of the service's responses has an activity ID, which a gateway's error page lacks.
 pub(crate) fn is_from_service(error: &CosmosError) -> bool {
     error.response().is_some_and(|response| response.headers().activity_id.is_some())
 }
@@ -63,14 +63,14 @@ pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)
 }
 
-/// Returns `true` if a response came from a gateway or a proxy instead of the service, although its status describes the state of an item or a container.
+/// Returns `true` if a gateway or proxy, instead of the service, sent a status that describes the state of an item or a container.
 fn is_page(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     sub == 0 && reports_state(status) && !is_from_service(error)
 }
 
-/// Returns `true` if the error for a later page means that the container was deleted and created again after the previous page. The service reports this
-/// with a status. If the Azure SDK detects it first, only the message of the error shows it.
+/// Returns `true` if the error for a later page means that the container was recreated after the previous page. The service reports this with a status. If the
+/// Azure SDK detects it first, only the error message shows it.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     let is_told = || {
         let message = error.to_string();
@@ -95,7 +95,7 @@ pub(crate) enum Verdict {
     Refused,
 }
 
-/// Determines from an error whether the write of an item or a container may have taken effect.
+/// Determines from an error whether a write to an item or a container may have taken effect.
 pub(crate) fn verdict(error: &CosmosError) -> Verdict {
     let is_refused = is_refusal(status(error).0) && error.is_from_wire();
     if is_unsent(error) {
@@ -107,7 +107,7 @@ pub(crate) fn verdict(error: &CosmosError) -> Verdict {
     }
 }
 
-/// Returns `true` if the Azure SDK had sent the failed request before and lost the response.
+/// Returns `true` if the Azure SDK had already sent the failed request and lost the response.
 pub(crate) fn is_repeated(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
 }
@@ -120,11 +120,11 @@ fn is_unsent(error: &CosmosError) -> bool {
     })
 }
 
-/// The effect of a write according to the status of its response, or of one operation in the response to a batch. A batch is atomic, so the status of the
-/// failed operation applies to the entire batch.
+/// The effect of a write according to the status of its response, or of one operation in a batch response. A batch is atomic, so the status of the failed
+/// operation applies to the entire batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The write had no effect, and would not have one if it were sent again.
+    /// The write had no effect, and a retry would have none.
     Refused,
     /// The write had no effect, but may succeed later: its partition is throttled or moving, or a concurrent write was in progress.
     Busy,
@@ -141,13 +141,13 @@ pub(crate) const fn effect(status: u16) -> Effect {
     }
 }
 
-/// Returns `true` if the given status means that the request had no effect.
+/// Returns `true` if a status means that the request had no effect.
 fn is_refusal(status: u16) -> bool {
     effect(status) != Effect::Unknown
 }
 
-/// Returns `true` if the Azure SDK sent a request again after a lost response. The last response may then
-/// be that of a duplicate, while the earlier request has already been applied.
+/// Returns `true` if the Azure SDK sent a request again after a lost response. The last response may then belong to a duplicate of a request that has already
+/// been applied.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
@@ -160,14 +160,13 @@ pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     })
 }
 
-/// Returns the error for an unconditional write that the Azure SDK sent more than once.
+/// Returns the error for an unconditional write sent more than once by the Azure SDK.
 pub(crate) fn repeated_by_client() -> Error {
     let message = "the vendor's client sent the write again after a lost answer, so it may have been applied twice; read the entity";
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error for a response that acknowledges a write but did not come from the service. `help` names the request that shows whether the write took
-/// effect.
+/// Returns the error for an acknowledgement of a write that did not come from the service. `help` tells the user how to find out whether the write took effect.
 pub(crate) fn not_from_service(help: &str) -> Error {
     let message = format!(
         "the response to the write did not come from the service, but from a gateway or a proxy; {help}"
@@ -195,7 +194,7 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     }
 }
 
-/// Returns the error for a failed request. `operation` is the verb in the message of the error.
+/// Returns the error for a failed request. `operation` is the verb in the error message.
 pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     let (status, sub) = status(&failure);
     if is_page(&failure) {
@@ -210,7 +209,7 @@ pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     if status == 413 { error.with_rule("EGT-3") } else { error }
 }
 
-/// Returns the advice for a rejection, which is appended to the status in an error message.
+/// Returns the advice for a rejection, appended to the status in an error message.
 pub(crate) const fn help(status: u16, sub: u16) -> &'static str {
     match (status, sub) {
         (400, FAN_OUT) => {

@@ -1,14 +1,14 @@
-//! Counts and reports the items that queries skip because other programs wrote them.
+//! Counts and reports items written by other programs that queries skip.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use table_core::Error;
 
-/// The number of skipped items whose errors are kept. Earlier items are only counted.
+/// The number of skipped items whose errors are kept. Older items are only counted.
 const KEPT: usize = 100;
 
-/// The items that queries skipped because other programs wrote them in a different format.
+/// Items skipped by queries because other programs wrote them in a different format.
 ///
 /// ```no_run
 /// # fn program(store: table_cosmos::CosmosTables) {
@@ -27,7 +27,7 @@ pub struct SkippedItems {
     pub latest: Vec<Error>,
 }
 
-/// Collects the items that queries skip.
+/// Collects the items skipped by queries.
 #[derive(Debug, Default)]
 pub(crate) struct Skipped(Mutex<(u64, VecDeque<Error>)>);
 

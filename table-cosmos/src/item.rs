@@ -1,12 +1,11 @@
-//! The JSON format of items. In the default format, the levels have fixed names, which the service uses for routing, and no property collides with `id` or
-//! `_etag`.
+//! The JSON format of items. In the default format, the levels used for routing have fixed names, and no property collides with `id` or `_etag`.
 //!
 //! ```json
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! The `p` member contains the properties, `t` contains the types that JSON does not have, and `o` contains the identifier of the last write (CON-11). A
-//! [`Mapping`] defines different paths.
+//! The `p` member contains the properties, `t` contains types missing from JSON, and `o` contains the identifier of the last write (CON-11). A [`Mapping`]
+//! defines different paths.
 
 mod document;
 mod fault;
@@ -75,8 +74,8 @@ impl Found {
         Ok(item)
     }
 
-    /// Returns `true` if the write with the given identifier stored exactly this document. A program that replaces the item may keep the identifier, so the
-    /// document must also equal the one that was sent.
+    /// Returns `true` if the write with the given identifier stored exactly this document. Another program may replace the item and keep the identifier, so the
+    /// document must also equal the one sent.
     pub(crate) fn is_written_by(&self, mapping: &Mapping, write: &str, body: &Json) -> bool {
         self.descends_from(mapping, write) && document::is_version_of(&self.json, body)
     }
@@ -86,14 +85,14 @@ impl Found {
         written_by(&self.json, mapping) == Some(write)
     }
 
-    /// Returns the `ETag` in the format that requests use.
+    /// Returns the `ETag` in the request format.
     pub(crate) fn sent_etag(&self) -> String {
         sent_etag(&self.etag)
     }
 }
 
 impl Item {
-    /// Returns the error for an item whose levels differ from the requested levels. Such an item is never part of a result (RT-5, RT-6).
+    /// Returns the error for an item whose key differs from the requested key. Such an item is never part of a result (RT-5, RT-6).
     pub(crate) fn unexpected(&self) -> Error {
         let message = "the service returned an item of another partition key; the response was discarded";
         Error::new(ErrorCode::InternalError, message)
@@ -102,7 +101,7 @@ impl Item {
     }
 }
 
-/// Returns the identifier of the write that stored an item, or `None` if the item has no identifier because another program wrote it.
+/// Returns an item's write identifier, or `None` if another program wrote the item.
 pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a str> {
     mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
 }
@@ -110,19 +109,19 @@ pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a st
 /// The number of hexadecimal digits in a write identifier.
 const WRITE_DIGITS: usize = 32;
 
-/// Returns `true` if this library wrote an item. An item of another program may have a member with the same name, but the value does not have the format of
-/// a write identifier.
+/// Returns `true` if this library wrote an item. An item written by another program may have a member of the same name, but not in the format of a write
+/// identifier.
 pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     written_by(json, mapping).is_some_and(|text| text.len() == WRITE_DIGITS && text.bytes().all(is_digit))
 }
 
-/// Converts an `ETag` of the service, such as `"x"`, to the weak `ETag` of a table entity.
+/// Converts a service `ETag`, such as `"x"`, to the weak `ETag` of a table entity.
 pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Converts an `ETag` to the format of the service. An `ETag` from a different kind of store is sent unchanged, and matches no item.
+/// Converts an `ETag` to the service's format. An `ETag` from a different kind of store is sent unchanged, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

@@ -1,4 +1,4 @@
-//! Converts the keys of entities to partition keys and item ids, and checks keys before a request is sent.
+//! Converts entity keys to partition keys and item ids, and checks keys before a request is sent.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
     (levels.len() == depth).then_some(levels)
 }
 
-/// Returns the PartitionKey that consists of the given levels. With a single level, the PartitionKey is the level itself.
+/// Joins levels into a PartitionKey. With a single level, the PartitionKey is the level itself.
 pub(crate) fn join(levels: &[String]) -> String {
     match levels {
         [only] => only.clone(),
@@ -35,7 +35,7 @@ pub(crate) fn join_prefix(levels: &[String]) -> String {
     levels.iter().flat_map(|level| [level.as_str(), "!"]).collect()
 }
 
-/// Splits a PartitionKey into its levels, and checks that an item can be written with them.
+/// Splits a PartitionKey into levels, and checks that an item can be stored under them.
 ///
 /// # Errors
 /// `InvalidInput` if the number of levels is wrong (HPK-36). `PropertyValueTooLarge` if a level is too long (LIM-4).
@@ -61,11 +61,11 @@ pub(crate) fn check_lengths(levels: &[String]) -> Result<()> {
     Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("LIM-4"))
 }
 
-/// Returns the id of the item for a RowKey. Ids sort in the same order as `RowKey`s.
+/// Returns the item id for a RowKey. Ids sort in the same order as `RowKey`s.
 ///
 /// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). Therefore, a RowKey that is empty or starts with a character up
-/// to `!` is prefixed with `!`. All other `RowKey`s start with a greater character. The order is also that of texts with control characters, with which a query
-/// may compare a RowKey.
+/// to `!` is prefixed with `!`. All other `RowKey`s start with a greater character. The order also holds for texts with control characters, which a query may
+/// compare with a RowKey.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with(|c| c <= END) {
         Cow::Owned(format!("{END}{row_key}"))
@@ -74,14 +74,14 @@ pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the RowKey that an id represents.
+/// Returns the RowKey for an item id.
 pub(crate) fn row_key(id: &str) -> &str {
     id.strip_prefix(END).unwrap_or(id)
 }
 
-/// Rejects a RowKey that cannot be the id of an item, or whose id would address a different item.
+/// Rejects a RowKey that cannot be an item id, or whose id would address a different resource.
 ///
-/// An id is a segment of a URL's path. The Azure SDK resolves `..` by removing the previous segment, so a delete would address the container itself.
+/// An id is a segment of a URL path. The Azure SDK resolves `..` by removing the previous segment, so a delete would address the container itself.
 pub(crate) fn check_id(row_key: &str) -> Result<()> {
     let why = if matches!(row_key, "." | "..") {
         "is a path segment with a special meaning"
@@ -98,7 +98,7 @@ pub(crate) fn check_id(row_key: &str) -> Result<()> {
     Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("LIM-5"))
 }
 
-/// Converts levels to the type that the Azure SDK uses for partition keys.
+/// Converts levels to the Azure SDK's partition key type.
 pub(crate) fn partition_key(levels: &[String]) -> Result<PartitionKey> {
     let values: Vec<PartitionKeyValue> = levels.iter().cloned().map(PartitionKeyValue::from).collect();
     PartitionKey::try_from(values).map_err(|error| {

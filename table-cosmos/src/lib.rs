@@ -30,27 +30,27 @@
 //! | --- | --- |
 //! | order | within one partition key by RowKey; over several keys, only each page is in key order |
 //! | Timestamp | whole seconds |
-//! | `ETag` | another format |
+//! | `ETag` | a different format |
 //! | writes | at most once: merges, unconditional changes and upserts read the entity first and are conditional on its `ETag` ([`Options::at_most_once_writes`]) |
 //! | transactions | at most 2 MiB of JSON per request |
 //! | items written by other programs | queries skip and report them ([`CosmosTables::skipped_items`]); a [`Mapping`] makes them entities |
-//! | expiry | of a container and of an item ([`Options::time_to_live`], [`Mapping::time_to_live`]) |
+//! | expiry | per container and per item ([`Options::time_to_live`], [`Mapping::time_to_live`]) |
 //! | `RowKey` | not `.` or `..`, no trailing white space, at most 1,023 bytes |
 //! | levels | at most 2,048 bytes each |
 //! | scans | rejected above [`Options::fan_out`] physical partitions |
 //! | `top` | a hint: a page may have fewer rows |
 //! | tables | created, deleted and listed only with an account key; [`CosmosTables::with_credential`] needs existing containers |
-//! | consistency | the level of the account: with Session, a read may lack a completed write of another process, unless [`Options::latest_committed_reads`] is enabled, for twice the request units |
+//! | consistency | the account's level: with Session, a read may miss a completed write by another process, unless [`Options::latest_committed_reads`] is enabled, for twice the request units |
 //!
 //! # Merges of physical partitions
 //!
-//! Do not enable merges on the account (LIM-12): while they are enabled, the service blocks the requests of the Rust client.
+//! Do not enable merges on the account (LIM-12): while they are enabled, the service blocks the Rust client's requests.
 //!
 //! # Not tested on an account
 //!
-//! The tests run on the in-memory emulator of the Azure SDK. Where the service differs from the emulator, the tests inject the service's responses. The
-//! following are known only from the service's documentation: the status of a point read with a prefix, the limit of 20 GB, splits that take hours, and request
-//! charges. `tests/live.rs` runs the behaviour suite and a placement check on the account given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
+//! The tests run on the Azure SDK's in-memory emulator. Where the service differs from the emulator, the tests inject the service's responses. The following
+//! are known only from the service's documentation: the status of a point read with a prefix, the limit of 20 GB, splits that take hours, and request charges.
+//! `tests/live.rs` runs the behaviour suite and a placement check on the account given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
 
 /// The sample programs in `docs/cosmos.md`.
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! Mappings between entities and the JSON items in containers that other programs created.
+//! Mappings between entities and JSON items in containers created by other programs.
 
 mod fault;
 mod format;
@@ -17,11 +17,11 @@ pub(crate) use path::{NotAnObject, Path};
 const MOST: usize = 3;
 /// The names of the levels in the default format.
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
-/// The members that the service itself adds to items.
+/// Members added to items by the service.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
-/// The member of a mapped item that contains the write identifier, and the properties that have no path in the mapping.
+/// The member of a mapped item that contains the write identifier and the properties without a path in the mapping.
 const OWN: &str = "_tables";
-/// The member that contains the time to live of an item.
+/// The member that contains an item's time to live.
 const TTL: &str = "ttl";
 
 /// A mapping between the JSON of a container's items and the entities of a table.
@@ -49,27 +49,27 @@ const TTL: &str = "ttl";
 /// ```
 ///
 /// # Guarantees
-/// - A replace or a merge keeps all unmapped members of an item, and the JSON text of each value that it does not change.
+/// - A replace or a merge keeps all unmapped members of an item, and the JSON text of unchanged values.
 /// - An item is not an entity if it lacks a constant, a level or a required property, or if it has a value in a different format. Queries skip and report
 ///   such an item ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)). Reads, replaces, merges, upserts and unconditional deletes of its
 ///   key fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
-/// - Writes are conditional on the version that was read. They therefore take effect [at most once](crate::Options::at_most_once_writes), and never undo
-///   a change by another program.
+/// - Writes are conditional on the version read. They therefore take effect [at most once](crate::Options::at_most_once_writes), and never undo a change by
+///   another program.
 ///
 /// # Limits
 /// Levels are strings. Properties without a path, such as those of index rows, are stored in the `_tables` member, together with the
 /// identifier of the last write.
 ///
-/// If the container has a unique key policy, a write that repeats a value fails with `UniqueViolation`, and the table can contain no rows of patterns
+/// If the container has a unique key policy, a write that repeats a value fails with `UniqueViolation`, and the table cannot contain rows added by patterns
 /// ([`Difference::UniqueKey`](crate::Difference::UniqueKey)).
 ///
 /// # Changes
-/// A later release may add paths: a value that was stored in `_tables` before its property had a path is read until the next write moves it to the path. A
-/// value is not read after a later release has removed or changed its path.
+/// A later release may add paths: a value stored in `_tables` before its property had a path remains readable, and the next write moves it to the path. A value
+/// is not read after a later release has removed or changed its path.
 ///
-/// Stop all programs of the earlier release before the first program with the new path writes. A release without the path does not read the value at the
-/// path. A value that it writes is hidden by the member at the path, and the next write of the later release removes it. In the
-/// [standard](Self::standard) format, its writes remove the member at the path.
+/// Stop all programs of the earlier release before the first program with the new path writes. A release without the path does not read the value at the path.
+/// A value it writes is hidden by the member at the path, and the later release's next write removes it. In the [standard](Self::standard) format, writes by
+/// the release without the path remove the member at the path.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(crate) levels: Vec<Path>,
@@ -87,23 +87,23 @@ pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) path: Path,
     pub(crate) format: Format,
-    /// `true` if the property is required. If an item of another program lacks it, the item is not an entity.
+    /// `true` if the property is required. An item written by another program is not an entity if it lacks the property.
     pub(crate) is_required: bool,
 }
 
-/// The paths of the members that this library adds to items.
+/// The paths of members added to items by this library.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
-    /// The properties that have no path in the mapping.
+    /// The properties without a path in the mapping.
     pub(crate) properties: Path,
-    /// The types of those properties, if JSON does not have the type.
+    /// The types of the properties without a path, for types missing from JSON.
     pub(crate) types: Path,
     /// The identifier of the last write.
     pub(crate) write: Path,
 }
 
 impl Mapping {
-    /// Creates a mapping for a container with the given partition key paths, in the order of the levels.
+    /// Creates a mapping for a container with the given partition key paths, in level order.
     #[must_use]
     pub fn new<'a>(levels: impl IntoIterator<Item = &'a str>) -> Self {
         let root = Path::own(OWN);
@@ -127,7 +127,7 @@ impl Mapping {
         mapping
     }
 
-    /// Creates the mapping for the standard format of items, with 1 to 3 levels. Other numbers are clamped (HPK-42).
+    /// Creates the mapping for the standard item format, with 1 to 3 levels. Other numbers are clamped (HPK-42).
     #[must_use]
     pub fn standard(levels: usize) -> Self {
         let own = Own { properties: Path::own("p"), types: Path::own("t"), write: Path::own("o") };
@@ -149,8 +149,8 @@ impl Mapping {
         self
     }
 
-    /// Maps a property of type `Edm.Int32` to the time to live of an item. Its value is the number of seconds from the last write to the expiry, or -1 if the
-    /// item never expires. An item without the property has the [default of its container](crate::Options::time_to_live).
+    /// Maps an `Edm.Int32` property to an item's time to live. Its value is the number of seconds from the last write to the expiry, or -1 if the item never
+    /// expires. An item without the property has the [container's default](crate::Options::time_to_live).
     #[must_use]
     pub fn time_to_live(mut self, name: &str) -> Self {
         self.add(name, Path::own(TTL), Format::TimeToLive);
@@ -183,8 +183,8 @@ impl Mapping {
         self.members.iter().any(|member| member.format == Format::TimeToLive)
     }
 
-    /// Returns the names of the default levels that this mapping does not use. An item in the default format must not have members with these names. For other
-    /// mappings, the list is empty.
+    /// Returns the default level names not used by this mapping. An item in the default format must not have members with these names. For other mappings, the
+    /// list is empty.
     pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
         LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
     }
@@ -237,7 +237,7 @@ impl Mapping {
         self.members.push(Member { name: name.to_owned(), path, format, is_required: false });
     }
 
-    /// Parses the path of a member that another program defined. Records an error if the path is invalid or reserved.
+    /// Parses a path given by the user. Records an error if the path is invalid or reserved.
     fn path(&mut self, text: &str) -> Option<Path> {
         let Some(path) = Path::parse(text) else {
             self.fail(MappingFault::Path(text.to_owned()));
@@ -253,7 +253,7 @@ impl Mapping {
         Some(path)
     }
 
-    /// Records an error, unless another error has already been recorded.
+    /// Records an error, unless one has already been recorded.
     fn fail(&mut self, fault: MappingFault) {
         self.fault.get_or_insert(fault);
     }
@@ -263,7 +263,7 @@ impl Mapping {
         let members = self.members.iter().map(|member| &member.path);
         let constants = self.constants.iter().map(|(path, _)| path);
         let own = [&self.own.properties, &self.own.types, &self.own.write];
-        // An item with one of these members is not an entity of this mapping, so no path may create them.
+        // An item with a member named like an unused level is not an entity of this mapping, so no path may create one.
         let further: Vec<Path> = self.further_levels().map(Path::own).collect();
         let paths = self.levels.iter().chain(members).chain(constants).chain(own).chain(&further);
         let paths: Vec<&Path> = paths.collect();

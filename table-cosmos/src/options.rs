@@ -1,4 +1,4 @@
-//! Options of a Cosmos DB store: the levels, mapping and expiry of each table, the throughput of new containers, limits, and delays.
+//! Options for a Cosmos DB store: the levels, mapping and expiry of each table, the throughput of new containers, limits, and delays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::throughput::Throughput;
 /// The default maximum number of physical partitions that one query may use.
 pub(crate) const FAN_OUT: u32 = 100;
 
-/// Options of a Cosmos DB store.
+/// Options for a Cosmos DB store.
 ///
-/// A table for which no options are set has one level, which is the PartitionKey.
+/// A table without options has one level, the PartitionKey.
 ///
 /// ```
 /// use table_cosmos::Options;
@@ -63,13 +63,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Creates the default options: one level for each table, the throughput of the database, and at most 100 physical partitions per query.
+    /// Creates the default options: one level per table, no throughput setting for new containers, and at most 100 physical partitions per query.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the number of levels of a table, from 1 to 3. Other numbers are clamped (HPK-42). This replaces any mapping of the table.
+    /// Sets the number of levels of a table, from 1 to 3. Other numbers are clamped (HPK-42). This replaces the table's mapping, if any.
     #[must_use]
     pub fn levels(self, table: &str, levels: usize) -> Self {
         self.with_mapping(table, Mapping::standard(levels))
@@ -78,8 +78,8 @@ impl Options {
     /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This option is intended for tools that do not know
     /// the entity types.
     ///
-    /// By default, such a table has one level, and a container with several levels is an error. The paths of the container must be `/l1`, `/l2` and `/l3`.
-    /// New containers of such tables have one level.
+    /// By default, such a table has one level, and a container with several levels is an error. The container's paths must be `/l1`, `/l2` and `/l3`. New
+    /// containers of such tables have one level.
     ///
     /// ```
     /// use table_cosmos::Options;
@@ -98,7 +98,7 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose items have a different format, such as items of other programs. The mapping replaces the levels of the table.
+    /// Sets the mapping of a table whose items have a different format, such as items written by other programs. The mapping replaces the table's levels.
     ///
     /// # Errors
     /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
@@ -107,11 +107,11 @@ impl Options {
         Ok(self.with_mapping(table, mapping))
     }
 
-    /// Sets the mapping of an entity's table, after checking it against the schema of the entity.
+    /// Sets the mapping of an entity's table, after checking it against the entity's schema.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of levels differs from that of the entity, or if the entity does not have a mapped property or declares it with another
-    /// type. Any error listed for [`mapping`](Self::mapping).
+    /// `InvalidInput` if the number of levels differs from the entity's, or if the entity lacks a mapped property or declares it with a different type. Any
+    /// error listed for [`mapping`](Self::mapping).
     pub fn mapping_of<E: Entity>(self, mapping: Mapping) -> Result<Self> {
         let mapping = mapping.checked_for(E::SCHEMA)?;
         Ok(self.with_mapping(E::SCHEMA.table, mapping))
@@ -122,13 +122,13 @@ impl Options {
         self
     }
 
-    /// Sets the time to live of the items in a table. By default, items never expire, and a container whose items expire is an error.
+    /// Sets the time to live of a table's items. By default, items never expire, and a container whose items can expire is an error.
     ///
     /// The setting applies to new containers. An existing container with a different time to live is used unchanged, and a warning is logged. A property
     /// can set the time to live of a single item; see [`Mapping::time_to_live`].
     ///
-    /// Every item of the table expires after its own last write, including index rows, feed entries and outbox rows. Set a time to live only for tables that
-    /// do not use patterns.
+    /// Every item in the table expires relative to its own last write, including index rows, feed entries and outbox rows. Set a time to live only for tables
+    /// that do not use patterns.
     #[must_use]
     pub fn time_to_live(mut self, table: &str, time: TimeToLive) -> Self {
         self.expiry.insert(table.to_ascii_lowercase(), time.clamped());
@@ -151,10 +151,10 @@ impl Options {
         Self { throughput: Some(Throughput::Autoscale(most)), ..self }
     }
 
-    /// Sets how queries treat items of other programs that are not entities. By default, such items are skipped, logged, and reported by
+    /// Sets how queries treat items written by other programs that are not entities. By default, such items are skipped, logged, and reported by
     /// [`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items). If `refuse` is `true`, the query fails with `Corrupted`.
     ///
-    /// Two requests always fail: a query that finds an unreadable item which this library wrote, and a point read of an item that is not an entity.
+    /// Two kinds of request always fail: a query that finds an unreadable item written by this library, and a point read of an item that is not an entity.
     #[must_use]
     pub fn refuse_foreign_items(self, refuse: bool) -> Self {
         Self { refuses_foreign: refuse, ..self }
@@ -170,7 +170,7 @@ impl Options {
     ///
     /// If they are enabled, an unconditional replace, delete or insert-or-replace reads the entity first and is conditional on its `ETag`. This costs one point
     /// read for a single operation, or one query for all operations of a transaction. If they are disabled, these operations are sent without a condition.
-    /// Errors after a lost response are then ambiguous more often, and a request that is delivered twice can undo a later change by another writer.
+    /// Errors after a lost response are then ambiguous more often, and a request delivered twice can undo a later change by another writer.
     ///
     /// Merges, and writes that specify an `ETag`, always take effect at most once.
     #[must_use]
@@ -178,18 +178,18 @@ impl Options {
         Self { exact: enabled, ..self }
     }
 
-    /// Sets whether every read returns the latest version that the region of the read has committed, whatever the default consistency of the account.
-    /// By default, reads have the level of the account.
+    /// Sets whether every read returns the latest version committed in its region, whatever the account's default consistency. By default, reads use the
+    /// account's consistency level.
     ///
-    /// With Session consistency, which is the default of accounts, a read of one process may lack a write that another process has completed, even on an account
-    /// with one region. Enable this option on such an account if several processes use a table, for example if workers process an outbox.
+    /// With Session consistency, the default for accounts, a read in one process may miss a write completed by another process, even on a single-region
+    /// account. Enable this option on such an account if several processes use a table, for example if workers process an outbox.
     ///
     /// Such a read is a quorum read: it costs twice the request units of a read with Session consistency. On accounts with Strong or Bounded Staleness
-    /// consistency, it costs the same as their other reads. Writes and their charges do not change, except for the reads that they send first. The requests are
-    /// not repeated in another region while they wait for a response.
+    /// consistency, it costs the same as their other reads. Writes and their charges do not change, except for the reads that precede them. Reads are not
+    /// hedged to another region while they wait for a response.
     ///
-    /// On an account with several regions, enable this option only if `region` is the write region: in any other region, the client's own completed writes may be
-    /// missing from its reads, because these requests contain no session token.
+    /// On a multi-region account, enable this option only if `region` is the write region: in any other region, a read may miss the client's own completed
+    /// writes, because the requests contain no session token.
     ///
     /// ```
     /// use table_cosmos::Options;
@@ -208,8 +208,8 @@ impl Options {
         Self { retry, ..self }
     }
 
-    /// Sets the number of attempts and the delays between them. They apply to requests to a partition that is being split or moved (MAP-12), and to
-    /// transactions in which an operation is throttled or conflicts with a concurrent write.
+    /// Sets the number of attempts, and the delays between them, for requests to a partition being split or moved (MAP-12), and for transactions in which an
+    /// operation is throttled or conflicts with a concurrent write.
     #[must_use]
     pub fn retry_during_splits(self, attempts: usize, backoff: Backoff) -> Self {
         Self { splits: attempts.max(1), split_backoff: backoff, ..self }
@@ -227,8 +227,8 @@ impl Options {
         found.unwrap_or_else(|| Arc::new(Mapping::standard(1)))
     }
 
-    /// Returns the mapping of a table for an existing container. `standard_levels` is the number of levels of the container, or `None` if its paths are not
-    /// the standard ones.
+    /// Returns a table's mapping for an existing container. `standard_levels` is the container's number of levels, or `None` if its paths are not the standard
+    /// ones.
     pub(crate) fn mapping_for(&self, table: &str, standard_levels: Option<usize>) -> Arc<Mapping> {
         match standard_levels {
             Some(levels)
@@ -248,17 +248,17 @@ impl Options {
         self.expiry.get(&table).copied().unwrap_or(default)
     }
 
-    /// Returns the options of the Azure SDK that all reads of items use.
+    /// Returns the Azure SDK options for item reads.
     pub(crate) fn reading(&self) -> OperationOptions {
         let Some(strategy) = self.reads else { return OperationOptions::default() };
-        // Without a session token, the response from another region may lack writes of this client.
+        // Without a session token, a response from a different region may miss this client's writes.
         OperationOptionsBuilder::new()
             .with_read_consistency_strategy(strategy)
             .with_availability_strategy(AvailabilityStrategy::Disabled)
             .build()
     }
 
-    /// Returns the request units of a read, relative to one with the level Session.
+    /// Returns the request units of a read relative to one with Session consistency.
     pub(crate) const fn read_price(&self) -> f64 {
         if self.reads.is_some() { 2.0 } else { 1.0 }
     }

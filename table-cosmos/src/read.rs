@@ -1,4 +1,4 @@
-//! Reads single items and pages of queries, and checks that each item has the requested values of the hierarchical partition key.
+//! Reads single items and query pages, and checks that each item has the requested hierarchical partition key.
 
 mod wanted;
 
@@ -28,9 +28,9 @@ use wanted::Wanted;
 /// The items of one page.
 struct Read {
     items: Vec<RawItem>,
-    /// The number that identifies the container from which the page was read, or `None` if it cannot be determined.
+    /// The number that identifies the page's container, or `None` if it cannot be determined.
     incarnation: Option<u32>,
-    /// The position of the next page.
+    /// The start of the next page, or `None` if this is the last page.
     next: Option<Position>,
 }
 
@@ -69,7 +69,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the documents with the given levels and `RowKey`s, by RowKey. A single row is read with a point read, and several rows with one query.
+    /// Returns the documents with the given levels and `RowKey`s, keyed by RowKey. A single row is read with a point read, and several rows with one query.
     pub(crate) async fn find_items(
         &self,
         table: &TableName,
@@ -141,7 +141,7 @@ impl CosmosTables {
     ) -> Result<Option<StoredRow>> {
         let container = self.container(table).await?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
-        // An entity cannot exist under a key with which it cannot be written (KEY-9).
+        // An entity cannot exist under a key that cannot be written (KEY-9).
         let Ok(levels) = key::checked_levels(partition_key, container.mapping.depth()) else {
             return Ok(None);
         };
@@ -169,7 +169,7 @@ impl CosmosTables {
         }
         let mut wanted = Wanted::new(query, &scope);
         if let (Scope::Key(levels), Some(row_key)) = (&scope, query.keys.row_key.single()) {
-            // If the partition key and the id are known, a point read costs a third of the request units of a query.
+            // If the partition key and the id are known, a point read costs a third of a query's request units.
             let found = match key::check_id(row_key) {
                 Ok(()) => self.read_item(table, &container, levels, row_key).await?,
                 Err(_) => None,
@@ -196,7 +196,7 @@ impl CosmosTables {
         let read = items.len();
         let rows = wanted.rows(self.entities(table, &items, &container.mapping)?)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
-        // The Azure SDK's token also identifies the container, but a position within a partition key does not.
+        // The Azure SDK's token also identifies the container, but an id within a partition key does not.
         let continuation = match (continuation, incarnation) {
             (Some(continuation), Some(incarnation)) => Some(continuation.in_incarnation(incarnation)),
             (continuation, _) => continuation,
@@ -213,12 +213,12 @@ impl CosmosTables {
         Ok(Page { rows, continuation, rows_read: u64::try_from(read).ok() })
     }
 
-    /// Returns the entities in `items`. Items of other programs are skipped and reported, unless the options reject them (WIRE-6).
+    /// Returns the entities in `items`. Items that are not entities are skipped and reported, unless the options reject them (WIRE-6).
     fn entities(&self, table: &TableName, items: &[RawItem], mapping: &Mapping) -> Result<Vec<Item>> {
         let mut entities = Vec::with_capacity(items.len());
         for raw in items {
             let json = item::parse_raw(raw);
-            // Another program may have damaged an item that has a write identifier of this library.
+            // An item with a write identifier was stored by this library, and another program may have damaged it.
             let is_own = mapping.is_standard && json.as_ref().is_ok_and(|json| item::is_own(json, mapping));
             match json.and_then(|json| item::read(&json, mapping)) {
                 Ok(item) => entities.push(item),
@@ -229,7 +229,7 @@ impl CosmosTables {
         Ok(entities)
     }
 
-    /// Reads one page of a query, whose SQL is that of the first page.
+    /// Reads one page of a query. `sql` is the SQL of the first page.
     async fn items(
         &self,
         table: &TableName,
@@ -275,7 +275,7 @@ impl CosmosTables {
                 // A page without items, and the last page, also have a token that identifies the container.
                 let incarnation = items.iter().find_map(|item| item::incarnation(item));
                 let incarnation = incarnation.or_else(|| state.as_ref().and_then(Token::incarnation));
-                // If the token cannot be parsed, the service ends the query.
+                // A token that cannot be parsed is kept, so the query continues until the service ends it.
                 let token = token.filter(|_| !state.is_some_and(|state| state.is_end()));
                 let next = token.map(|token| next(scope, &items, (after, token)));
                 Ok(Read { items, incarnation, next })
@@ -292,8 +292,8 @@ impl CosmosTables {
     }
 }
 
-/// Returns the position of the next page. Within one partition key, items are read in the order of their ids, so the position is the last id. Otherwise, it
-/// is the token of the Azure SDK. After a page without items, the next page continues the same query with that token.
+/// Returns the start of the next page. Within one partition key, items are read in id order, so it is the last id. Otherwise, or after a page without items, it
+/// is the Azure SDK's token.
 fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)) -> Position {
     let last = items.last().and_then(|item| item::raw_id(item));
     match (scope, last) {

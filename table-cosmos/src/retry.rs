@@ -7,8 +7,7 @@ use crate::options::Options;
 use crate::usage;
 
 impl Options {
-    /// Sends a read repeatedly until its partition is available or the attempts are used up (MAP-12).
-    /// The Azure SDK itself gives up after a few attempts without delays.
+    /// Retries a read until its partition is available or the attempts are used up (MAP-12). The Azure SDK itself gives up after a few attempts without delays.
     pub(crate) async fn while_moving<T, F>(&self, mut send: impl FnMut() -> F) -> Result<T, CosmosError>
     where
         F: Future<Output = Result<T, CosmosError>>,
@@ -20,7 +19,7 @@ impl Options {
         self.while_busy(charged, failure::is_moving).await
     }
 
-    /// Sends a request repeatedly until it succeeds, fails permanently, or has used up the attempts.
+    /// Retries a request until it succeeds, fails permanently, or has used up the attempts.
     pub(crate) async fn while_busy<T, E, F>(
         &self,
         mut send: impl FnMut() -> F,

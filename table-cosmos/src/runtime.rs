@@ -1,5 +1,5 @@
-//! The runtime that sends the requests of a connection pool. Requests do not run on the caller's runtime, because that runtime may be blocked, be paused or
-//! end while other callers use a connection that it opened.
+//! The runtime of a connection pool's requests. Requests do not run on the caller's runtime, which may be blocked, paused or shut down while other callers use
+//! a connection it opened.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -8,14 +8,14 @@ use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
-/// The runtime for the connection pools of clients that programs created themselves. Several stores may share such a pool, so no store owns its runtime.
+/// The runtime for connection pools of clients created by the program. Several stores may share such a pool, so no store owns its runtime.
 static SHARED: LazyLock<Arc<Runtime>> = LazyLock::new(Arc::default);
 
-/// A runtime with one thread that is created on first use and never stops running. It works with any executor, at the cost of a thread switch per request.
+/// A runtime with one worker thread, started on first use. It works with any executor, at the cost of a thread switch per request.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime {
     own: OnceLock<Own>,
-    /// `true` if requests run on the tokio runtime of their caller, whose clock a test can pause.
+    /// `true` if requests run on the caller's tokio runtime, whose clock a test can pause.
     follows_callers: bool,
 }
 
@@ -24,7 +24,7 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // Dropping a runtime blocks, which is not allowed in async code. The last handle of the store may be dropped there.
+        // Dropping a runtime blocks, which is not allowed in async code, and the last store handle may be dropped there.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
@@ -41,12 +41,12 @@ impl<T> Drop for AbortOnDrop<T> {
 }
 
 impl Runtime {
-    /// Returns the runtime that is shared by all stores whose client was created by the program.
+    /// Returns the runtime shared by all stores whose client was created by the program.
     pub(crate) fn shared() -> Arc<Self> {
         Arc::clone(&SHARED)
     }
 
-    /// Creates a runtime for an account in memory, which has no connections. Requests run on the tokio runtime of their caller, if it has one.
+    /// Creates a runtime for an in-memory account, which has no connections. Requests run on the caller's tokio runtime, if it has one.
     #[cfg(feature = "emulator")]
     pub(crate) fn of_callers() -> Arc<Self> {
         Arc::new(Self { own: OnceLock::new(), follows_callers: true })
@@ -62,7 +62,7 @@ impl Runtime {
             Ok(handle) if self.follows_callers => handle,
             _ => self.handle()?.clone(),
         };
-        // The futures of the client are large. They are boxed, so moving them does not copy them.
+        // The client's futures are large. They are boxed, so moving them does not copy them.
         let mut task = AbortOnDrop(handle.spawn(Box::pin(future.in_current_span())));
         (&mut task.0).await.unwrap_or_else(|error| {
             let error = Error::new(ErrorCode::InternalError, "the request was aborted").with_source(error);

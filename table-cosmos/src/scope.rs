@@ -7,7 +7,7 @@ use table_hierarchy::common_levels;
 
 use crate::key;
 
-/// The set of items that a query targets.
+/// The set of items targeted by a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// No items, because none can be in the range.
@@ -27,7 +27,7 @@ impl Scope {
             return Self::Nothing;
         }
         if let Some(text) = range.single() {
-            // An item cannot exist under a key with which it cannot be written (KEY-9).
+            // An item cannot exist under a key that cannot be written (KEY-9).
             return key::checked_levels(text, depth).map_or(Self::Nothing, Self::Key);
         }
         if depth == 1 {
@@ -46,7 +46,7 @@ impl Scope {
         }
     }
 
-    /// Returns the levels that all items in the scope share.
+    /// Returns the levels shared by all items in the scope.
     pub(crate) fn levels(&self) -> &[String] {
         match self {
             Self::Key(levels) | Self::Prefix(levels) => levels,
@@ -54,7 +54,7 @@ impl Scope {
         }
     }
 
-    /// Converts the scope to the type that the Azure SDK uses.
+    /// Converts the scope to the Azure SDK's type.
     pub(crate) fn feed(&self) -> Result<FeedScope> {
         Ok(match self.levels() {
             [] => FeedScope::full_container(),
@@ -112,8 +112,8 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that no range leads to a partition key with an unsupported number of levels. The types of the Azure SDK accept any number, but its queries
-        /// fail with 400 and sub-status 20100 to 20102 if a key has no levels or too many levels, or if it is a prefix of a single level.
+        /// Tests that no range leads to a partition key with an unsupported number of levels. The Azure SDK's types accept any number, but its queries fail
+        /// with 400 and sub-status 20100 to 20102 if a key has no levels or too many levels, or if it is a prefix of a single level.
         #[test]
         fn rust_4_no_range_makes_a_key_of_a_length_that_the_client_refuses(
             lower in "[ab!]{0,6}",

@@ -1,7 +1,7 @@
 //! Converts queries to parameterised SQL, which selects a superset of the results. The library then filters the returned rows.
 //!
-//! In this service, a comparison with a missing value is neither true nor false; in the Table service, it is false. Each condition is therefore sent in a
-//! form that is true whenever the condition of the Table service is true. Values are bound as parameters, and the SQL contains only checked names.
+//! In Cosmos DB for NoSQL, a comparison with a missing value is neither true nor false; in the Table service, it is false. Each condition is therefore sent in
+//! a form that is true whenever the Table service's condition is true. Values are bound as parameters, and the SQL contains only checked names.
 
 mod compare;
 mod condition;
@@ -27,7 +27,7 @@ const SELECT: &str = "SELECT * FROM c";
 /// The end of a query within one partition key.
 const ORDER: &str = " ORDER BY c.id";
 
-/// The maximum length in bytes of the condition for a filter and its values. The service refuses a query of more than 512 KB.
+/// The maximum length in bytes of a filter's condition and values. The service rejects queries over 512 KB.
 const FILTER_BYTES: usize = 256 << 10;
 /// The approximate length in bytes of a number or Boolean in a request.
 const NUMBER_BYTES: usize = 24;
@@ -37,7 +37,7 @@ const NUMBER_BYTES: usize = 24;
 pub(crate) struct Sql {
     pub(crate) text: String,
     pub(crate) parameters: Vec<Json>,
-    /// The index of each parameter by its value.
+    /// The parameter indexes, by value.
     indexes: HashMap<Json, usize>,
     /// `true` if the SQL includes a condition for the query's filter.
     pub(crate) filtered: bool,
@@ -100,7 +100,7 @@ impl Sql {
         sql
     }
 
-    /// Converts the query to the type that the Azure SDK uses.
+    /// Converts the query to the Azure SDK's type.
     pub(crate) fn into_query(self) -> Result<SqlQuery> {
         let mut query = SqlQuery::from(self.text);
         for (at, value) in self.parameters.into_iter().enumerate() {
@@ -111,7 +111,7 @@ impl Sql {
         Ok(query)
     }
 
-    /// Binds a value as a parameter, and returns the name of the parameter.
+    /// Binds a value as a parameter, and returns the parameter's name.
     fn bind(&mut self, value: Json) -> String {
         let at = *self.indexes.entry(value).or_insert_with_key(|value| {
             self.parameters.push(value.clone());
@@ -134,7 +134,7 @@ impl Sql {
         self.range("c.id", &TextRange { lower: of_id(&range.lower), upper: of_id(&range.upper) })
     }
 
-    /// Returns conditions that all texts in a range satisfy, or `None` if none can be sent.
+    /// Returns conditions satisfied by all texts in a range, or `None` if none can be sent.
     fn range(&mut self, place: &str, TextRange { lower, upper }: &TextRange) -> Option<String> {
         let above = match lower {
             Bound::Included(text) => self.ordered(place, ">=", text),
@@ -149,14 +149,14 @@ impl Sql {
         if above.is_some() && below.is_some() {
             return both(above, below);
         }
-        // All texts between two bounds start with their common prefix, in either order.
+        // All texts between two bounds start with the bounds' common prefix, in UTF-16 order as well as in code point order.
         let prefix = common_prefix(lower, upper);
         let starts =
             (!prefix.is_empty()).then(|| format!("STARTSWITH({place}, {})", self.bind(prefix.into())));
         both(both(above, below), starts)
     }
 
-    /// Converts a comparison with a RowKey to a comparison with the id of an item. Ids sort in the same order as `RowKey`s.
+    /// Converts a comparison with a RowKey to a comparison with an item id. Ids sort in the same order as `RowKey`s.
     fn id(&mut self, operator: &str, row_key: &str) -> Option<String> {
         if matches!(operator, "=" | "!=") {
             return Some(format!("c.id {operator} {}", self.bind(key::id(row_key).into())));
@@ -164,13 +164,13 @@ impl Sql {
         self.ordered("c.id", operator, &key::id(row_key))
     }
 
-    /// Returns an ordering comparison, or `None` if a text may satisfy it in the order of the Table service, by UTF-16 code units, and not in that of this
-    /// service, by code points.
+    /// Returns an ordering comparison, or `None` if a text may satisfy it in the Table service's order (UTF-16 code units) but not in Cosmos DB's order (code
+    /// points).
     fn ordered(&mut self, place: &str, operator: &str, text: &str) -> Option<String> {
         is_sent(operator, text).then(|| format!("{place} {operator} {}", self.bind(text.into())))
     }
 
-    /// Returns the condition for a filter, or `None` if every item satisfies it or if it is too long for a request.
+    /// Returns a filter's condition, or `None` if every item satisfies it or if it is too long for a request.
     fn filter_text(&mut self, filter: &Filter, mapping: &Mapping) -> Option<String> {
         let before = self.parameters.len();
         let text = self.filter(filter, mapping).text()?;
@@ -211,7 +211,7 @@ impl Sql {
     }
 }
 
-/// Returns, for each term of a filter, `true` if an odd number of `not` applies to it.
+/// Returns, for each term of a filter, `true` if an odd number of `not` operators apply to it.
 fn negated(terms: &[Term]) -> Vec<bool> {
     let mut negated = vec![false; terms.len()];
     // Operands precede their operator, so in reverse, each term follows the operators that apply to it.
@@ -236,7 +236,7 @@ fn both(left: Option<String>, right: Option<String>) -> Option<String> {
     }
 }
 
-/// Returns the characters with which both bounds start.
+/// Returns the longest common prefix of two bounds.
 fn common_prefix(lower: &Bound<String>, upper: &Bound<String>) -> String {
     let text = |bound: &'_ Bound<String>| match bound {
         Bound::Included(text) | Bound::Excluded(text) => text.clone(),
@@ -248,7 +248,7 @@ fn common_prefix(lower: &Bound<String>, upper: &Bound<String>) -> String {
 
 /// Returns `true` if all texts that satisfy a comparison by UTF-16 code units also satisfy it by code points.
 ///
-/// Characters above U+FFFF sort before those from U+E000 to U+FFFF in the former order, and after all others in the latter.
+/// By UTF-16 code units, characters above U+FFFF sort before those from U+E000 to U+FFFF; by code points, after all others.
 fn is_sent(operator: &str, text: &str) -> bool {
     let end = if operator.starts_with('>') { '\u{10000}' } else { '\u{E000}' };
     text.chars().all(|c| c < end)

@@ -1,4 +1,4 @@
-//! Generates a Bicep template for containers, for accounts in which programs do not create the containers themselves.
+//! Generates a Bicep template for containers, for accounts in which programs cannot create them.
 
 use std::fmt::Write as _;
 
@@ -13,10 +13,10 @@ use crate::throughput::Throughput;
 const VERSION: &str = "2024-05-15";
 
 impl Options {
-    /// Returns a Bicep template that creates the containers of tables in an existing database. They have the levels, throughput, time to live and
-    /// indexing policy that [`create_table`](table_core::TableStore::create_table) would set.
+    /// Returns a Bicep template that creates the containers of tables in an existing database, with the same levels, throughput, time to live and indexing
+    /// policy as [`create_table`](table_core::TableStore::create_table).
     ///
-    /// A program with an Entra ID token cannot create containers. Save the returned text as the file for `az deployment group create --template-file`.
+    /// A program with an Entra ID token cannot create containers. Deploy the template with `az deployment group create --template-file`.
     ///
     /// ```
     /// use table_core::TableName;
@@ -29,7 +29,7 @@ impl Options {
     /// ```
     ///
     /// # Errors
-    /// `InvalidResourceName` if a name is that of a metrics table of the Table service, which programs cannot create.
+    /// `InvalidResourceName` if a name belongs to a metrics table of the Table service, which programs cannot create.
     pub fn bicep(&self, tables: &[TableName]) -> Result<String> {
         let mut text = format!(
             "param accountName string\nparam databaseName string\n\n\
@@ -74,7 +74,7 @@ fn write_value(text: &mut String, json: &Json, depth: usize) {
     match json {
         Json::Object(members) => {
             text.push_str("{\n");
-            // Any crate of the program may enable the `serde_json` feature that keeps members in insertion order.
+            // Any crate in the program may enable the `serde_json` feature that keeps members in insertion order.
             let mut members: Vec<_> = members.iter().filter(|(_, value)| !value.is_null()).collect();
             members.sort_unstable_by_key(|(name, _)| *name);
             for (name, value) in members {

@@ -1,4 +1,4 @@
-//! The throughput of a container, which is fixed, autoscaled or shared.
+//! Container throughput: fixed, autoscaled or shared.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use azure_data_cosmos::models::ThroughputProperties;
 pub enum Throughput {
     /// A fixed number of request units per second.
     Manual(u64),
-    /// An autoscaled throughput, up to the given number of request units per second.
+    /// Autoscaled throughput, up to the given number of request units per second.
     Autoscale(u64),
-    /// The throughput that is shared by the database or provided by a serverless account.
+    /// Throughput shared by the database or provided by a serverless account.
     Shared,
 }
 
@@ -20,7 +20,7 @@ impl Throughput {
     pub(crate) fn of(found: Option<&ThroughputProperties>) -> Self {
         let manual = found.and_then(ThroughputProperties::throughput).map(Self::Manual);
         let autoscale = || found.and_then(ThroughputProperties::autoscale_maximum).map(Self::Autoscale);
-        // The description of an autoscaled container also contains its current number of request units.
+        // The throughput description of an autoscaled container also contains its current number of request units.
         autoscale().or(manual).unwrap_or(Self::Shared)
     }
 }

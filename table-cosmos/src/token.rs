@@ -1,4 +1,4 @@
-//! Reads the end of a query and its container from the continuation tokens of the Azure SDK.
+//! Reads the container and the end of a query from Azure SDK continuation tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,11 +9,11 @@ use crate::item;
 /// The prefix of the Azure SDK's continuation tokens. The rest of a token is base64.
 const PREFIX: &str = "c1.";
 
-/// The content of a continuation token of the Azure SDK.
+/// The content of an Azure SDK continuation token.
 pub(crate) struct Token(Json);
 
 impl Token {
-    /// Parses a token. Returns `None` if it has another format.
+    /// Parses a token. Returns `None` if it has a different format.
     pub(crate) fn parse(token: &str) -> Option<Self> {
         let json = URL_SAFE_NO_PAD.decode(token.strip_prefix(PREFIX)?).ok()?;
         serde_json::from_slice(&json).ok().map(Self)
@@ -24,7 +24,7 @@ impl Token {
         self.0["root"]["kind"] == "drained"
     }
 
-    /// Returns the number that identifies the container of the query, as [`item::incarnation`] does.
+    /// Returns the number that identifies the query's container, as in [`item::incarnation`].
     pub(crate) fn incarnation(&self) -> Option<u32> {
         item::incarnation_of(self.0["rid"].as_str()?)
     }

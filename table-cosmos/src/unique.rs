@@ -1,4 +1,4 @@
-//! The unique key policy of a container that another program created.
+//! The unique key policy of a container created by another program.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ impl UniqueKeys {
         Self(keys.map(|key| key.paths.clone()).filter(|paths| !paths.is_empty()).collect())
     }
 
-    /// Returns `true` if the container has no unique keys. The service then refuses a creation with 409 only if the key exists.
+    /// Returns `true` if the container has no unique keys. The service then rejects an insert with 409 only if the key exists.
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The request units that the service charges for each operation, and in total for each table.
+//! The request units charged for each operation, and in total for each table.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -13,20 +13,20 @@ use table_core::TableName;
 use crate::containers::Container;
 
 tokio::task_local! {
-    /// The measurements of the operation that runs on the current task.
+    /// The measurements of the operation running on the current task.
     static REQUESTS: Requests;
 }
 
-/// Measurements of the requests that a single operation sends.
+/// Measurements of a single operation's requests.
 #[derive(Default)]
 struct Requests {
     units: Cell<f64>,
     container: RefCell<Option<Container>>,
 }
 
-/// Records the container that the current operation uses.
+/// Records the container used by the current operation.
 pub(crate) fn opened(container: &Container) {
-    // Requests outside an operation, such as those for the plan of a query, return no data of the container.
+    // Requests outside an operation, such as those for a query plan, return no item data.
     let _ = REQUESTS.try_with(|requests| *requests.container.borrow_mut() = Some(container.clone()));
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn charge_failed(error: &CosmosError) {
 /// Adds the charges of all requests that received a response to the current operation. This includes retries by the Azure SDK.
 pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
     let units = diagnostics.total_request_charge().value();
-    // Requests outside an operation, such as those that read the description of a container, are not counted.
+    // Requests outside an operation, such as reads of a container's properties, are not counted.
     let _ = REQUESTS.try_with(|requests| requests.units.set(requests.units.get() + units));
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Measured<T> {
     pub(crate) result: T,
     /// The request units charged for all requests of the operation.
     pub(crate) units: f64,
-    /// The container that the operation used, or `None` if it opened none.
+    /// The container used by the operation, or `None` if it opened none.
     pub(crate) container: Option<Container>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn measured<T>(operation: impl Future<Output = T>) -> Measured<
     REQUESTS.scope(Requests::default(), counted).await
 }
 
-/// Returns the request units that the current operation has used.
+/// Returns the request units used so far by the current operation.
 pub(crate) fn units() -> f64 {
     REQUESTS.try_with(|requests| requests.units.get()).unwrap_or_default()
 }
@@ -122,23 +122,22 @@ pub struct Usage {
     pub gets: Charges,
     /// The charges for pages of queries.
     pub queries: Charges,
-    /// The charges for transactions, including their reads and their retries.
+    /// The charges for transactions, including their reads and retries.
     pub submits: Charges,
 }
 
-/// The maximum number of SQL texts for which the charges of a table are recorded separately. Queries with other texts count only toward the total.
+/// The maximum number of SQL texts per table whose charges are recorded separately. Further texts count only toward the total.
 const FORMS: usize = 1_000;
 
 /// The usage of one table.
 #[derive(Debug, Default)]
 struct Counted {
     usage: Usage,
-    /// The charges for pages, by the SQL text of their query.
+    /// The charges for pages, by SQL text.
     forms: HashMap<Form, Charges>,
 }
 
-/// The hash of the SQL text of a query. The text of a query with many constants is long, and its charges are kept as long as the store is open. An empty text
-/// represents point reads.
+/// The hash of a query's SQL text. The text itself may be long, and charges are kept as long as the store is open. An empty text represents point reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Form(u64);
 
@@ -179,7 +178,7 @@ impl Usages {
         usages.get(table.folded()).map(|counted| counted.usage).unwrap_or_default()
     }
 
-    /// Returns the charges for pages of queries with the same SQL text.
+    /// Returns the charges for pages of queries with a given SQL text.
     pub(crate) fn of_form(&self, table: &TableName, form: Form) -> Option<Charges> {
         let usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         usages.get(table.folded())?.forms.get(&form).copied()

@@ -1,7 +1,7 @@
 //! Commits transactions: a single operation as one request, and several operations as one transactional batch within a partition key.
 //!
 //! By default, a request takes effect at most once, even if the network or the Azure SDK delivers it twice. Every write except an insert is therefore
-//! conditional on an `ETag`, which no other version of the item has, and most writes read the entity first. The Azure SDK is configured not to retry a
+//! conditional on an `ETag`, which is unique to one version of the item, and most writes read the entity first. The Azure SDK is configured not to retry a
 //! write that received no response; [`settle`](CosmosTables::settle) decides whether to send it again.
 
 mod evidence;
@@ -22,7 +22,7 @@ use planned::{Context, Planned};
 use refusal::{CONFLICT, placed, refusal, violation};
 use send::Refused;
 
-/// The maximum number of times that a request is sent if no response arrives. Each retry requires evidence that the earlier attempts had no effect.
+/// The maximum number of times a request is sent if no response arrives. Each retry requires evidence that the earlier attempts had no effect.
 const SENDINGS: u32 = 4;
 
 /// The destination of a transaction.
@@ -30,7 +30,7 @@ struct Target<'a> {
     table: &'a TableName,
     container: &'a Container,
     levels: &'a [String],
-    /// The write identifier that is stored in the written items.
+    /// The write identifier stored in the written items.
     write: String,
 }
 
@@ -39,16 +39,16 @@ enum Settled {
     Committed(Committed),
     /// Another writer changed an entity between the read and the write, so nothing was written and the transaction can be retried.
     RetryLoop(Error),
-    /// The container has a unique key policy, and the service refused a creation with 409 although no item has its key. Nothing was written. Another item has
-    /// the value, unless another writer deleted the item with the key after the refusal.
+    /// The container has a unique key policy, and the service rejected an insert with 409 although no item has its key. Nothing was written. Another item has
+    /// the value, unless another writer deleted the item with the key after the rejection.
     ValueTaken(Error),
 }
 
-/// The reason why a transaction was not acknowledged as committed.
+/// The reason a transaction was not acknowledged as committed.
 enum Failed {
     /// Nothing was written.
     Refused(Error),
-    /// The transaction may have been applied. The error is the one from the last response.
+    /// The transaction may have been applied. Contains the error from the last response.
     InDoubt(Error),
 }
 
@@ -80,7 +80,7 @@ impl CosmosTables {
                 Ok(Settled::Committed(committed)) => return Ok(committed),
                 Ok(Settled::RetryLoop(error)) => race.retry(error).await?,
                 Ok(Settled::ValueTaken(error)) if was_taken => return Err(error),
-                // An item that was deleted after the first refusal does not exist in the second attempt.
+                // If the item with the key was deleted after the first rejection, the second attempt succeeds.
                 Ok(Settled::ValueTaken(_)) => was_taken = true,
                 Err(Failed::Refused(error)) => return Err(error),
                 Err(Failed::InDoubt(last)) => return Err(AmbiguousWrite::new(transaction, last).into_error()),
@@ -176,7 +176,7 @@ impl CosmosTables {
         }
     }
 
-    /// Reads the entities on which the operations depend, and returns one request for each operation.
+    /// Reads the entities that the operations depend on, and returns one request per operation.
     async fn plan(&self, target: &Target<'_>, operations: &[Operation]) -> Result<Vec<Planned>> {
         let mapping = &*target.container.mapping;
         let context = Context {

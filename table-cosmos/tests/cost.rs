@@ -1,4 +1,4 @@
-//! Tests that a program which does not use this package does not have to build the Azure SDK, because its dependency tree does not contain it.
+//! Tests that programs not using this package need not build the Azure SDK, because it is not in their dependency tree.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -26,7 +26,7 @@ fn the_vendors_client_is_compiled_only_on_request() {
     };
     assert!(asks(&tree(&["--package", "table-cosmos"])));
     assert!(asks(&tree(&["--package", "tables-cli", "--features", "cosmos"])));
-    // The client is not part of a default build, of the other packages with all features, or of the tool with its other features.
+    // The Azure SDK is not part of a default build, of the other packages with all features, or of the tool with its other features.
     assert!(!asks(&tree(&[])));
     let others = ["--workspace", "--exclude", "table-cosmos", "--exclude", "tables-cli", "--all-features"];
     assert!(!asks(&tree(&others)));

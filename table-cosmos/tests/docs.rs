@@ -1,4 +1,4 @@
-//! Tests that each cell of the tables in `docs/cosmos.md` contains the name of an existing test or recipe, or states that the combination was not run.
+//! Tests that each table cell in `docs/cosmos.md` names an existing test or recipe, or states that the combination was not run.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests on a Cosmos DB for NoSQL account, if one is configured: the behaviour suite, and checks of key placement.
+//! Tests on a Cosmos DB for NoSQL account, if one is configured: the behaviour suite, and placement checks.
 //!
 //! `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY` specify the account. Without them, the suite is skipped with a message. `TABLE_COSMOS_REGION`
 //! is the region to test in (default: East US). `TABLE_COSMOS_THROUGHPUT` is the throughput of each container (default: 400 RU/s; at 20,000, a
@@ -48,7 +48,7 @@ impl Account {
 
     async fn open(&self, database: &str, options: Options) -> (CosmosClient, CosmosTables) {
         let options = options.throughput(self.throughput);
-        // The store is opened first, because this also installs the TLS provider of the process.
+        // The store is opened first, because this also installs the process's TLS provider.
         let store =
             CosmosTables::with_key(&self.endpoint, &self.key, &self.region, database, options).await.unwrap();
         let endpoint = self.endpoint.parse().unwrap();

@@ -21,11 +21,11 @@ use crate::transport::Transport;
 use crate::turn::{TurnStream, in_turns};
 use crate::unverified::Guest;
 
-/// The maximum number of accepted connections that have not yet had their first [turn](crate::turn). Further connections wait in the kernel's queue, so even
-/// during a flood, each connection has one turn before later connections can displace it.
+/// The maximum number of accepted connections waiting for their first [turn](crate::turn). Further connections wait in the kernel's queue, so even during a
+/// flood, each connection has one turn before later connections can displace it.
 const ADMISSIONS: usize = 32;
 
-/// Accepts connections until `ending` changes, then waits for the open connections to end, and closes those that remain after the grace period.
+/// Accepts connections until `ending` changes, then waits for open connections to end, and closes the remaining ones after the grace period.
 pub(crate) async fn accept(
     listener: TcpListener,
     service: Service,
@@ -42,7 +42,7 @@ pub(crate) async fn accept(
         // This timer also runs while a connection waits for its next request. A waiting connection must not be closed before the idle timeout, so this limit
         // includes it.
         .header_read_timeout(shared.limits.idle_timeout.saturating_add(shared.limits.read_timeout))
-        // A client may close its sending side after it has sent its request.
+        // A client may close its sending side after sending its request.
         .half_close(true)
         .max_buf_size(64 << 10);
     builder.http2().timer(TokioTimer::new()).max_header_list_size(64 << 10).max_concurrent_streams(256);
@@ -61,7 +61,7 @@ pub(crate) async fn accept(
         let (stream, caller) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Usually the process has run out of file descriptors. Closing a guest frees one, as does the end of any other connection.
+                // Usually the process has run out of file descriptors. Closing a guest, or the end of any connection, frees one.
                 if !shared.guests.evict()
                     && let Some(omitted) = shared.log_limits.connections.line(Instant::now())
                 {
@@ -117,7 +117,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Performs the TLS handshake if the server has a certificate, and then serves the requests of the connection.
+    /// Performs the TLS handshake if the server has a certificate, and then serves the connection's requests.
     #[cfg_attr(
         not(feature = "tls"),
         expect(unused_mut, reason = "only a handshake waits for the end of the server")
@@ -132,7 +132,7 @@ impl Connection {
                 let handshake = tokio::time::timeout(self.shared.limits.read_timeout, tls.accept(stream));
                 let shaken = tokio::select! {
                     shaken = handshake => shaken,
-                    // Before the end of the handshake, the client cannot have sent a request.
+                    // The client cannot have sent a request before the handshake is complete.
                     _ = self.ending.changed() => return,
                 };
                 match shaken {

@@ -25,8 +25,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// Creates an account with the given key. Accounts that are created with handles of the same engine share its tables, queues and settings, even if they
-    /// belong to different servers.
+    /// Creates an account with the given key. Accounts created with handles to the same engine share its tables, queues and settings, even on different
+    /// servers.
     #[must_use]
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = SasVerifier::new(key.clone());
@@ -52,7 +52,7 @@ impl Account {
         self
     }
 
-    /// Lets `POST /reset` at the address [`Config::observe`](crate::Config::observe) delete all tables, queues and settings of the account, for example
+    /// Allows `POST /reset` at the [`Config::observe`](crate::Config::observe) address to delete all tables, queues and settings of the account, for example
     /// between test runs.
     #[must_use]
     pub fn resettable(mut self) -> Self {
@@ -60,20 +60,19 @@ impl Account {
         self
     }
 
-    /// Returns the request counts of the busiest partitions. They are updated while the account is served. A queue is counted as a partition of a table
-    /// whose name is empty.
+    /// Returns the request counts of the busiest partitions, updated while the account is served. A queue counts as a partition of a table with an empty name.
     #[must_use]
     pub fn partition_load(&self) -> PartitionLoad {
         self.traffic.load.clone()
     }
 
-    /// Returns the name of the account.
+    /// Returns the account name.
     #[must_use]
     pub fn name(&self) -> &str {
         self.key.account()
     }
 
-    /// Reads the settings that the engine stores.
+    /// Reads the settings stored in the engine.
     ///
     /// # Errors
     /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
@@ -85,7 +84,7 @@ impl Account {
         self.settings.policies(table)
     }
 
-    /// Sets the stored access policies of a table. The caller must hold the lock that guards changes of the account's settings.
+    /// Sets the stored access policies of a table. The caller must hold the lock for changes to the account's settings.
     ///
     /// # Errors
     /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies. `Io` or `EnginePoisoned` if the engine fails.
@@ -185,7 +184,7 @@ mod tests {
         account.set_policies(&account.settings.turn.lock().await, table, policies).await.unwrap();
     }
 
-    /// The program deletes a table and a queue directly through its engine, so the server is not notified.
+    /// Tests a table and a queue that the program deletes directly through its engine, so the server is not notified.
     #[tokio::test]
     async fn acl_4_settings_end_with_their_table_or_queue_whoever_deletes_it() {
         for is_restarted in [false, true] {
@@ -229,8 +228,8 @@ mod tests {
         }
     }
 
-    /// Two servers can use one engine, for example if one of them serves HTTPS. Each server then has its own account object. A change through either account
-    /// takes effect in both immediately.
+    /// Tests two servers on one engine, for example if one serves HTTPS. Each server has its own account object, and a change through either account takes
+    /// effect in both immediately.
     #[tokio::test]
     async fn acl_1_and_4_accounts_on_one_engine_share_their_settings() {
         let engine = Engine::in_memory();
@@ -263,7 +262,7 @@ mod tests {
         first.set_properties(&first.settings.turn.lock().await, Service::Tables, properties).await.unwrap();
         assert_eq!(second.settings.cors.preflight(Service::Tables, "https://a.com", "GET", ""), Some(60));
 
-        // Another engine has its own settings. After all accounts of an engine are dropped, a new account can read the settings from the engine.
+        // A different engine has separate settings. After all accounts on an engine are dropped, a new account can read the settings from the engine.
         let other = Account::emulator(Engine::in_memory()).unwrap();
         assert_eq!(other.settings.cors.preflight(Service::Tables, "https://a.com", "GET", ""), None);
         drop((first, second, third));

@@ -31,11 +31,11 @@ const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// The metadata headers `x-ms-meta-…`, whose names were chosen by the client.
+    /// The metadata headers `x-ms-meta-…`, with names chosen by the client.
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) cost: Cost,
-    /// The status of the rejected operation in a batch. The response to the batch itself has status 202.
+    /// The status of the rejected operation in a batch. The batch response itself has status 202.
     pub(crate) rejected_part: Option<u16>,
     /// The internal failure that caused the response, for the log.
     pub(crate) internal: Option<Error>,
@@ -62,8 +62,7 @@ impl Answer {
         Self { cost, ..self }
     }
 
-    /// Returns the status for the log and the metrics: for a batch with a rejected operation, the status of that operation; otherwise, the status of the
-    /// response.
+    /// Returns the status for the log and the metrics: the status of the rejected operation in a batch, if any; otherwise, the response's status.
     pub(crate) fn outcome(&self) -> u16 {
         self.rejected_part.unwrap_or(self.status)
     }
@@ -76,8 +75,8 @@ impl Answer {
         Self::new(status).body("application/xml", body)
     }
 
-    /// Returns the response to a rejected request. For the Table service, the body has a format that the client accepts
-    /// (ERR-1, ERR-2); for the Queue service, it is always XML (QUE-1).
+    /// Returns the response to a rejected request. For the Table service, the body has a format accepted by the client (ERR-1, ERR-2); for the Queue service,
+    /// it is always XML (QUE-1).
     pub(crate) fn refused(refusal: Refusal, exchange: &Exchange) -> Self {
         let is_storage = exchange.service != Service::Tables || refusal.is_early;
         let error = refusal.error(&exchange.id);
@@ -113,7 +112,7 @@ impl Answer {
             headers.insert(CLIENT_REQUEST_ID, id.clone());
         }
         for (name, value) in self.headers {
-            // A value that is invalid in a header, such as a table name with a control character, is omitted.
+            // A value invalid in a header, such as a table name with a control character, is left out.
             let value = match value {
                 Cow::Borrowed(value) => Ok(HeaderValue::from_static(value)),
                 Cow::Owned(value) => HeaderValue::try_from(value),
@@ -156,7 +155,7 @@ pub(crate) fn etag_text(etag: &ETag) -> String {
     text
 }
 
-/// Returns the content type of a response with this metadata level (JSON-8).
+/// Returns the content type of a response with the given metadata level (JSON-8).
 pub(crate) const fn json(level: MetadataLevel) -> &'static str {
     match level {
         MetadataLevel::None => "application/json;odata=nometadata;streaming=true;charset=utf-8",

@@ -1,4 +1,4 @@
-//! Authenticates requests by the account's key, a shared access signature, or a bearer token.
+//! Authenticates requests by account key, shared access signature or bearer token.
 
 use std::slice;
 
@@ -16,7 +16,7 @@ use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-/// The credential of a request, which determines the permitted operations.
+/// A request's credential, which determines the permitted operations.
 #[derive(Debug)]
 pub(crate) enum Access {
     /// The account's key, which permits every operation.
@@ -25,11 +25,11 @@ pub(crate) enum Access {
     Bearer,
     /// A SAS for a table or the account, and the verifier that checks it for this caller.
     Token(Box<(SasVerifier, SasToken)>),
-    /// A SAS for the queue that the request addresses, and the verifier that checks it for this caller.
+    /// A SAS for the queue addressed by the request, and the verifier that checks it for this caller.
     Queue(Box<QueueAccess>),
 }
 
-/// A SAS for a queue. It is verified again when an operation begins, so expiry and revocation take effect even while the body of a request is arriving.
+/// A SAS for a queue. It is verified again when an operation begins, so expiry and revocation take effect even while a request's body is arriving.
 #[derive(Debug)]
 pub(crate) struct QueueAccess {
     authority: SasVerifier,
@@ -48,6 +48,8 @@ impl QueueAccess {
 }
 
 impl Access {
+    /// Checks that the credential is the account's key.
+    ///
     /// # Errors
     /// `AuthorizationFailure` if the credential is not the account's key. For queues, a bearer token is rejected with `AuthenticationFailed` instead.
     pub(crate) fn owner(&self, service: Service) -> Result<(), Refusal> {
@@ -66,12 +68,16 @@ impl Access {
         }
     }
 
+    /// Checks that the credential permits an operation on the service properties.
+    ///
     /// # Errors
-    /// 403 unless the credential permits reading or writing the properties of the service (ASAS-4).
+    /// 403 unless the credential permits reading or writing the service properties (ASAS-4).
     pub(crate) fn to_service(&self, service: Service, needed: AccountPermissions) -> Result<(), Refusal> {
         self.to_account(service, ResourceTypes::SERVICE, &[needed])
     }
 
+    /// Checks that the credential permits an account-level operation. An account SAS must include one of the permissions in `any`.
+    ///
     /// # Errors
     /// 403 if the credential is a table SAS or a queue SAS, neither of which can permit the operation (SAS-5), or an account SAS that does not include the
     /// service, the resource type, or any of the permissions (ASAS-5).
@@ -114,14 +120,14 @@ pub(crate) fn denied(code: ErrorCode, help: &'static str) -> Refusal {
     Error::new(code, help).into()
 }
 
-/// Verifies the credential in the head of a request (its request line and headers).
+/// Verifies the credential in a request's head (the request line and headers).
 ///
 /// If a request has both an `Authorization` header and a SAS, one of them must be valid, and it determines the permissions. The header is verified
 /// first. An invalid header does not invalidate a valid SAS, because the sender could have omitted the header.
 ///
 /// # Errors
-/// `AuthenticationFailed` if the signature or token is wrong, the date is too old (AUTH-9), or the request has no credential.
-/// `InvalidAuthenticationInfo` if the request has several Authorization headers, because a proxy may have verified another one.
+/// `AuthenticationFailed` if the signature or token is wrong, the date is too old (AUTH-9), or the request has no credential. `InvalidAuthenticationInfo` if
+/// the request has several `Authorization` headers, because a proxy may have verified a different one.
 pub(crate) fn access(
     exchange: &Exchange,
     account: &Account,
@@ -155,7 +161,7 @@ fn by_header(
         bearer.verify(token, account.name(), exchange)?;
         return Ok(Access::Bearer);
     }
-    // The client has signed the declared length. A body with a different length is rejected when it is read.
+    // The signature covers the declared length. A body of a different length is rejected when it is read.
     let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
     let parts = SignedParts {
         method: exchange.method.as_str(),
@@ -176,7 +182,7 @@ fn by_header(
     Ok(Access::Key)
 }
 
-/// Verifies the SAS in the query of a request.
+/// Verifies the SAS in a request's query.
 ///
 /// # Errors
 /// `AuthenticationFailed` if the SAS is incomplete or invalid; see [`access`].
@@ -185,8 +191,7 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
         let help = "the signature has no version; add the parameter `sv`, and no second `?` before it";
         return Err(denied(ErrorCode::AuthenticationFailed, help));
     }
-    // In the query of a request, a leading `?` is part of the first parameter's name. Only a token by itself may start with `?`, so a `&` is put before the
-    // query.
+    // In a request's query, a leading `?` is part of the first parameter's name. Only a standalone token may start with `?`, so `&` is prepended to the query.
     let query = ["&", &exchange.raw_query].concat();
     let authority = account.authority.clone().caller(exchange.caller);
     let is_of_account = exchange.query("ss").is_some();
@@ -210,12 +215,12 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
     if let Some(table) = token.table().filter(|_| exchange.query("si").is_some()) {
         account.settings.authorize(&TableName::new(table)?)?;
     }
-    // An invalid signature is refused before the operation is examined.
+    // An invalid signature is rejected before the operation is examined.
     authority.verify(&token)?;
     Ok(Access::Token(Box::new((authority, token))))
 }
 
-/// Returns the token of a `Bearer` header.
+/// Returns the token in an `Authorization` header with the scheme `Bearer`.
 fn bearer_token(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim())

@@ -1,4 +1,4 @@
-//! Bearer tokens of Entra ID, verified against an issuer and its keys (AUTH-12).
+//! Entra ID bearer tokens, verified against an issuer and its keys (AUTH-12).
 
 mod claims;
 #[cfg(feature = "tls")]
@@ -12,7 +12,7 @@ use claims::{Claims, Parts};
 #[cfg(feature = "tls")]
 use keys::KeySet;
 
-/// The URL prefixes of the issuers that Azurite accepts.
+/// The URL prefixes of issuers accepted by Azurite.
 const KNOWN_ISSUERS: [&str; 4] = [
     "https://sts.windows.net/",
     "https://sts.microsoftonline.de/",
@@ -20,7 +20,7 @@ const KNOWN_ISSUERS: [&str; 4] = [
     "https://sts.windows-ppe.net/",
 ];
 
-/// The bearer tokens that a server accepts, over HTTPS only. A token permits every operation except those on stored access policies.
+/// The bearer tokens accepted by a server, over HTTPS only. A token permits every operation except those on stored access policies.
 #[derive(Clone, Debug)]
 pub struct Bearer(Trust);
 
@@ -34,15 +34,15 @@ enum Trust {
 }
 
 impl Bearer {
-    /// Accepts tokens with a valid lifetime, issuer and audience **without checking their signature**, like Azurite with `--oauth basic`. Anyone can
-    /// create such a token, so a server that accepts them must listen only on loopback.
+    /// Accepts tokens with a valid lifetime, issuer and audience **without checking their signature**, like Azurite with `--oauth basic`. Anyone can create
+    /// such a token, so a server accepting them must listen only on loopback.
     #[must_use]
     pub const fn insecure_without_signature_check() -> Self {
         Self(Trust::Basic)
     }
 
-    /// Accepts tokens that an issuer has signed (RS256) with one of its keys. `keys` is a JSON Web Key Set as the issuer publishes it. The audience
-    /// must be the storage service, the account's endpoint, or `audience`. If the set has several keys with an ID, a token must name its key (`kid`).
+    /// Accepts tokens signed (RS256) by an issuer with one of its keys. `keys` is the JSON Web Key Set published by the issuer. The audience must be the
+    /// storage service, the account's endpoint, or `audience`. If the set has several keys with an ID, a token must name its key (`kid`).
     ///
     /// # Errors
     /// `InvalidInput` if `keys` is not a key set, or contains no RSA key.
@@ -68,7 +68,7 @@ impl Bearer {
         matches!(self.0, Trust::Basic)
     }
 
-    /// Verifies the bearer token in a request.
+    /// Verifies a request's bearer token.
     ///
     /// # Errors
     /// `AuthenticationFailed` if the token is not accepted. The message names the failed check, but does not repeat the token.

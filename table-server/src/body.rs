@@ -1,4 +1,4 @@
-//! Reads the body of a request into memory.
+//! Reads a request body into memory.
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -6,7 +6,7 @@ use hyper::body::Body;
 
 use crate::refusal::Refusal;
 
-/// Reads a body of at most `most` bytes. The bytes of each frame are copied, and the frame is dropped: a frame can have a single byte, and takes more than thirty
+/// Reads a body of at most `most` bytes. Each frame's bytes are copied, and the frame is dropped: a frame may contain a single byte but take more than thirty
 /// times as much memory.
 ///
 /// # Errors
@@ -47,7 +47,7 @@ mod tests {
     struct Letters {
         frames: usize,
         is_broken: bool,
-        /// The number of references is the number of frames in memory, plus one.
+        /// Its reference count is the number of frames in memory, plus one.
         alive: Arc<()>,
     }
 

@@ -24,13 +24,13 @@ pub struct Config {
     pub blobs: SocketAddr,
     /// The address of `/health`, `/ready`, `/metrics` and `POST /reset`, if they are served.
     pub observe: Option<SocketAddr>,
-    /// The delay added to each response, to simulate the distance to another region.
+    /// The delay added to each response, to simulate a distant region.
     pub latency: Duration,
     /// The served accounts.
     pub accounts: Vec<Account>,
     /// Limits on connections and requests.
     pub limits: ServerLimits,
-    /// `true` to serve accounts with the emulator's well-known key to other machines. Bearer tokens with unchecked signatures are refused regardless.
+    /// `true` to serve accounts with the emulator's well-known key to other machines. Unsigned bearer tokens remain limited to loopback.
     pub public_key_anywhere: bool,
     /// The accepted bearer tokens, if any. They require HTTPS.
     pub bearer: Option<Bearer>,
@@ -89,10 +89,10 @@ impl Config {
         Transport::Plain
     }
 
-    /// Rejects a configuration that lets other machines authenticate with credentials that anyone can create.
+    /// Rejects a configuration that lets other machines authenticate with credentials anyone can create.
     ///
     /// # Errors
-    /// `InvalidInput` if other machines could use an account with the public key, or unsigned tokens.
+    /// `InvalidInput` if other machines could use the public key or unsigned tokens.
     pub(crate) fn check(&self) -> Result<()> {
         let is_local =
             [self.tables, self.queues, self.blobs].iter().all(|address| address.ip().is_loopback());

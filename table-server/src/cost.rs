@@ -1,15 +1,15 @@
-//! The cost of a request, for the metrics and the log.
+//! The cost of a request, for metrics and logs.
 
 use table_core::query::QueryClass;
 
-/// The work that a request caused in the engine.
+/// The engine's work for a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
     /// The class of a query.
     pub(crate) class: Option<QueryClass>,
     pub(crate) rows_read: u64,
     pub(crate) rows_returned: u64,
-    /// The number of entities that a write changed.
+    /// The number of entities changed by a write.
     pub(crate) rows_written: u64,
     /// The filter, if the query scanned a table.
     pub(crate) filter: Option<String>,

@@ -1,4 +1,4 @@
-//! A request as handlers see it: method, path below the account, query, headers and body.
+//! A parsed request: method, path below the account, query, headers and body.
 
 use std::borrow::{Borrow, Cow};
 
@@ -17,26 +17,25 @@ use crate::refusal::Refusal;
 use crate::request_id;
 use crate::service::Service;
 
-/// The name of the header that contains the method of a tunnelled request (REQ-2). It is a constant, because a lookup by text would
-/// first parse the name.
+/// The header with the method of a tunnelled request (REQ-2). It is a constant, because a lookup by text would first parse the name.
 const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 
 /// The number of bytes reserved for the account name when a base URL is built.
 const ACCOUNT: usize = 36;
 
-/// A request as handlers see it.
+/// A parsed request.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) service: Service,
     /// The request's identifier, which appears in the response and in the log.
     pub(crate) id: String,
     pub(crate) method: Method,
-    /// The path exactly as it was sent, because the signature covers it.
+    /// The path exactly as sent, because the signature covers it.
     pub(crate) raw_path: String,
     pub(crate) raw_query: String,
     /// The decoded path below the account, without its leading slash.
     pub(crate) path: String,
-    /// The base URL of the account.
+    /// The account's base URL.
     pub(crate) base: String,
     /// `true` for HTTP/1.0 and 1.1.
     pub(crate) is_http_1: bool,
@@ -45,7 +44,7 @@ pub(crate) struct Exchange {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     pub(crate) caller: Caller,
-    /// The time at which the head of the request had arrived.
+    /// The time at which the request's head had arrived.
     pub(crate) begun: Instant,
 }
 
@@ -75,8 +74,8 @@ impl Exchange {
         }
     }
 
-    /// Finds the account in the path (ACC-2) or in the first label of the host (ACC-1), and stores the rest of the path. A host such as
-    /// `contoso.table.…` takes precedence, because the first segment of the path may be a table that has the same name as an account.
+    /// Finds the account in the path (ACC-2) or in the first label of the host (ACC-1), and stores the rest of the path. A host such as `contoso.table.…` takes
+    /// precedence, because the path's first segment may be a table with the same name as an account.
     ///
     /// # Errors
     /// 404 if neither the path nor the host names an account of this server.
@@ -104,7 +103,7 @@ impl Exchange {
     }
 
     /// Removes the first segment of `/account-secondary/account/…`. The Azure SDK for Python sends such a path to a path-style secondary endpoint: it signs the
-    /// path of the primary, and sends it with `/account-secondary` in front. Returns `true` if the segment was removed.
+    /// primary's path, and sends it with the prefix `/account-secondary`. Returns `true` if the segment was removed.
     pub(crate) fn undouble(&mut self, account: &str) -> bool {
         let front = format!("/{account}-secondary");
         let rest =
@@ -121,8 +120,8 @@ impl Exchange {
         self.base.get(scheme(self.caller).len()..).unwrap_or_default()
     }
 
-    /// Returns the method of the operation. A request to the Table service may tunnel it in a `POST` (REQ-2). For queues, the header `X-HTTP-Method` is ignored,
-    /// because no signature for the Queue service covers it and no queue client sends it.
+    /// Returns the method of the operation. A request to the Table service may tunnel it in a `POST` (REQ-2). For queues, the `X-HTTP-Method` header is
+    /// ignored, because Queue service signatures do not cover it and queue clients do not send it.
     ///
     /// # Errors
     /// `XMethodIncorrectCount` if `X-HTTP-Method` has several values, `XMethodNotUsingPost` if the request is not a `POST`, `XMethodIncorrectValue`
@@ -134,7 +133,7 @@ impl Exchange {
         verb(self.method.as_str(), texts(self.headers.get_all(X_HTTP_METHOD)))
     }
 
-    /// Returns a header that may occur only once.
+    /// Returns a header that must not be repeated.
     ///
     /// # Errors
     /// `InvalidInput` if it occurs several times or is not text. Such a header must not be treated as missing, because it may be a
@@ -155,7 +154,7 @@ impl Exchange {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Returns a decoded query parameter. Its name is case-insensitive, as in the signed text of a request (AUTH-22).
+    /// Returns a decoded query parameter. Names are case-insensitive, as in the signed text of a request (AUTH-22).
     pub(crate) fn query(&self, name: &str) -> Option<Cow<'_, str>> {
         parameter(&self.raw_query, name)
     }
@@ -164,7 +163,7 @@ impl Exchange {
         self.query(name).is_some_and(|found| found.eq_ignore_ascii_case(value))
     }
 
-    /// Returns the value of an integer parameter, or `None` if the request does not have the parameter.
+    /// Returns the value of an integer parameter, or `None` if the parameter is missing.
     ///
     /// # Errors
     /// `OutOfRangeQueryParameterValue` if the number is outside the range of its type, `InvalidQueryParameterValue` if the text is not a number.
@@ -184,7 +183,7 @@ impl Exchange {
         text.map(|text| text.parse().map_err(|_| refuse(&text))).transpose()
     }
 
-    /// Returns the metadata level that the client requests with `$format` or, without `$format`, with `Accept` (JSON-1, JSON-2).
+    /// Returns the metadata level requested with `$format` or, without `$format`, with `Accept` (JSON-1, JSON-2).
     ///
     /// # Errors
     /// `AtomFormatNotSupported` if the client does not accept JSON.
@@ -207,7 +206,7 @@ pub(crate) fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> 
     pairs.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
-/// Returns the scheme at the start of the account's base URL.
+/// Returns the scheme of the account's base URL.
 const fn scheme(caller: Caller) -> &'static str {
     if caller.secure { "https://" } else { "http://" }
 }
@@ -234,18 +233,17 @@ pub(crate) fn verb<'a>(
     }
 }
 
-/// Checks that the query of a URL is UTF-8. Decoders replace invalid bytes with U+FFFD, so a filter would compare with a string that the client did not send
-/// (QRY-2).
+/// Checks that a URL's query is UTF-8. Decoders replace invalid bytes with U+FFFD, so a filter would compare with a string the client did not send (QRY-2).
 ///
 /// # Errors
-/// `InvalidInput` if it is not UTF-8.
+/// `InvalidInput` if the query is not UTF-8.
 pub(crate) fn check_query(query: &str) -> Result<(), Refusal> {
     let mut decoded = Vec::with_capacity(query.len());
     let mut rest = query.as_bytes();
     while let [byte, after @ ..] = rest {
         let digit = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
         let escaped = digit(0).zip(digit(1)).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        // A `%` that is not followed by two hexadecimal digits is a literal percent sign.
+        // A `%` not followed by two hexadecimal digits is a literal percent sign.
         let escaped = escaped.filter(|_| *byte == b'%');
         decoded.push(escaped.unwrap_or(*byte));
         rest = after.get(if escaped.is_some() { 2.. } else { 0.. }).unwrap_or_default();
@@ -254,12 +252,12 @@ pub(crate) fn check_query(query: &str) -> Result<(), Refusal> {
     legal.then_some(()).ok_or_else(|| Refusal::input("the query of the URL is not percent-encoded UTF-8"))
 }
 
-/// Returns `true` if the value of a header consists only of printable ASCII characters and tabs.
+/// Returns `true` if a header value consists only of printable ASCII characters and tabs.
 pub(crate) fn is_ascii_text(value: &str) -> bool {
     value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
 }
 
-/// Returns the values of a header as strings; a value that is not ASCII is returned as an empty string.
+/// Returns the values of a header as strings. A non-ASCII value is returned as an empty string.
 fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
     values.into_iter().map(|value| value.to_str().unwrap_or_default())
 }

@@ -1,7 +1,7 @@
-//! Checks how the end and the host of a request are specified (RFC 9112, sections 3.2 and 6.1).
+//! Checks the framing and the host of a request (RFC 9112, sections 3.2 and 6.1).
 //!
-//! The server and a proxy in front of it must agree on the end and the host of each request. Otherwise, the body of one request could contain another request
-//! that the proxy did not check.
+//! The server and a proxy in front of it must agree on the end and the host of each request. Otherwise, a request's body could contain another request not
+//! checked by the proxy (request smuggling).
 
 use http::header::{HOST, TRANSFER_ENCODING};
 use http::uri::Authority;
@@ -9,7 +9,7 @@ use http::uri::Authority;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// The maximum length of a host: the 253 characters of a domain name, a colon and a port. A response can contain the host once for each entity.
+/// The maximum length of a host: the 253 characters of a domain name, a colon and a port. A response can contain the host once per entity.
 const HOST_BYTES: usize = 253 + ":65535".len();
 
 /// Checks the transfer coding and the host of a request.
@@ -22,7 +22,7 @@ pub(crate) fn check(exchange: &Exchange) -> Result<(), Refusal> {
     host(exchange)
 }
 
-/// Rejects transfer codings other than `chunked`. The HTTP library decodes a final `chunked`, but passes on a body in any other coding unchanged.
+/// Rejects transfer codings other than `chunked`. The HTTP library decodes a final `chunked`, but forwards a body in any other coding unchanged.
 fn transfer_coding(exchange: &Exchange) -> Result<(), Refusal> {
     let mut chunked = 0;
     for value in exchange.headers.get_all(TRANSFER_ENCODING) {
@@ -47,13 +47,13 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
     if hosts.next().is_some() {
         return invalid("there are several Host headers");
     }
-    // HTTP/1.1 requires the header even if the request line has a host. HTTP/2 has `:authority`.
+    // HTTP/1.1 requires the header even if the request line has a host. HTTP/2 uses `:authority`.
     let is_empty = header.is_some_and(|value| value.as_bytes().trim_ascii().is_empty());
     if is_empty || (header.is_none() && (exchange.is_http_1 || exchange.host().is_empty())) {
         return Err(Refusal::new(400, "HostInformationNotPresent", ""));
     }
     let header = header.map(|value| value.to_str().unwrap_or_default());
-    // If the request line has no host, both are the same string.
+    // If the request line has no host, `exchange.host()` is the header's value.
     let differs = |header: &&str| *header != exchange.host();
     if header.filter(differs).is_some_and(|header| !is_host(header)) || !is_host(exchange.host()) {
         return invalid(
@@ -72,8 +72,8 @@ fn is_host(text: &str) -> bool {
     text.len() <= HOST_BYTES && (is_plain_host(text) || is_any_host(text))
 }
 
-/// Returns `true` for a host that consists of ASCII letters, digits, `.`, `-` and `_`, with an optional port. Nearly all hosts have this form, which can be
-/// checked without copying the text.
+/// Returns `true` for a host consisting of ASCII letters, digits, `.`, `-` and `_`, with an optional port. Nearly all hosts have this form, which is checked
+/// without copying the text.
 fn is_plain_host(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     let end = text.bytes().position(|byte| !is_part(byte)).unwrap_or(text.len());
@@ -81,7 +81,7 @@ fn is_plain_host(text: &str) -> bool {
     !name.is_empty() && is_port(rest)
 }
 
-/// Returns `true` for a host that the HTTP library accepts, with an optional port.
+/// Returns `true` for a host accepted by the HTTP library, with an optional port.
 fn is_any_host(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else { return false };
     let Some(rest) = text.strip_prefix(authority.host()).filter(|_| !authority.host().is_empty()) else {
@@ -115,7 +115,7 @@ mod tests {
         assert!(is_host(&long(253)) && !is_host(&long(254)));
     }
 
-    /// Tests all short strings of characters that have a meaning in a host.
+    /// Tests all short strings of characters with a meaning in hosts.
     #[test]
     fn the_http_library_accepts_every_plain_host() {
         let mut texts = vec![String::new()];

@@ -25,8 +25,7 @@ use crate::turn;
 use crate::unread::ResponseBody;
 use crate::unverified::Guest;
 
-/// The maximum number of bytes of a rejected body that are read and discarded, so the sender can read the response instead of
-/// seeing a broken connection.
+/// The maximum number of bytes of a rejected body to read and discard, so the sender can read the response instead of seeing a broken connection.
 const DRAINED: u64 = 64 << 20;
 /// The maximum time spent on reading a rejected body.
 const DRAINING: Duration = Duration::from_secs(5);
@@ -40,8 +39,8 @@ struct Examined {
 
 /// Handles a request.
 ///
-/// The limit on concurrent requests counts a request only after its signature is verified, which requires only its head. Unauthenticated requests therefore
-/// cannot exhaust the limit. This function examines the head before it returns. The returned future does the rest, because HTTP/2 runs it outside the
+/// A request counts toward the limit on concurrent requests only after its signature is verified, which requires only its head. Unauthenticated requests
+/// therefore cannot exhaust the limit. This function examines the head before it returns. The returned future does the rest, because HTTP/2 runs it outside the
 /// connection's turns (see [`turn`](crate::turn)).
 pub(crate) fn handle(
     shared: Arc<Shared>,
@@ -72,7 +71,7 @@ fn no_room() -> Refusal {
     Refusal { closes: true, ..Refusal::new(503, "ServerBusy", help) }
 }
 
-/// Returns the response to a request. The body of a verified request is read, and its operation is run.
+/// Returns the response to a request. If the request is verified, reads its body and runs its operation.
 async fn respond(
     shared: &Shared,
     examined: Examined,
@@ -117,10 +116,10 @@ async fn respond(
     answer.into_response(&exchange).map(count)
 }
 
-/// Runs a request, which holds its permit until it is complete.
+/// Runs a request, holding its permit until completion.
 ///
-/// A request that changes settings is completed even if this future is dropped because the client closes the connection or cancels the request. It keeps its
-/// permit until then.
+/// A request that changes settings runs to completion, and keeps its permit until then, even if this future is dropped because the client closes the connection
+/// or cancels the request.
 async fn run(
     account: Arc<Account>,
     access: Access,
@@ -139,11 +138,11 @@ async fn run(
     task.await.unwrap_or_else(|_| Err(Refusal::new(500, "InternalError", "the server failed")))
 }
 
-/// Reads the body of a verified request within the limits on size and time, and returns a permit for processing the request.
+/// Reads a verified request's body within the size and time limits, and returns a permit for processing the request.
 ///
 /// # Errors
-/// `ServerBusy` if too many requests are sending their bodies or are being processed; `RequestBodyTooLarge` if the body is too large; 408 if it arrives too
-/// slowly; `InvalidInput` if the connection breaks.
+/// `ServerBusy` if too many requests are being received or processed; `RequestBodyTooLarge` if the body is too large; 408 if it arrives too slowly;
+/// `InvalidInput` if the connection breaks.
 async fn read(
     shared: &Shared,
     account: &str,
@@ -166,7 +165,7 @@ async fn read(
     Arc::clone(&shared.requests).try_acquire_owned().map_err(|_| busy())
 }
 
-/// Reads and discards the rest of a body whose request has already been answered.
+/// Reads and discards the rest of a body after its request has been answered.
 async fn drain(mut body: Incoming) {
     let rest = async {
         let mut bytes = 0;

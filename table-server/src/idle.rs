@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that counts the reads and writes that transfer bytes, so one timer can detect an idle connection. A timer for each read and write would cost more
+/// A stream that counts the reads and writes transferring bytes, so a single timer can detect an idle connection. A timer per read and write would cost more
 /// than the operation itself.
 #[derive(Debug)]
 pub(crate) struct Moving<S> {
@@ -17,7 +17,7 @@ pub(crate) struct Moving<S> {
     moves: Arc<AtomicU64>,
 }
 
-/// Wraps a stream. The returned future completes when no byte has been transferred for at least `idle` and at most twice that time.
+/// Wraps a stream. The returned future completes once no byte has been transferred for between one and two times `idle`.
 pub(crate) fn watched<S>(stream: S, idle: Duration) -> (Moving<S>, impl Future<Output = ()>) {
     let moves = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&moves);

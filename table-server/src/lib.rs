@@ -1,6 +1,6 @@
-//! Tables and queues over HTTP with the protocol of Azure Table Storage, on the embedded engine.
+//! Tables and queues over HTTP, with the Azure Table Storage protocol, on the embedded engine.
 //!
-//! Table and queue clients of the service and its emulator work unchanged, even with `UseDevelopmentStorage=true`:
+//! Table and queue clients for the service and its emulator work unchanged, even with `UseDevelopmentStorage=true`:
 //!
 //! ```
 //! # tokio::runtime::Runtime::new()?.block_on(async {

@@ -20,27 +20,27 @@ const TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub struct ServerLimits {
     /// The maximum size of a request body, in bytes (REQ-7).
     pub body_bytes: usize,
-    /// The maximum number of open connections that have sent a verified request: a request with a valid signature or token. The first such request of a further
-    /// connection is rejected with 503 `ServerBusy`, and a connection of HTTP/1.1 is then closed.
+    /// The maximum number of open connections that have sent a verified request: one with a valid signature or token. Beyond the limit, a connection's first
+    /// verified request is rejected with 503 `ServerBusy`, and an HTTP/1.1 connection is then closed.
     pub connections: usize,
     /// The maximum number of open connections that have not sent a verified request. If it is exceeded, the oldest connection of the IPv4 address or
     /// IPv6 /64 network with the most such connections is closed.
     pub unauthenticated_connections: usize,
-    /// The time limit for the first verified request of a connection, starting when the connection is accepted.
+    /// The time limit for a connection's first verified request, starting when the connection is accepted.
     pub first_request: Duration,
-    /// The maximum number of verified requests that are processed concurrently. The same number of requests may be sending their bodies; half of it is
-    /// divided among the accounts, so slow requests of one account do not block the others. Other requests are rejected with 503 `ServerBusy`.
+    /// The maximum number of verified requests processed concurrently, and the maximum number being received concurrently. Half of the latter is divided among
+    /// the accounts, so slow uploads to one account do not block other accounts. Further requests are rejected with 503 `ServerBusy`.
     pub requests: usize,
-    /// The maximum total size in bytes of responses that clients have not read. If it is exceeded, the server closes the connection with the oldest unread
-    /// response among the connections of the IPv4 address or IPv6 /64 network with the most unread bytes.
+    /// The maximum total size of responses not yet read by clients, in bytes. If it is exceeded, the server closes the connection with the oldest unread
+    /// response from the IPv4 address or IPv6 /64 network with the most unread bytes.
     pub unread_response_bytes: usize,
-    /// The time limit for the body of a request, and for a TLS handshake. The head of an HTTP/1.1 request must arrive within the sum of this time and
+    /// The time limit for a request body, and for a TLS handshake. The head of an HTTP/1.1 request must arrive within the sum of this time and
     /// [`idle_timeout`](Self::idle_timeout), starting at the end of the previous response.
     pub read_timeout: Duration,
     /// The time after which a connection is closed if no byte was transferred in either direction. The connection may stay open for up to twice this time. The
-    /// limit also applies to a connection that waits for its next request.
+    /// limit also applies to a connection waiting for its next request.
     pub idle_timeout: Duration,
-    /// The time that open connections have to finish after the server receives the signal to stop.
+    /// The grace period for open connections after the server receives the signal to stop.
     pub shutdown_grace: Duration,
 }
 
@@ -61,7 +61,7 @@ impl Default for ServerLimits {
 }
 
 impl ServerLimits {
-    /// Returns the limits that the server applies: values that semaphores and timers cannot represent are reduced.
+    /// Returns the limits clamped to values that semaphores and timers can represent.
     pub(crate) fn bounded(self) -> Self {
         let Self { requests, first_request, read_timeout, idle_timeout, shutdown_grace, .. } = self;
         Self {

@@ -1,4 +1,4 @@
-//! Polls a connection briefly for its next request before the thread sleeps.
+//! Polls a connection briefly for its next request before its thread sleeps.
 
 use std::io::{self, ErrorKind, IoSlice, Read as _};
 use std::pin::Pin;
@@ -11,14 +11,13 @@ use tokio::net::TcpStream;
 
 use crate::open::OpenConnections;
 
-/// The maximum duration of polling after a response. A thread takes about as long to sleep and wake up, so polling costs at most twice the time that it can
-/// save.
+/// The maximum duration of polling after a response. A thread takes about as long to sleep and wake up, so polling costs at most twice the time it can save.
 const LINGER: Duration = Duration::from_micros(30);
-/// The maximum number of bytes per poll. The rest of a longer request is read without polling.
+/// The maximum number of bytes read by a poll. The rest of a longer request is read normally.
 const CHUNK: usize = 8 << 10;
 
-/// The stream of a connection. After a response, it briefly polls for the next request if no other connection is open. A client that sends requests
-/// sequentially then does not wait for a thread to wake up, which takes longer than a request.
+/// A connection's stream. After a response, it briefly polls for the next request if no other connection is open. A client sending requests sequentially then
+/// does not wait for a thread to wake up, which takes longer than a request.
 #[derive(Debug)]
 pub(crate) struct Lingering {
     stream: TcpStream,
@@ -68,7 +67,7 @@ impl AsyncRead for Lingering {
         let own = self.get_mut();
         let has_answered = std::mem::take(&mut own.has_answered);
         match Pin::new(&mut own.stream).poll_read(context, buffer) {
-            // If no bytes arrive while polling, the runtime wakes the connection later.
+            // If no bytes arrive during polling, the runtime wakes the connection later.
             Poll::Pending if has_answered && own.open.count() == 1 => own.look(buffer),
             read => read,
         }

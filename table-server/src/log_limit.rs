@@ -1,4 +1,4 @@
-//! Limits on the log lines that anyone who can reach the port can cause. Without a limit, such lines could fill the disk.
+//! Limits on log lines that anyone who can reach the port can cause. Without a limit, such lines could fill the disk.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const LINES: u32 = 60;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// The limits on log lines, one for each kind. With a common limit, frequent lines of one kind would suppress rare lines of another.
+/// The limits on log lines, one per kind. With a common limit, frequent lines of one kind would suppress rare lines of another.
 #[derive(Debug, Default)]
 pub(crate) struct LogLimits {
     /// Connections that were not accepted.

@@ -1,4 +1,4 @@
-//! Metrics of a server in the text format of Prometheus.
+//! Server metrics in the Prometheus text format.
 
 mod counter;
 mod histogram;
@@ -18,7 +18,7 @@ pub(crate) use text::{UnderWay, write};
 #[derive(Debug)]
 pub(crate) struct Metrics {
     requests: Requests,
-    /// One histogram of response times for each operation.
+    /// The response time histogram of each operation.
     latencies: Vec<Histogram>,
     rows_read: AtomicU64,
     rows_returned: AtomicU64,

@@ -1,11 +1,11 @@
-//! Content negotiation: the metadata level that a client prefers (JSON-1, JSON-2).
+//! Content negotiation: the metadata level preferred by the client (JSON-1, JSON-2).
 
 use table_core::odata::MetadataLevel;
 
 use crate::refusal::Refusal;
 
-/// Returns the metadata level that a request, or a part of a batch, asks for with `$format` or, without `$format`, with its `Accept` headers. A request without
-/// both receives minimal metadata.
+/// Returns the metadata level requested by `$format` or, without `$format`, by the `Accept` headers of a request or batch part. Without either, the level is
+/// minimal.
 ///
 /// # Errors
 /// `AtomFormatNotSupported` if the client does not accept JSON.
@@ -25,8 +25,8 @@ pub(crate) fn requested<'a>(
     })
 }
 
-/// Returns the metadata level of the media range with the highest weight. If several ranges have this weight, the first of them decides. Returns `None` if no
-/// range allows JSON.
+/// Returns the metadata level of the media range with the highest weight. Among ranges of equal weight, the first decides. Returns `None` if no range allows
+/// JSON.
 ///
 /// `accept` contains the values of all `Accept` headers, or the value of `$format`.
 fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<MetadataLevel> {
@@ -42,7 +42,7 @@ fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<MetadataLevel>
 
 /// Returns the level and the weight of a media range, or `None` if it does not allow JSON.
 fn weighted(range: &str) -> Option<(MetadataLevel, f32)> {
-    // Most clients send a media type in the service's own spelling, which is not parsed.
+    // Most clients send a media type in the service's own spelling, which needs no parsing.
     let known = [MetadataLevel::None, MetadataLevel::Minimal, MetadataLevel::Full];
     match known.into_iter().find(|level| level.media_type() == range) {
         Some(level) => Some((level, 1.0)),

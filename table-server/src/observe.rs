@@ -1,4 +1,4 @@
-//! Serves health, readiness, metrics and reset at a separate address, and logs all requests.
+//! Serves health, readiness, metrics and reset at a separate address, and logs requests to the services.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -29,15 +29,15 @@ const CONNECTIONS: usize = 16;
 /// The time limit for one connection, which serves one request.
 const SENDING: Duration = Duration::from_secs(10);
 
-/// The operations of a running server that the observation endpoint uses.
+/// The operations of a running server used by the observation endpoint.
 pub(crate) trait Observed: Send + Sync + 'static {
     /// Returns `true` if the server accepts requests.
     fn is_ready(&self) -> bool;
 
-    /// Returns the metrics of the server as text.
+    /// Returns the server's metrics as text.
     fn metrics(&self) -> String;
 
-    /// Deletes the data of all accounts. Returns `Ok(false)`, and deletes nothing, if an account does not allow this.
+    /// Deletes the data of all accounts. Returns `Ok(false)`, and deletes nothing, if an account does not allow resets.
     fn reset(self: Arc<Self>) -> impl Future<Output = table_core::Result<bool>> + Send;
 }
 
@@ -74,7 +74,7 @@ async fn answer<B>(request: &Request<B>, observed: Arc<impl Observed>) -> Respon
         ("/ready", _) if observed.is_ready() => (200, "ready\n".to_owned()),
         ("/ready", _) => (503, "not ready\n".to_owned()),
         ("/metrics", _) => (200, observed.metrics()),
-        // A browser adds this header to every POST request of a web page. Programs do not send it.
+        // Browsers add this header to every POST request from a web page. Programs do not send it.
         ("/reset" | "/observe/reset", &Method::POST) if request.headers().contains_key(ORIGIN) => {
             (403, "a web page cannot reset the server; send the request without `Origin`\n".to_owned())
         }
@@ -89,7 +89,7 @@ async fn answer<B>(request: &Request<B>, observed: Arc<impl Observed>) -> Respon
     response
 }
 
-/// Runs a reset to completion, even if this future is dropped because the client closes the connection or the time limit of the connection expires.
+/// Runs a reset to completion, even if this future is dropped because the client closes the connection or the connection's time limit expires.
 async fn reset(observed: Arc<impl Observed>) -> (u16, String) {
     let task = tokio::spawn(async move {
         let done = observed.reset().await;
@@ -107,7 +107,7 @@ async fn reset(observed: Arc<impl Observed>) -> (u16, String) {
     }
 }
 
-/// Returns the path for the log. A SAS that a client wrongly appended to the path instead of the query is removed.
+/// Returns the path for the log, without a SAS wrongly appended to it instead of the query.
 fn shown(path: &str) -> &str {
     let is_signature =
         |four: &[u8]| matches!(four, [name @ .., b'=' | b'%'] if name.eq_ignore_ascii_case(b"sig"));
@@ -115,14 +115,14 @@ fn shown(path: &str) -> &str {
     end.and_then(|end| path.get(..end)).unwrap_or(path)
 }
 
-/// Logs an answered request, and returns its data for the metrics.
+/// Logs an answered request, and returns its metrics data.
 ///
 /// If an operation in a batch is rejected, the status of that operation is logged. An internal failure, such as a full disk, is logged as an error, and a
 /// response with status 403 as a warning. Other requests are logged at level INFO, even listings and scans. The query is not logged, because it may contain a
 /// signature; the filter of a table scan is logged.
 ///
-/// `limits` bounds the lines of requests that anyone can send: requests answered with 403, and other unverified requests. Beyond the limit of their kind, such
-/// requests are logged at level DEBUG. A line that the subscriber does not show does not count towards a limit.
+/// `limits` bounds the lines for requests that anyone can send: requests answered with 403, and other unverified requests. Beyond the limit for their kind,
+/// they are logged at level DEBUG. A line not enabled in the subscriber does not count toward a limit.
 pub(crate) fn log<'a>(
     exchange: &Exchange,
     (answer, is_verified): (&'a Answer, bool),

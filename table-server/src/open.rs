@@ -12,14 +12,14 @@ impl OpenConnections {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Counts a connection until the returned value is dropped.
+    /// Counts a connection until the returned guard is dropped.
     pub(crate) fn open(&self) -> Open {
         self.0.fetch_add(1, Ordering::Relaxed);
         Open(self.clone())
     }
 }
 
-/// An open connection, which is included in the number of open connections until this value is dropped.
+/// A guard that counts a connection as open until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Open(OpenConnections);
 

@@ -8,7 +8,7 @@ use crate::{queues, tables};
 
 macro_rules! operations {
     ($($name:ident)*) => {
-        /// An operation of a service.
+        /// A service operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Operation {
             $($name,)*
@@ -18,7 +18,7 @@ macro_rules! operations {
             /// All operations.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// Returns the name of the operation in the service's documentation.
+            /// Returns the operation's name in the service documentation.
             pub(crate) const fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)* }
             }
@@ -35,8 +35,7 @@ operations! {
 }
 
 impl Operation {
-    /// Returns the operation of a request, which is determined from its method, path and query. A rejected request is counted for the operation that the client
-    /// requested.
+    /// Returns a request's operation, determined from its method, path and query. A rejected request counts for the requested operation.
     pub(crate) fn of(exchange: &Exchange) -> Self {
         if exchange.service == Service::Blobs {
             return Self::Blob;

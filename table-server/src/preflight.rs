@@ -1,11 +1,11 @@
-//! Responds to preflight requests, with which a browser asks whether a web page may send a request.
+//! Responds to CORS preflight requests from browsers.
 
 use crate::account::Account;
 use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// Responds to a preflight request. Such a request is not signed, and applies to the entire service regardless of its path.
+/// Responds to a preflight request, which is unsigned and applies to the entire service regardless of its path.
 ///
 /// # Errors
 /// 400 if the request has no origin or no method; 403 if no CORS rule allows the request.

@@ -1,5 +1,5 @@
-//! Rejections of requests, with the same status, code and text as in the service. The status of an [`ErrorCode`] is [`ErrorCode::status`]; codes that only a
-//! server has are in this file.
+//! Request rejections, with the same status, code and text as in the service. The status of an [`ErrorCode`] is [`ErrorCode::status`]; server-only codes are in
+//! this file.
 
 use std::borrow::Cow;
 
@@ -18,11 +18,11 @@ pub(crate) struct Refusal {
     pub(crate) message: Cow<'static, str>,
     /// The cause of the rejection, and how to solve the problem. This text may be empty.
     pub(crate) help: String,
-    /// The position of the rejected operation in its batch.
+    /// The rejected operation's index in its batch.
     pub(crate) index: Option<usize>,
-    /// `true` if the request was rejected before the service processed it. The body of the response is then XML (ERR-2).
+    /// `true` if the request was rejected before the service processed it. The response body is then XML (ERR-2).
     pub(crate) is_early: bool,
-    /// `true` if the connection must be closed, because the end of the request is uncertain.
+    /// `true` if the connection must be closed after the response, for example because the end of the request is uncertain.
     pub(crate) closes: bool,
     /// The internal failure that caused the rejection, if any. It is logged but not sent, because its text may contain file names.
     pub(crate) internal: Option<Error>,
@@ -57,7 +57,7 @@ impl Refusal {
         Self::new(400, "InvalidUri", "")
     }
 
-    /// Rejects a method that the resource does not support. The error code depends on the service.
+    /// Rejects a method not supported by the resource. The error code depends on the service.
     pub(crate) fn method(service: Service) -> Self {
         Self::new(
             405,
@@ -78,7 +78,7 @@ impl Refusal {
         }
     }
 
-    /// Adds the position of the operation in its batch, unless the position is already known.
+    /// Adds the operation's index in its batch, unless an index is already set.
     pub(crate) fn at(self, index: usize) -> Self {
         Self { index: self.index.or(Some(index)), ..self }
     }
@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// Tests that invalid table names are rejected with the service's messages, which `azure-data-tables` recognises.
+    /// Tests that invalid table names are rejected with the service's messages, which the `azure-data-tables` client recognises.
     #[test]
     fn tbl_4_names_are_refused_with_the_messages_of_the_service() {
         let refused = |name: &str| Refusal::from(TableName::new(name).unwrap_err());

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::{Builder, Uuid};
 
-/// Returns a new identifier. Two equal identifiers are extremely unlikely, even across processes. An identifier is not a secret, so it needs no random bytes
-/// from the system.
+/// Returns a new identifier. Duplicates are extremely unlikely, even across processes. An identifier is not a secret, so it needs no random bytes from the
+/// system.
 pub(crate) fn next() -> Uuid {
     static SEEDS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
     static NUMBER: AtomicU64 = AtomicU64::new(0);

@@ -16,20 +16,20 @@ use crate::{framing, preflight, queues, service_properties, tables, version};
 
 const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
-/// The maximum number of query parameters of a request. The query is parsed several times before its signature is verified, and many short parameters take far
-/// longer than a single long one. No operation has half as many parameters, including a signature.
+/// The maximum number of query parameters in a request. The query is parsed several times before its signature is verified, and many short parameters take far
+/// longer than a single long one. No operation needs even half as many parameters, including a signature.
 const PARAMETERS: usize = 64;
 
 /// The result of examining the head of a request.
 #[derive(Debug)]
 pub(crate) enum Admitted<'a, A> {
-    /// The response to a request that is rejected or that needs no signature.
+    /// The response to a request that was rejected or needs no signature.
     Answered(Answer),
     /// A request with a valid credential. Its body may be read.
     Verified(&'a A, Access),
 }
 
-/// Finds the account of a request, and verifies the credential of the request. This needs only the head of the request.
+/// Finds a request's account, and verifies the request's credential. Needs only the request's head.
 pub(crate) fn admit<'a, A: Borrow<Account>>(
     accounts: &'a [A],
     bearer: Option<&Bearer>,
@@ -67,8 +67,8 @@ fn located<'a, A: Borrow<Account>>(accounts: &'a [A], exchange: &mut Exchange) -
     exchange.locate(accounts)
 }
 
-/// Verifies the credential of a request. At the secondary endpoint, a [doubled account](Exchange::undouble) is removed from the path if the signature is valid
-/// only without it, or if the signature does not cover the path and the path has no other meaning.
+/// Verifies a request's credential. At the secondary endpoint, a [doubled account](Exchange::undouble) is removed from the path if the signature is valid only
+/// without it, or if the signature does not cover the path and the path has no other meaning.
 fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange) -> Result<Access, Refusal> {
     let access = authorize::access(exchange, account, bearer);
     let may_be_doubled = match &access {
@@ -77,21 +77,21 @@ fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange)
         Err(_) => true,
     };
     if may_be_doubled && exchange.secondary && exchange.undouble(account.name()) {
-        // A signature for one queue depends on the queue in the path.
+        // A queue SAS depends on the queue in the path.
         return authorize::access(exchange, account, bearer);
     }
     access
 }
 
-/// Returns `true` if a path that begins with the name of the account can address a queue with this name, or its messages. A table with this name has no paths
-/// below it.
+/// Returns `true` if a path that begins with the account name can address a queue of that name or its messages. A table of that name has no paths below it.
 fn is_of_queue(exchange: &Exchange) -> bool {
     if exchange.service == Service::Tables {
         return false;
     }
     match exchange.path.trim_end_matches('/').split_once('/') {
         None => !exchange.query_is("comp", "list") && !exchange.query_is("restype", "service"),
-        // A request for messages has no `comp`; with it, `messages` is the name of a queue. So it is if `messages` follows, which is not the id of a message.
+        // A request for messages has no `comp`; with `comp`, `messages` is a queue name. It is also a queue name if a second `messages` follows, because that
+        // is not a message id.
         Some((_, below)) => {
             let mut parts = below.split('/');
             let is_of_messages = parts.next() == Some("messages") && parts.next() != Some("messages");
@@ -100,7 +100,7 @@ fn is_of_queue(exchange: &Exchange) -> bool {
     }
 }
 
-/// Returns `true` if a request may change a setting, or a table or queue together with its settings. Such a request must not be interrupted between its
+/// Returns `true` if a request may change a setting, or a table or queue together with its settings. Such a request must not be interrupted between the
 /// changes.
 pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
     let is_write = !matches!(exchange.method.as_str(), "GET" | "HEAD");
@@ -115,7 +115,7 @@ pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
 /// Handles a verified request whose body has been read.
 ///
 /// # Errors
-/// The reason why the request is rejected.
+/// The reason the request is rejected.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,
@@ -143,7 +143,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Handles a request whose body is already in its exchange.
+/// Handles a request with its body already in the exchange.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) async fn run(accounts: &[Account], bearer: Option<&Bearer>, exchange: &mut Exchange) -> Answer {
     match admit(accounts, bearer, exchange) {
@@ -155,7 +155,7 @@ pub(crate) async fn run(accounts: &[Account], bearer: Option<&Bearer>, exchange:
     }
 }
 
-/// Returns the response for a result, with the headers that a browser needs.
+/// Converts a result to a response, with the CORS headers.
 pub(crate) fn finish(account: &Account, exchange: &Exchange, answer: Result<Answer, Refusal>) -> Answer {
     let answer = answer.unwrap_or_else(|refusal| Answer::refused(refusal, exchange));
     match account.settings.cors.sharing(exchange.service, exchange.header(ORIGIN), exchange.method.as_str()) {

@@ -1,4 +1,4 @@
-//! Binds the ports of a server, and starts and stops the server.
+//! Binds a server's ports, and starts and stops the server.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -15,11 +15,11 @@ use crate::observe;
 use crate::service::Service;
 use crate::shared::Shared;
 
-/// The maximum number of connections that wait in the kernel to be accepted. If this queue is full, the client's kernel retries after a second. The
-/// operating system may impose a lower limit, such as `net.core.somaxconn`.
+/// The maximum length of the kernel's accept queue. If the queue is full, the client's kernel retries after a second. The operating system may impose a lower
+/// limit, such as `net.core.somaxconn`.
 const BACKLOG: u32 = 4_096;
 
-/// A server that has bound its ports and read the settings of its accounts.
+/// A server with bound ports and loaded account settings.
 #[derive(Debug)]
 pub struct Server {
     tables: TcpListener,
@@ -31,7 +31,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Reads the settings of the accounts, and binds the ports.
+    /// Loads the accounts' settings and binds the ports.
     ///
     /// # Errors
     /// `InvalidInput` if other machines could use the emulator's public key or unsigned tokens, or if two accounts have the same name. `Io` if a port cannot be
@@ -103,7 +103,7 @@ impl Server {
         self.shared.transport.scheme()
     }
 
-    /// Serves requests until `end` completes. The server then finishes the requests in progress, closes connections that remain open after
+    /// Serves requests until `end` completes. The server then finishes requests in progress, closes connections still open after
     /// [`ServerLimits::shutdown_grace`](crate::ServerLimits::shutdown_grace), and writes a checkpoint of each engine.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let (ended, ending) = watch::channel(());
@@ -153,7 +153,7 @@ fn address(listener: &TcpListener) -> Result<SocketAddr> {
 
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // As in `TcpListener::bind`, this allows an immediate restart of the server.
+    // As in `TcpListener::bind`, this allows an immediate server restart.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -228,7 +228,7 @@ mod tests {
         let (shared, address) = (Arc::clone(&server.shared), server.tables());
         let (connected, connection) = oneshot::channel();
         let client = async {
-            // The head of the request is incomplete, so the connection is not idle.
+            // The request's head is incomplete, so the connection is not idle.
             drop(connected.send(sent(&shared, address, "GET /devstoreaccount1").await));
         };
         let mut clients = Vec::new();
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!((clients.len(), shared.open.count()), (1, 0));
     }
 
-    /// Sends a request for the list of tables, and returns `true` if the response is complete and has the status 200.
+    /// Lists the tables, and returns `true` if the response is complete and has status 200.
     async fn lists_tables(client: &mut TcpStream) -> bool {
         let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
         let date = print_http_date(Utc::now());
@@ -263,15 +263,15 @@ mod tests {
         head.starts_with("http/1.1 200") && client.read_exact(&mut body).await.is_ok()
     }
 
-    /// Holds the paused clock until the result is dropped. Without this, the clock would jump to the next timer while bytes are in transit or while a thread of
-    /// the engine works.
+    /// Holds the paused clock until the result is dropped. Otherwise, the clock would jump to the next timer while bytes are in transit or while an engine
+    /// thread works.
     fn hold() -> mpsc::Sender<()> {
         let (held, end) = mpsc::channel();
         tokio::task::spawn_blocking(move || end.recv());
         held
     }
 
-    /// Tests that a connection stays open between two requests for `idle_timeout`, and is closed after at most twice this time, for any `read_timeout`.
+    /// Tests that a connection stays open between requests for `idle_timeout`, and is closed after at most twice that time, whatever the `read_timeout`.
     #[tokio::test(start_paused = true)]
     async fn a_pause_between_requests_is_limited_by_the_idle_timeout_alone() {
         let seconds = Duration::from_secs;

@@ -9,7 +9,7 @@ pub(crate) enum Service {
 }
 
 impl Service {
-    /// Returns the name under which the properties of the service are stored.
+    /// Returns the name under which the service properties are stored.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Tables => "tables",

@@ -1,4 +1,4 @@
-//! The properties and statistics of a service.
+//! Service properties and statistics.
 
 use chrono::Utc;
 use table_wire::ServiceProperties;
@@ -47,7 +47,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Returns the statistics that a secondary would report if it never lagged behind its primary.
+/// Returns the statistics of a secondary that never lags behind its primary.
 fn stats() -> Answer {
     let now = print_http_date(Utc::now());
     let xml = format!(

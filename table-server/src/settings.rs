@@ -1,6 +1,6 @@
-//! Settings of an account: service properties, stored access policies, and queue metadata.
+//! Account settings: service properties, stored access policies, and queue metadata.
 //!
-//! Each setting is a string, stored in memory and in an entity of a private table, whose name no client can use.
+//! Each setting is a string, held in memory and in an entity of a private table, whose name is not available to clients.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
@@ -21,12 +21,12 @@ use crate::service::Service;
 
 /// The property that contains the setting's string.
 const TEXT: &str = "Text";
-/// The property that contains the creation time of the setting's table or queue, which identifies that table or queue. The properties of a service do not have
-/// it. Queue metadata that is stored before its queue is created does not have it either, and earlier releases did not store it: such a setting belongs to the
-/// table or queue that has its name when the server starts.
+/// The property that contains the creation time of the setting's table or queue, which identifies that table or queue. Service properties do not have it. It is
+/// also missing from queue metadata stored before its queue is created, and from settings stored by earlier releases: such a setting belongs to the table or
+/// queue with its name when the server starts.
 const CREATED: &str = "Created";
 
-/// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.
+/// The kind of a setting. Its name is the `PartitionKey` of the stored settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// The properties of a service, in XML.
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// The settings of each engine that is used by an account.
+/// The settings of each engine used by an account.
 static ALL: Mutex<Vec<(Exclusive, Weak<Settings>)>> = Mutex::new(Vec::new());
 
 type Texts = BTreeMap<(Kind, String), Setting>;
@@ -61,27 +61,27 @@ type Texts = BTreeMap<(Kind, String), Setting>;
 #[derive(Clone, Debug)]
 struct Setting {
     text: Arc<str>,
-    /// The creation time of the table or queue that the setting belongs to. `None` for the properties of a service, and for a setting that belongs to whichever
-    /// table or queue has its name.
+    /// The creation time of the table or queue that the setting belongs to. `None` for service properties, and for a setting that belongs to whichever table or
+    /// queue has its name.
     owner: Option<i64>,
 }
 
 /// The settings of the accounts on one engine. The accounts share them, because they also share the tables and queues.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// The engine without the injected faults that clients see, so a server with `--faults busy=1` can start and store settings.
+    /// The engine without injected faults, so a server with `--faults busy=1` can start and store settings.
     engine: Engine,
     table: TableName,
     texts: RwLock<Texts>,
     pub(crate) cors: Cors,
     /// The verifiers of all accounts on the engine.
     authorities: RwLock<Vec<SasVerifier>>,
-    /// The lock that is held while a setting changes, possibly together with its table or queue.
+    /// The lock held while a setting changes, possibly together with its table or queue.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
 impl Settings {
-    /// Returns the settings of an engine, and adds the verifier of an account to them. All handles of an engine share one settings object. Stored settings are
+    /// Returns the settings of an engine, after adding an account's verifier to them. All handles to an engine share one settings object. Stored settings are
     /// not read until [`load`](Self::load) is called.
     pub(crate) fn of(engine: &Engine, authority: SasVerifier) -> Arc<Self> {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,13 +110,13 @@ impl Settings {
     }
 
     /// Reads the settings from the engine. A server may have stopped between deleting a table or queue and deleting its settings, so settings without a table
-    /// or queue are removed. It may also have stopped after creating a queue and before storing the queue as the owner of its metadata, so such metadata gets
-    /// its owner.
+    /// or queue are removed. It may also have stopped after creating a queue and before storing the owner of its metadata, so such metadata is assigned its
+    /// owner.
     ///
     /// # Errors
     /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn load(&self) -> Result<()> {
-        // Another server on the same engine may be running and changing the settings.
+        // Another server on the same engine may be changing the settings.
         let _turn = self.turn.lock().await;
         let engine = &self.engine;
         let (mut texts, query, mut from) = (Texts::new(), Query::new(KeyRange::ALL), None);
@@ -172,8 +172,7 @@ impl Settings {
         text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
     }
 
-    /// Sets the policies of a table in the verifiers of all accounts to the stored policies. A table that the program deleted and created again has no
-    /// policies.
+    /// Sets a table's policies in the verifiers of all accounts to the stored policies. A table deleted and recreated by the program has no policies.
     ///
     /// # Errors
     /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies.
@@ -198,11 +197,11 @@ impl Settings {
         is_current.then(|| Arc::clone(&setting.text))
     }
 
-    /// Returns the creation time of the table or queue with this name, or `None` for the properties of a service.
+    /// Returns the creation time of the table or queue with the given name, or `None` for service properties.
     ///
     /// # Errors
     /// `TableNotFound`, `QueueNotFound`, `TableBeingDeleted` or `QueueBeingDeleted` if the table or queue does not exist; `EngineClosed` or `EnginePoisoned`;
-    /// `OutOfRangeInput` if the time exceeds the range of a property.
+    /// `OutOfRangeInput` if the time exceeds the range of a property value.
     fn owner(&self, kind: Kind, name: &str) -> Result<Option<i64>> {
         let created = match kind {
             Kind::Properties => return Ok(None),
@@ -216,7 +215,7 @@ impl Settings {
         i64::try_from(created).map(Some).map_err(refuse)
     }
 
-    /// Returns the names of all settings of this kind.
+    /// Returns the names of all settings of the given kind.
     pub(crate) fn names(&self, kind: Kind) -> Vec<String> {
         let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         texts.keys().filter(|(own, _)| *own == kind).map(|(_, name)| name.clone()).collect()
@@ -235,8 +234,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Stores the text of a setting, or removes the setting if `text` is `None`. A setting ends with its table or queue, so it is also removed if the program has
-    /// deleted the table or queue.
+    /// Stores the text of a setting, or removes the setting if `text` is `None`. A setting ends with its table or queue, so it is also removed if the table or
+    /// queue no longer exists.
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.
@@ -259,7 +258,7 @@ impl Settings {
         self.write(Kind::QueueMetadata, queue.as_str(), setting).await
     }
 
-    /// Stores a setting again, with the current table or queue as its owner, if it is stored without an owner.
+    /// Assigns a setting stored without an owner to the current table or queue with its name.
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.
@@ -300,7 +299,7 @@ impl Settings {
             Ok(transaction)
         };
         match engine.submit(&self.table, write()?).await {
-            // The setting no longer exists, as the caller wants.
+            // The setting to remove does not exist.
             Err(error) if setting.is_none() && error.is_not_found() => {}
             Err(error) if error.code() == ErrorCode::TableNotFound => {
                 match engine.create_table(&self.table).await {

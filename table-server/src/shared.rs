@@ -26,7 +26,7 @@ pub(crate) struct Shared {
     pub(crate) limits: ServerLimits,
     pub(crate) latency: Duration,
     pub(crate) transport: Transport,
-    /// The bearer tokens that the server accepts.
+    /// The bearer tokens accepted by the server.
     pub(crate) bearer: Option<Bearer>,
     pub(crate) metrics: Metrics,
     /// `true` if the server has received the signal to stop.
@@ -38,7 +38,7 @@ pub(crate) struct Shared {
     pub(crate) log_limits: LogLimits,
     /// Permits for verified requests whose bodies are being read.
     pub(crate) uploads: Uploads,
-    /// Permits for verified requests that are being processed.
+    /// Permits for verified requests being processed.
     pub(crate) requests: Arc<Semaphore>,
 }
 
@@ -69,12 +69,12 @@ impl Shared {
         }
     }
 
-    /// Makes the server report that it is not ready.
+    /// Makes the server report not ready.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
     }
 
-    /// Acquires all permits for requests. Waits until no request is being processed, and prevents further requests until the permits are dropped.
+    /// Acquires all request permits. Waits until no request is being processed, and prevents further requests until the permits are dropped.
     async fn all_permits(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.requests.acquire_many(u32::try_from(self.limits.requests).unwrap_or(u32::MAX)).await
     }

@@ -24,7 +24,7 @@ use path::Target;
 /// Handles a request to the Table service, if its credential permits the operation.
 ///
 /// # Errors
-/// The reason why the request is refused.
+/// The reason the request is rejected.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,
@@ -43,7 +43,7 @@ pub(crate) async fn answer(
         (Target::Name(name), "DELETE") => TableName::new(name).ok(),
         _ => None,
     };
-    // Without this lock, another request could find the table before its deletion and store policies for it afterwards.
+    // Without this lock, a concurrent request could find the table before its deletion and store policies for it afterwards.
     let turn = if dropped.is_some() { Some(exchange.turn(account).await?) } else { None };
     let answer = match access {
         Access::Key | Access::Bearer => within(&account.engine, account, (verb, target), exchange).await,
@@ -53,7 +53,7 @@ pub(crate) async fn answer(
             within(&store, account, (verb, target), exchange).await
         }
     }?;
-    // A table with the same name that is created later must not have the old policies.
+    // A later table with the same name must not inherit the old policies.
     if let Some((table, turn)) = dropped.zip(turn) {
         account.set_policies(&turn, &table, Vec::new()).await?;
     }
@@ -65,7 +65,7 @@ pub(crate) fn is_of_tables(path: &str) -> bool {
     matches!(path::read(path), Ok(Target::Names | Target::Name(_)))
 }
 
-/// Rejects a body in Atom format, which the service accepts only in API versions before 2015-12-11 (JSON-1).
+/// Rejects an Atom body, which the service accepts only in API versions before 2015-12-11 (JSON-1).
 fn refuse_atom(media_type: Option<&str>, body: &[u8]) -> Result<(), Refusal> {
     const ATOM: &str = "application/atom+xml";
     let media_type = media_type.unwrap_or_default().trim_start();
@@ -82,7 +82,7 @@ fn begins(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
 }
 
-/// Returns the write for a request that inserts the entity in its body.
+/// Returns the write for an insert request, with the entity in the request's body.
 async fn insert<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -99,7 +99,7 @@ async fn insert<S: TableStore>(
     }
 }
 
-/// Returns the `TableNotFound` rejection if the table is missing, because the service reports a missing table first. Otherwise, returns the given rejection.
+/// Returns a `TableNotFound` rejection if the table is missing, because the service reports a missing table first. Otherwise, returns the given rejection.
 async fn missing_or<S: TableStore>(store: &S, table: &TableName, refusal: Refusal) -> Refusal {
     let Ok(key) = EntityKey::new("", "") else { return refusal };
     match store.get(table, &key, &Select::All).await {
@@ -125,7 +125,7 @@ async fn within<S: TableStore>(
             let call = insert(store, &TableName::new(name)?, exchange).await?;
             entity::write(store, account, call, exchange).await
         }
-        // The service treats this request as an insert, so the body is checked first. The request is then rejected because of its path, and nothing is written.
+        // The service treats this request as an insert, so the body is checked before the request is rejected because of its path. Nothing is written.
         ("POST", Target::Below(name)) => {
             let table = TableName::new(name)?;
             insert(store, &table, exchange).await?;

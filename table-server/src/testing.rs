@@ -1,4 +1,4 @@
-//! A server without network connections, for tests of this project.
+//! A server without network connections, for this project's tests.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::service::Service;
 use crate::{observe, route};
 
-/// The service that a request addresses.
+/// The service addressed by a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Port {
     /// Tables.
@@ -26,7 +26,7 @@ pub enum Port {
     Queues,
 }
 
-/// Handles and logs a request as a server with these accounts would.
+/// Handles and logs a request, as a server with the given accounts would.
 pub async fn answer(accounts: &[Account], port: Port, request: Request<Bytes>) -> Response<Bytes> {
     let service = match port {
         Port::Tables => Service::Tables,

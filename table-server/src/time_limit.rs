@@ -1,4 +1,4 @@
-//! The time limit of a request: the query parameter `timeout`, in seconds (REQ-6).
+//! Request time limits: the query parameter `timeout`, in seconds (REQ-6).
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use crate::account::Account;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// The largest time limit. The service reduces larger ones to it.
+/// The maximum time limit, in seconds. The service clamps larger values to it.
 const MOST: u64 = 30;
 
 impl Exchange {
-    /// Checks that the time limit of the request has not passed since its head arrived. A request without the parameter `timeout`, or with `timeout=0`, has
-    /// no time limit. Call this function after each wait that precedes the request's operation.
+    /// Checks that the request's time limit has not passed since its head arrived. A request without `timeout`, or with `timeout=0`, has no time limit. Call
+    /// this function after each wait that precedes the request's operation.
     ///
     /// # Errors
     /// `OperationTimedOut` if the time limit has passed; `InvalidQueryParameterValue` or `OutOfRangeQueryParameterValue` if the parameter is not a number of
@@ -29,7 +29,7 @@ impl Exchange {
         }
     }
 
-    /// Waits until no other request changes settings, and then checks the time limit of this request.
+    /// Acquires the lock for settings changes, and then checks this request's time limit.
     ///
     /// # Errors
     /// Any error from [`check_time`](Self::check_time).

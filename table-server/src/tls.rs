@@ -38,20 +38,20 @@ use crate::fault::ServerFault;
 pub struct Tls(TlsAcceptor);
 
 impl Tls {
-    /// The file name of the certificate that [`self_signed`](Self::self_signed) creates.
+    /// The file name of the certificate created by [`self_signed`](Self::self_signed).
     pub const CERTIFICATE: &str = "certificate.pem";
-    /// The file name of the key that [`self_signed`](Self::self_signed) creates.
+    /// The file name of the key created by [`self_signed`](Self::self_signed).
     pub const KEY: &str = "key.pem";
 
     /// Reads a certificate with its chain, and its key, from PEM files.
     ///
     /// # Errors
-    /// `Io` if a file cannot be read. `InvalidInput` if a file is not PEM, or if the key is of an unsupported type or belongs to another certificate.
+    /// `Io` if a file cannot be read. `InvalidInput` if a file is not PEM, or if the key is of an unsupported type or does not match the certificate.
     pub fn from_files(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self> {
         Self::read(certificate.as_ref(), key.as_ref(), "")
     }
 
-    /// Reads a certificate and its key. `help` is the end of the error about unusable files.
+    /// Reads a certificate and its key. `help` is appended to the error message for unusable files.
     fn read(certificate: &Path, key: &Path, help: &'static str) -> Result<Self> {
         // The parser's error is not used, because its text may contain a line of the key.
         let refuse = |path: &Path| Error::of(ServerFault::Pem { path: path.to_owned(), help });
@@ -79,19 +79,19 @@ impl Tls {
 
     /// Creates a self-signed certificate for `localhost`, `*.table.localhost`, `*.queue.localhost`, 127.0.0.1, `::1`, and `names`, which may include addresses.
     ///
-    /// The certificate is written into a folder as [`CERTIFICATE`](Self::CERTIFICATE) and [`KEY`](Self::KEY), and reused after a restart. Configure
-    /// clients to trust it.
+    /// The certificate and its key are written into a folder as [`CERTIFICATE`](Self::CERTIFICATE) and [`KEY`](Self::KEY), and reused after a restart.
+    /// Configure clients to trust it.
     ///
     /// # Errors
-    /// `Io` if the folder cannot be written or read. `InvalidInput` if a certificate cannot contain one of the names, or if the folder already contains other
-    /// files with these two file names.
+    /// `Io` if the folder cannot be written or read. `InvalidInput` if a certificate cannot contain one of the names, or if the folder contains unusable files
+    /// with these two names.
     pub fn self_signed(folder: impl AsRef<Path>, names: &[String]) -> Result<Self> {
         let folder = folder.as_ref();
         self_signed::ensure(folder, names)?;
         Self::read(&folder.join(Self::CERTIFICATE), &folder.join(Self::KEY), self_signed::HELP)
     }
 
-    /// Performs the TLS handshake of a connection.
+    /// Performs a connection's TLS handshake.
     pub(crate) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
@@ -106,10 +106,9 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// Returns `true` if a key belongs to the first certificate, that is, if the certificate contains the public half of the key. Also returns `true` if the public
-/// half is unknown.
+/// Returns `true` if the first certificate contains the key's public half, or if the public half is unknown.
 ///
-/// The corresponding check in rustls parses the certificate, and therefore rejects X.509 v1 certificates, which test clients use.
+/// The corresponding check in rustls parses the certificate, and therefore rejects X.509 v1 certificates, which are common in client tests.
 fn belongs(chain: &[CertificateDer<'_>], key: &dyn SigningKey) -> bool {
     match (chain.first(), key.public_key()) {
         (Some(certificate), Some(public)) => {

@@ -1,4 +1,4 @@
-//! Counts the requests to each partition of an account, and optionally throttles them at the service's targets.
+//! Counts requests per partition of an account, and optionally throttles them at the service's targets.
 
 mod throttle;
 
@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 
 pub use throttle::Throttle;
 
-/// The load of an account, and the limits above which requests are throttled, if any.
+/// An account's load, and its throttling limits, if any.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) load: PartitionLoad,
@@ -17,7 +17,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Counts a request of any kind to the account (SCL-1).
+    /// Counts any request to the account (SCL-1).
     ///
     /// # Errors
     /// `ServerBusy` if the account exceeds its target (SCL-3).
@@ -34,8 +34,8 @@ impl Traffic {
         self.throttle.as_ref().map_or(Ok(()), |throttle| throttle.entities(table, partition, entities))
     }
 
-    /// Counts a page of a query before it is read. If the query's key range covers several partitions, the page is not counted, because the partitions are
-    /// assumed to be on separate servers.
+    /// Counts a page of a query before it is read. A page is not counted if the query's key range covers several partitions, which are assumed to be on
+    /// separate servers.
     ///
     /// # Errors
     /// `ServerBusy` if the partition exceeds its target (SCL-3).

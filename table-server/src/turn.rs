@@ -1,9 +1,8 @@
-//! Limits the work that unverified connections cause. Each of them can read only a few bytes per turn, and the rate of all turns together is limited.
+//! Limits the work caused by unverified connections. Each connection can read only a few bytes per turn, and the overall rate of turns is limited.
 //!
 //! An unverified client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits the rate
-//! of reads instead of counting each kind of message. Examining a request counts as work, too, by the time that it takes: reading the bytes of the request can
-//! take far less, because HTTP/2 compresses heads.
-//! After its first verified request, a connection no longer takes turns.
+//! of reads instead of counting each kind of message. Examining a request also counts as work, measured by its duration: it can take far longer than reading
+//! the request's bytes, because HTTP/2 compresses heads. After its first verified request, a connection no longer takes turns.
 
 use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
@@ -17,20 +16,20 @@ use crate::unverified::Guest;
 
 /// The maximum number of bytes that an unverified connection reads in one turn.
 const BYTES: usize = 512;
-/// The units of work that one read costs.
+/// The cost of one read, in units of work.
 const READ: u32 = 1;
-/// The units of work that one rejected request costs in addition to the time for which it is examined.
+/// The cost of one rejected request, in units of work, in addition to its examination time.
 const REQUEST: u32 = 2;
-/// The time that counts as one unit of work. At 10,000 units per second, rejected requests are examined for at most a fifth of the time of one thread.
+/// The examination time that counts as one unit of work. At 10,000 units per second, rejected requests are examined for at most a fifth of the time of one
+/// thread.
 const UNIT: Duration = Duration::from_micros(20);
-/// The maximum number of units for the examination of one request. A longer time was not spent on the request: the thread or the machine was suspended.
+/// The maximum number of units charged for examining one request. A longer time was not spent on the request: the thread or the machine was suspended.
 const EXAMINED: u32 = 1_000;
-/// The units of work that each connection can use without waiting. They suffice for a handshake and the head of a request, so a client
-/// does not have to wait for other clients that share its address.
+/// The units of work free to each connection. They suffice for a handshake and a request's head, so a client need not wait for other clients at its address.
 const FREE: u32 = 12;
 
-/// Counts a rejected request, and the time for which it was examined. The time is measured because no fixed cost is right for all requests: it depends on the
-/// length of the head, the number of parameters, and the kind of credential.
+/// Charges a rejected request and its examination time. The time is measured because no fixed cost suits all requests: it depends on the length of the head,
+/// the number of parameters, and the kind of credential.
 pub(crate) fn refused(guest: &Guest, took: Duration) {
     let units = u32::try_from(took.as_micros() / UNIT.as_micros()).unwrap_or(EXAMINED);
     guest.work(REQUEST + units.min(EXAMINED));
@@ -73,7 +72,7 @@ pub(crate) async fn in_turns<A>(guest: &Guest, admission: A, connection: impl Fu
     .await;
 }
 
-/// A stream from which an unverified connection can read only a few bytes in each turn.
+/// A stream that lets an unverified connection read only a few bytes per turn.
 #[derive(Debug)]
 pub(crate) struct TurnStream<S> {
     stream: S,
@@ -97,7 +96,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TurnStream<S> {
             return Pin::new(&mut own.stream).poll_read(context, buffer);
         }
         if !own.guest.may_read() {
-            // The connection continues in its next turn, after all other tasks that are ready to run.
+            // The connection continues in its next turn, after all other ready tasks.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -149,7 +148,7 @@ mod tests {
 
     const WATCHED: Duration = Duration::from_millis(500);
 
-    /// Runs a connection that is always ready, and that does `units` units of work per poll. Returns the number of units done within `WATCHED`.
+    /// Runs a connection that is always ready and does `units` units of work per poll. Returns the number of units done within `WATCHED`.
     async fn work(guest: &Guest, units: u32) -> u32 {
         let done = Cell::new(0);
         let busy = std::future::poll_fn(|context: &mut Context<'_>| {
@@ -205,7 +204,7 @@ mod tests {
         tokio::time::timeout(WATCHED, in_turns(&guest, (), connection)).await.unwrap();
     }
 
-    /// Tests that a connection that tries to read twice in a turn is not woken until more bytes arrive.
+    /// Tests that a connection trying to read twice in a turn is not woken until more bytes arrive.
     #[tokio::test]
     async fn a_silent_connection_is_not_woken() {
         let (_client, server) = tokio::io::duplex(64);

@@ -1,7 +1,6 @@
-//! Responses that clients have not read yet. Their total size is limited, because a client can send requests without reading the responses.
+//! Responses not yet read by clients. Their total size is limited, because a client can send requests without reading the responses.
 //!
-//! Beyond the limit, the server closes connections instead of rejecting requests, because a client that does not read its responses must
-//! not block other clients.
+//! Beyond the limit, the server closes connections instead of rejecting requests, because a client not reading its responses must not block other clients.
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
@@ -16,12 +15,12 @@ use tokio::sync::Notify;
 
 use crate::unverified::network;
 
-/// The maximum size in bytes of a body that is not counted. Most bodies are smaller, and counting a body requires a lock.
+/// The maximum size of an uncounted body, in bytes. Most bodies are smaller, and counting a body requires a lock.
 const UNCOUNTED: usize = 1 << 10;
-/// The maximum number of bytes that a connection copies from a body at a time.
+/// The maximum number of bytes a connection copies from a body at a time.
 const CHUNK: usize = 256 << 10;
 
-/// The responses that have not been completely sent, and the limit on their total size.
+/// The responses not yet completely sent, and the limit on their total size.
 #[derive(Debug)]
 pub(crate) struct UnreadResponses {
     limit: usize,
@@ -53,7 +52,7 @@ impl UnreadResponses {
     }
 
     /// Includes a body in the total size until it is sent. If the total size would exceed the limit, other connections are closed first: the ones with the
-    /// oldest unread responses in the network with the most unread bytes. `eviction` is the signal that closes the connection of this response.
+    /// oldest unread responses in the network with the most unread bytes. `eviction` is the signal that closes this response's connection.
     pub(crate) fn count(
         self: &Arc<Self>,
         body: String,
@@ -82,7 +81,7 @@ impl Waiting {
         number
     }
 
-    /// In the network with the most unread bytes, closes the connection with the oldest response. Returns `false` if no response is waiting.
+    /// Closes the connection with the oldest response in the network with the most unread bytes. Returns `false` if no response is waiting.
     fn evict(&mut self) -> bool {
         let most = self.networks.iter().max_by_key(|(_, own)| own.bytes);
         let oldest = most.and_then(|(network, own)| Some((*network, *own.responses.keys().next()?)));
@@ -105,7 +104,7 @@ impl Waiting {
     }
 }
 
-/// A response body that is included in the total size of unread responses until its last byte has been copied to the connection.
+/// A response body that counts toward the total size of unread responses until its last byte has been copied to the connection.
 struct Counted {
     body: String,
     responses: Arc<UnreadResponses>,

@@ -1,7 +1,7 @@
 //! Connections that have not sent a verified request. Only a few are allowed, each for a short time.
 //!
-//! Any client that can reach the port can open a connection. Such a connection must not displace a connection with verified requests, and many
-//! connections from one address must not displace connections from other addresses. Until its first verified request, a connection is called a guest.
+//! Any client that can reach the port can open a connection. Such a connection must not displace a connection with verified requests, and many connections from
+//! one address must not displace connections from other addresses. A connection is called a guest until its first verified request.
 
 mod pace;
 
@@ -124,7 +124,7 @@ pub(crate) struct Guest {
     guests: Arc<Guests>,
     network: IpAddr,
     number: u64,
-    /// `true` if a request of the connection was verified and the connection counts toward the limit on verified connections.
+    /// `true` if a request on the connection was verified and the connection counts toward the limit on verified connections.
     is_verified: AtomicBool,
     /// The units of work that have not yet been charged to the network.
     work: AtomicU32,
@@ -134,8 +134,8 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Records that a request on the connection was verified. The connection is then no longer a guest. Returns `false` if it remains a guest, because the limit
-    /// on other connections has been reached or because it was evicted; the request must then be rejected.
+    /// Records that a request on the connection was verified. The connection is then no longer a guest. Returns `false` if it remains a guest, because the
+    /// limit on verified connections has been reached or because it was evicted; the request must then be rejected.
     pub(crate) fn verified(&self) -> bool {
         if self.is_verified() {
             return true;
@@ -159,7 +159,7 @@ impl Guest {
         }
     }
 
-    /// Returns `true` if a request of the connection was verified and the connection counts toward the limit on verified connections.
+    /// Returns `true` if a request on the connection was verified and the connection counts toward the limit on verified connections.
     pub(crate) fn is_verified(&self) -> bool {
         self.is_verified.load(Ordering::Relaxed)
     }
@@ -273,7 +273,7 @@ mod tests {
         assert!(!is_evicted(&first).await && is_evicted(&second).await && !is_evicted(&third).await);
         assert!(!third.verified());
         drop(first);
-        // An evicted connection is being closed, even if another one could take its place.
+        // An evicted connection is never promoted, even if the limit allows another verified connection.
         assert!(!second.verified() && third.verified());
     }
 

@@ -1,12 +1,12 @@
-//! Permits for requests whose bodies are being read. Some permits are reserved for each account, so slow uploads to one account cannot block uploads to another
-//! account.
+//! Permits for requests whose bodies are being read. Some permits are reserved for each account, so slow uploads to one account cannot block uploads to
+//! another.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// The reserved permits of each account, and the shared permits.
 #[derive(Debug)]
 pub(crate) struct Uploads {
-    /// The name of each account, and the permits that are reserved for it.
+    /// Each account's name and reserved permits.
     own: Vec<(String, Semaphore)>,
     /// The permits shared by accounts whose reserved permits are all taken.
     common: Semaphore,
@@ -21,7 +21,7 @@ impl Uploads {
         Self { own, common }
     }
 
-    /// Returns a reserved permit of the account or, if all of them are taken, a shared permit. Returns `None` if no shared permit is left either.
+    /// Returns one of the account's reserved permits or, if all are taken, a shared permit. Returns `None` if no shared permit is left either.
     pub(crate) fn permit(&self, account: &str) -> Option<SemaphorePermit<'_>> {
         let own = self.own.iter().find(|(name, _)| name == account);
         let own = own.and_then(|(_, permits)| permits.try_acquire().ok());

@@ -1,11 +1,11 @@
-//! Versions of the service's API.
+//! Service API versions.
 
 use chrono::NaiveDate;
 
-/// The protocol version that the server applies to every request and states in every response, regardless of the version in the request.
+/// The protocol version applied to every request and stated in every response, regardless of the version in the request.
 pub(crate) const VERSION: &str = "2026-06-06";
 
-/// Returns `true` if the text is a version of the service's API, which is a date.
+/// Returns `true` if the text is a service API version, which is a date.
 pub(crate) fn is_version(text: &[u8]) -> bool {
     let number = |digits: &[u8]| {
         digits.iter().try_fold(0, |number, digit| {

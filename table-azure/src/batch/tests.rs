@@ -1,4 +1,4 @@
-//! Tests of batch requests, and of recorded responses, which are also truncated at every position.
+//! Tests of batch requests, and of recorded batch responses, also truncated at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -283,7 +283,7 @@ fn egt_3_a_transaction_is_measured_by_its_body() {
             transaction.push(Operation { row_key: RowKey::new(number.to_string())?, kind })
         });
         assert_eq!(pushed.is_ok(), fits, "{target:?} {character}");
-        // The measured size is at least the size of the body, and at most 1 % larger.
+        // The measured size is at least the body size, and at most 1 % larger.
         let table = TableName::new("Employee").unwrap();
         let requests: Vec<_> = transaction
             .operations()

@@ -6,7 +6,7 @@ use crate::credential::Credential;
 use crate::endpoint::{Endpoint, EndpointFault};
 
 impl Credential {
-    /// Checks an endpoint before the first request. `plain` is `true` if the options allow the use of credentials over plain HTTP.
+    /// Checks that the credential may be sent to an endpoint. `plain` is `true` if the options allow credentials over plain HTTP.
     ///
     /// Signatures with the emulator's well-known key may be sent unencrypted, because the key is not secret. An emulator in a neighbouring container has
     /// neither a certificate nor a loopback address.

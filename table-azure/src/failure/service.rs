@@ -5,8 +5,8 @@ use std::fmt;
 
 use table_wire::ErrorBody;
 
-/// An error response of the service, as the source of an [`Error`](table_core::Error). It contains the service's own error code, which may have no
-/// equivalent in this library, and the request ID, which Azure support asks for.
+/// An error response from the service, as the source of an [`Error`](table_core::Error). It contains the service's own error code, which may have no equivalent
+/// in this library, and the request ID, which Azure support asks for.
 ///
 /// ```
 /// use std::error::Error as _;
@@ -39,7 +39,7 @@ impl ServiceError {
         Self {
             operation,
             status,
-            // The recorded error responses of the table service have the code only in the body (REQ-4).
+            // The table service's recorded error responses contain the code only in the body (REQ-4).
             code: body.code.clone().or_else(|| header("x-ms-error-code")),
             message: body.message.clone(),
             request_id: header("x-ms-request-id"),
@@ -75,7 +75,7 @@ impl ServiceError {
         &self.message
     }
 
-    /// Returns the ID of the request, which identifies it in the service's logs.
+    /// Returns the request ID, which identifies the request in the service's logs.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.request_id.as_deref()

@@ -19,10 +19,10 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Returns the position of the next page from the given header, or `None` if the header is missing or empty.
+    /// Returns the continuation token in the given header, or `None` if the header is missing or empty.
     ///
     /// # Errors
-    /// `InternalError` if the value is not UTF-8. Only a missing position may be taken as the end of the result.
+    /// `InternalError` if the value is not UTF-8. Only a missing or empty token means the end of the result.
     pub(crate) fn position(&self, operation: &str, name: &'static str) -> Result<Option<String>> {
         let Some(value) = self.headers.get(name) else { return Ok(None) };
         let text = std::str::from_utf8(value.as_bytes())

@@ -1,4 +1,4 @@
-//! Classifies failed attempts by their error, by whether they can be retried, and by whether they may have been applied.
+//! Classifies failed attempts: error code, transience, and ambiguity of the outcome.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
-/// A member that only the error bodies of table services contain (ERR-1).
+/// A JSON member found only in error bodies of table services (ERR-1).
 const ODATA: &[u8] = b"\"odata.error\"";
 
 /// The failure of an attempt. If several attempts failed, it describes the last one.
@@ -20,7 +20,7 @@ pub(crate) struct Failure {
     pub(crate) error: Error,
     /// The HTTP status, or `None` if no response was received.
     pub(crate) status: Option<u16>,
-    /// `true` if the response is an error of the service, as recognised by the body's format or by a request ID.
+    /// `true` if the response was recognised as a service error.
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
@@ -40,8 +40,8 @@ impl Failure {
         let is_odata = answer.body.windows(ODATA.len()).any(|window| window == ODATA);
         let known = body.known && (is_odata || service.request_id().is_some());
         let is_foreign = service.code().is_none() || body.known && !known;
-        // These statuses describe the state of a table or an entity, which is unknown to a proxy that sends an error page. An empty body is trusted,
-        // except for `create table`, because its callers treat an existing table as created.
+        // These statuses describe the state of a table or an entity, which a proxy sending an error page cannot know. An empty body is trusted, except for
+        // `create table`, because its callers treat an existing table as created.
         let is_page = !answer.body.is_empty() || operation == "create table";
         if matches!(answer.status, 404 | 409 | 412) && is_foreign && is_page {
             return Self { into_ambiguous: false, ..Self::of_page(operation, answer.status) };
@@ -49,7 +49,7 @@ impl Failure {
         Self { after: retry_after(&answer.headers, now), ..Self::of_rejection(service, known) }
     }
 
-    /// Creates the failure for a rejected request, or for a rejected part of a batch. `known` is `true` if the response is an error of the service.
+    /// Creates the failure for a rejected request, or for a rejected part of a batch. `known` is `true` if the response was recognised as a service error.
     pub(crate) fn of_rejection(service: ServiceError, known: bool) -> Self {
         let status = service.status();
         let code = error_code(status, service.code(), service.operation());
@@ -68,18 +68,18 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for a response that is not from the service, such as the page of a captive portal. The request may still have reached the service.
+    /// Creates the failure for a response that is not from the service, such as a captive portal's page. The request may still have reached the service.
     pub(crate) fn of_page(operation: &str, status: u16) -> Self {
         let fault = AnswerFault::Status { operation: operation.to_owned(), status };
         Self { into_ambiguous: true, status: Some(status), ..Self::of_error(Error::of(fault)) }
     }
 
-    /// Creates the failure for a response of the service that cannot be read.
+    /// Creates the failure for an unreadable service response.
     pub(crate) fn of_unreadable(fault: AnswerFault) -> Self {
         Self { into_ambiguous: true, ..Self::of_error(Error::of(fault)) }
     }
 
-    /// Creates the failure for a request for which no response was received.
+    /// Creates the failure for a request that received no response.
     pub(crate) fn of_transport(operation: &'static str, error: TransportError, reads: bool) -> Self {
         let (transient, sent) = (error.is_transient(), error.sent);
         let code = if sent { ErrorCode::OperationTimedOut } else { ErrorCode::Io };
@@ -94,13 +94,13 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for an error that occurred in the client before anything was sent.
+    /// Creates the failure for a client-side error that occurred before anything was sent.
     pub(crate) fn of_error(error: Error) -> Self {
         let (status, known, transient, into_ambiguous) = (None, false, false, false);
         Self { error, status, known, transient, into_ambiguous, after: None }
     }
 
-    /// Returns the failure of a request that may not be sent again, because its lease has ended.
+    /// Returns the failure of a request whose lease ended before a retry: this failure if the request may have been applied, otherwise the lease error.
     pub(crate) fn of_ended_lease(self) -> Self {
         if self.into_ambiguous { self } else { Self::of_error(WriteLease::ended(Some(self.error))) }
     }

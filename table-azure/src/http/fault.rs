@@ -5,7 +5,7 @@ use std::io;
 use table_core::Fault;
 use tokio::task::JoinError;
 
-/// An error in the HTTP stack of the client.
+/// An error in the client's HTTP stack.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum HttpFault {
     /// A header value is invalid. It may be a secret, so the error contains neither the value nor the original error.

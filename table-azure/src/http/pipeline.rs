@@ -20,7 +20,7 @@ use crate::http::{Answer, Failure, Request, Settings, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
 use crate::testing::Testing;
 
-/// The parts from which a pipeline is created.
+/// The components and settings of a pipeline.
 #[derive(Clone, Debug)]
 pub(crate) struct PipelineParts {
     pub(crate) primary: Endpoint,
@@ -53,7 +53,7 @@ struct Inner {
     pace: Runtime,
 }
 
-/// An endpoint, with connections whose TLS and proxy settings suit it.
+/// An endpoint, and connections with matching TLS and proxy settings.
 #[derive(Clone, Debug)]
 struct Route {
     endpoint: Endpoint,
@@ -116,7 +116,7 @@ impl Pipeline {
         self.0.primary.transport.runtime()
     }
 
-    /// Returns the settings of the connections to the primary endpoint and to the secondary endpoint.
+    /// Returns the connection settings of the primary and the secondary endpoint.
     #[cfg(test)]
     pub(crate) fn settings(&self) -> (Option<Settings>, Option<Settings>) {
         let of = |route: &Route| route.transport.settings();
@@ -145,7 +145,7 @@ impl Pipeline {
         self.send_by(request, self.deadline()).await
     }
 
-    /// Sends a request as in [`send`](Self::send), but with the deadline of the operation to which it belongs.
+    /// Sends a request like [`send`](Self::send), with the deadline of the enclosing operation.
     pub(crate) async fn send_by(
         &self,
         request: &Request,
@@ -154,8 +154,8 @@ impl Pipeline {
         self.send_and_read(request, by, Ok).await
     }
 
-    /// Sends a request, and reads its response with `read`. If `read` finds a failure in a successful response, the whole attempt has failed, and is retried
-    /// if the failure is transient.
+    /// Sends a request, and reads its success response with `read`. If `read` returns a failure, the attempt counts as failed, and is retried if the failure is
+    /// transient.
     pub(crate) async fn send_and_read<T>(
         &self,
         request: &Request,

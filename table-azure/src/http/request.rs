@@ -9,7 +9,7 @@ use table_core::{Error, Result};
 use crate::http::encode;
 use crate::http::fault::HttpFault;
 
-/// The request for an operation.
+/// An unsigned request for one operation.
 ///
 /// A request may be sent several times. It must therefore be a read or be idempotent; otherwise, the caller must determine the outcome after a retry (CON-11,
 /// RTY-4).
@@ -27,7 +27,7 @@ pub(crate) struct Request {
     /// The success statuses that acknowledge the request. A response with any other success status does not come from the service. The list is empty if the
     /// caller checks the body of the response instead.
     acknowledged_by: &'static [u16],
-    /// The time during which the request may be sent, or `None` if that time is not limited.
+    /// The lease during which the request may be sent, or `None` if it may be sent at any time.
     pub(crate) lease: Option<WriteLease>,
 }
 
@@ -84,7 +84,7 @@ impl Request {
         Self { acknowledged_by: statuses, ..self }
     }
 
-    /// Sets the time during which the request may be sent.
+    /// Sets the lease during which the request may be sent.
     pub(crate) fn under(self, lease: Option<&WriteLease>) -> Self {
         Self { lease: lease.cloned(), ..self }
     }

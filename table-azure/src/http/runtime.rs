@@ -1,4 +1,4 @@
-//! The runtime of a connection pool. It drives the connections and timers of all calls, because a caller's runtime may be blocked, be paused or end.
+//! The runtime of a connection pool. It drives the connections and timers of all calls, because a caller's runtime may be blocked, paused or shut down.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -12,7 +12,7 @@ use tracing::Instrument;
 
 use crate::http::fault::HttpFault;
 
-/// A runtime with one thread that is created on first use and never stops running.
+/// A runtime with one worker thread, started on first use. It runs independently of the callers' runtimes.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime {
     own: OnceLock<Own>,
@@ -25,7 +25,7 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // Dropping a runtime blocks, which is not allowed in async code. The last handle of the client may be dropped there.
+        // Dropping a runtime blocks, which is not allowed in async code, and the last client handle may be dropped there.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
@@ -94,7 +94,7 @@ impl Runtime {
     /// Starts a task on this runtime, such as one that drives a connection or renews a token.
     ///
     /// # Errors
-    /// `Io` if the thread of the runtime cannot be started.
+    /// `Io` if the runtime's thread cannot be started.
     pub(crate) fn start<T: Send + 'static>(
         &self,
         future: impl Future<Output = T> + Send + 'static,
@@ -102,7 +102,7 @@ impl Runtime {
         Ok(Task::new(self.handle()?.spawn(future.in_current_span())))
     }
 
-    /// Returns the runtime whose timers and tasks a call uses.
+    /// Returns the runtime used for a call's timers and tasks.
     fn of_call(&self) -> Result<Handle> {
         match Handle::try_current() {
             Ok(handle) if self.follows_callers => Ok(handle),

@@ -1,4 +1,4 @@
-//! Caches and renews the bearer token of a pipeline (AUTH-12).
+//! Caches and renews a pipeline's bearer token (AUTH-12).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,12 +11,12 @@ use tokio::sync::watch;
 use crate::credential::{AccessToken, TokenProvider};
 use crate::http::fault::HttpFault;
 
-/// The renewal of a token starts this long before it expires.
+/// The time before a token's expiry at which its renewal starts.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
-/// The delay after a renewal before the next one, while the current token is still valid. The provider may return a token that expires early.
+/// The minimum interval between renewals while the current token is valid. It limits the requests to a provider whose tokens expire within [`EARLY`].
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
 
-/// The cached bearer token, which is shared by all clones. At most one renewal runs at a time.
+/// The cached bearer token, shared by all clones. At most one renewal runs at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tokens(Arc<Mutex<State>>);
 
@@ -36,7 +36,7 @@ impl State {
     }
 }
 
-/// The provider of tokens, and the parameters with which it is called.
+/// A token provider and its call parameters.
 #[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) provider: Arc<dyn TokenProvider>,
@@ -47,10 +47,10 @@ pub(crate) struct Source {
 }
 
 impl Tokens {
-    /// Returns the cached token or a new one. `start` starts the task that renews the token.
+    /// Returns the cached token or a new one. `start` spawns the renewal task.
     ///
-    /// A token is renewed five minutes before it expires. While it is still valid, no caller waits for the renewal, and ten seconds pass between two renewals.
-    /// Without a valid token, all callers wait for the same renewal, and receive its error if it fails. Dropping a caller does not cancel the renewal.
+    /// A token is renewed five minutes before it expires. While it is still valid, no caller waits for the renewal, and renewals are at least ten seconds
+    /// apart. Without a valid token, all callers wait for the same renewal, and receive its error if it fails. Dropping a caller does not cancel the renewal.
     pub(crate) async fn token(
         &self,
         source: &Source,
@@ -131,7 +131,7 @@ mod tests {
     struct Provider {
         state: Mutex<(usize, bool)>,
         permits: Semaphore,
-        /// The time for which its tokens are valid.
+        /// The lifetime of the tokens it returns.
         life: TimeDelta,
         now: Arc<Mutex<DateTime<Utc>>>,
     }

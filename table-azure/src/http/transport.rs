@@ -1,4 +1,4 @@
-//! Sends a request once over pooled connections, and limits the time and the size of the response.
+//! Sends single requests over pooled connections, with limits on response time and size.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::http::fault::HttpFault;
 use crate::http::{Answer, Runtime, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
-/// The maximum size of a response in bytes. A page has about 4 MiB, so a larger response does not come from a table service.
+/// The maximum size of a response in bytes. A page is at most about 4 MiB, so a larger response does not come from a table service.
 const MOST_BYTES: usize = 64 << 20;
 /// The maximum time for opening a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -35,7 +35,7 @@ enum Link {
     Wire(Arc<dyn Wire>),
 }
 
-/// The settings of the connections to an endpoint.
+/// Connection settings for an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// `true` if connections use TLS.
@@ -82,12 +82,12 @@ impl Transport {
         }
     }
 
-    /// Creates a transport that uses a substitute for connections. Its calls use the timers of their caller's runtime.
+    /// Creates a transport that uses a substitute for connections. Its calls use the timers of the caller's runtime.
     pub(crate) fn of_wire(wire: Arc<dyn Wire>) -> Self {
         Self { link: Link::Wire(wire), runtime: Arc::new(Runtime::of_callers()) }
     }
 
-    /// Returns a transport whose calls use the timers of their caller's runtime.
+    /// Returns a transport whose calls use the timers of the caller's runtime.
     #[cfg(test)]
     pub(crate) fn with_timers_of_callers(self) -> Self {
         Self { runtime: Arc::new(Runtime::of_callers()), ..self }
@@ -219,7 +219,7 @@ enum Reason {
     /// The operation had reached its deadline before the request was sent.
     NoTime,
     TooLong,
-    /// The task that sends the request could not be started, or ended without a result.
+    /// The task sending the request could not be started, or ended without a result.
     Task(Error),
     /// A failure injected by a test.
     Broken,

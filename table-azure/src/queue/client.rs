@@ -1,4 +1,4 @@
-//! The client for the queues of an account.
+//! The client for an account's queues.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::target::Target;
 const VERSION: &str = "2021-12-02";
 const SCOPE: &str = "https://storage.azure.com/.default";
 
-/// The queues of an account: a [`QueueStore`](table_core::QueueStore) over the REST protocol. Clones share connections.
+/// A client for an account's queues: a [`QueueStore`](table_core::QueueStore) over the REST protocol. Clones share connections.
 ///
 /// The client works on any executor, because it drives its connections on a separate thread.
 ///
@@ -27,8 +27,8 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 /// stop. Queues permit all of this (QUE-14), so consumers must be idempotent.
 ///
 /// # Texts
-/// The service stores message texts as XML. A text with a character that is illegal in XML, such as U+0000, is rejected before it is sent. The client
-/// never encodes texts implicitly (QUE-6).
+/// The service stores message texts as XML. A text with a character illegal in XML, such as U+0000, is rejected before it is sent. The client never encodes
+/// texts implicitly (QUE-6).
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -92,7 +92,7 @@ impl AzureQueues {
         Self::with_options(endpoint, credential, Options::default())
     }
 
-    /// Creates a client for an endpoint with options. Only the retry policy, the target, the clock and the permission for plain HTTP are used. The client never
+    /// Creates a client for an endpoint with options. Only the retry policy, the target, the clock and the plain-HTTP permission are used. The client never
     /// uses a secondary, which would allow peeking at messages but not receiving them.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Creates errors whose messages contain the name of the queue.
+//! Creates errors whose messages contain the queue name.
 
 use table_core::queue::{MessageId, QueueName};
 use table_core::{Error, ErrorCode};
@@ -6,7 +6,7 @@ use table_core::{Error, ErrorCode};
 use crate::failure::AnswerFault;
 use crate::http::Failure;
 
-/// Creates the error for a failed request, with the name of the queue in its message.
+/// Creates the error for a failed request, with the queue name in its message.
 pub(super) fn of_request(queue: &QueueName, failure: Failure, reads: bool) -> Error {
     failure.into_error(reads).with_context(&format!("queue `{queue}`"))
 }
@@ -16,7 +16,7 @@ pub(super) fn of_answer(queue: &QueueName, operation: &str) -> Error {
     Error::of(AnswerFault::Queue(operation.to_owned())).with_context(&format!("queue `{queue}`"))
 }
 
-/// Creates the error for an identifier that no message of the queue can have.
+/// Creates the error for an identifier that no message can have.
 pub(super) fn no_message(queue: &QueueName, id: &MessageId) -> Error {
     let message = format!("no message has the identifier `{}`; use that of a received message", id.as_str());
     Error::new(ErrorCode::MessageNotFound, message)

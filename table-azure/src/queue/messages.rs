@@ -1,4 +1,4 @@
-//! Sends requests that act on queues and their messages (QUE-3).
+//! Sends queue and message requests (QUE-3).
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::xml::{self, Element};
 
 const XML: &str = "application/xml";
 
-/// Returns the path of all messages of a queue.
+/// Returns the path of a queue's messages.
 fn all(queue: &QueueName) -> String {
     format!("/{queue}/messages")
 }
@@ -25,8 +25,8 @@ fn all(queue: &QueueName) -> String {
 /// Returns the path of a message.
 ///
 /// # Errors
-/// `MessageNotFound` if the identifier is empty or a path segment with a special meaning. No message has it, and its path would be that of all messages or of
-/// the queue (QUE-3).
+/// `MessageNotFound` if the identifier is empty, `.` or `..`. No message has such an identifier, and its path would address the queue or all its messages
+/// (QUE-3).
 fn one(queue: &QueueName, id: &MessageId) -> Result<String> {
     match id.as_str() {
         "" | "." | ".." => Err(no_message(queue, id)),
@@ -34,7 +34,7 @@ fn one(queue: &QueueName, id: &MessageId) -> Result<String> {
     }
 }
 
-/// Returns the body of a request that puts or updates a message (QUE-4).
+/// Returns the request body for putting or updating a message (QUE-4).
 fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
     check::text(queue, text)?;
     if let Some(illegal) = xml::first_illegal(text) {

@@ -1,4 +1,4 @@
-//! The implementation of [`QueueStore`] for the client.
+//! Implements [`QueueStore`] for the client.
 
 use std::time::Duration;
 

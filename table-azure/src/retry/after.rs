@@ -20,7 +20,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Dur
     if let Some(seconds) = number(after) {
         return Some(Duration::from_secs_f64(seconds));
     }
-    // A date is compared with the service's own clock if the response contains its time.
+    // A date is compared with the service's clock if the response has a `Date` header.
     let now = text("date").and_then(parse_http_date).unwrap_or(now);
     let until = parse_http_date(after)?.signed_duration_since(now);
     Some(until.to_std().unwrap_or_default())

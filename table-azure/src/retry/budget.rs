@@ -1,11 +1,11 @@
-//! The retry budget of a client, shared by all calls. It limits the additional load that retries put on a failing service.
+//! A client's retry budget, shared by all calls. It limits the additional load that retries put on a failing service.
 
 use std::sync::{Mutex, PoisonError};
 
 /// The cost of one retry, in tokens. A success after retries returns the cost of one retry; any other success returns one token.
 const REPETITION: u32 = 10;
 
-/// A retry budget that all calls of a client share.
+/// A retry budget shared by all calls of a client.
 #[derive(Debug)]
 pub(crate) struct Budget {
     most: u32,

@@ -1,4 +1,4 @@
-//! Tests of unexpected responses to requests that create or delete containers or read blobs (BLB-2, CON-11).
+//! Tests of unexpected responses to container and blob requests (BLB-2, CON-11).
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_container() {
     }
 }
 
-/// Sends each kind of request for a container. Returns the paths of the requests below the account, and whether each name was accepted.
+/// Sends each kind of request for a container. Returns the request paths below the account, and the results.
 async fn sent(name: &str) -> (Vec<String>, [Result<(), Error>; 3]) {
     let server = Server::start(vec![answer(404, &[HTML], ""); 6]).await;
     let blobs = blobs_with(&server, Options::new().retry(RetryPolicy::NONE));
@@ -58,7 +58,7 @@ async fn sent(name: &str) -> (Vec<String>, [Result<(), Error>; 3]) {
     (server.lines().into_iter().map(path).collect(), [created, deleted, opened])
 }
 
-/// Tests that no request is sent for a name with which it would address the account or another container.
+/// Tests that no request is sent for a name that would address the account or a different container.
 #[test]
 fn blb_1_a_container_name_that_addresses_the_account_is_not_sent() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -81,7 +81,7 @@ fn blb_1_a_container_name_that_addresses_the_account_is_not_sent() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Tests that each request addresses the container with the given name, or that no request is sent.
+    /// Tests that each request addresses the named container, or is not sent.
     #[test]
     fn blb_1_every_request_for_a_container_addresses_that_container(
         name in prop_oneof![any::<String>(), "[./\\\\%2eE\t\n\r ]{0,4}", "[a-z./\t$-]{0,5}", "[a-z0-9](-[a-z0-9]|[a-z0-9]){2,30}"],

@@ -1,4 +1,4 @@
-//! Tests of the time limit for a call, of the shared retry budget, and of calls that their caller drops.
+//! Tests of call time limits, the shared retry budget, and calls dropped by the caller.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -143,7 +143,7 @@ async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
     assert_eq!((server.received().len(), events()), (11 + 32, vec!["open".to_owned(), "closed".to_owned()]));
 }
 
-/// Tests that the client sends every transaction that its own limits accept. The transactions are filled to the last byte with rows of several sizes.
+/// Tests that the client sends every transaction accepted by its own limits. The transactions are filled to the last byte with rows of several sizes.
 #[tokio::test]
 async fn egt_3_and_con_11_a_transaction_within_the_limits_of_the_client_is_sent() {
     for (operation_ids, target) in
@@ -174,7 +174,7 @@ async fn egt_3_and_con_11_a_transaction_within_the_limits_of_the_client_is_sent(
     }
 }
 
-/// Tests the largest entities that the limits of a client accept, both by number of properties and by size.
+/// Tests the largest entities accepted by a client's limits, both by number of properties and by size.
 #[tokio::test]
 async fn ent_2_size_1_and_con_11_an_entity_within_the_limits_of_the_client_is_sent() {
     for operation_ids in [false, true] {

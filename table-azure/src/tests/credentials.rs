@@ -57,7 +57,7 @@ async fn auth_2_3_and_13_both_signature_forms_match_the_sent_request() {
     {
         let server = Server::start([done(), done()]).await;
         let client = server.client(Options::new().shared_key_lite(lite));
-        // The server rejects a request that differs from the form that was signed.
+        // The server rejects a request that differs from its signed form.
         for row_key in ["1", "a b+c%'é"] {
             submit(&client, [(row_key, OperationKind::InsertOrMerge(row(1)))]).await.unwrap();
         }
@@ -204,7 +204,7 @@ async fn acc_1_no_redirect_is_followed() {
     assert!(elsewhere.received().is_empty());
 }
 
-/// Tests that the client works in a program that uses another executor and has no tokio runtime. The client then creates a runtime.
+/// Tests that the client works in a program with a different executor and no tokio runtime. The client then creates a runtime.
 #[test]
 fn the_client_works_with_any_executor() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -1,4 +1,4 @@
-//! Tests of responses in which Azurite and Cosmos DB deviate from the service (AZ, COS rules).
+//! Tests of Azurite and Cosmos DB responses that deviate from the service (AZ, COS rules).
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{EntityKey, TableStore, ValueRef};
@@ -14,7 +14,7 @@ fn cosmos(server: &Server) -> AzureTables {
     AzureTables::with_options(&server.endpoint, key, options).unwrap()
 }
 
-/// Tests that metadata with a wrong table or type is ignored, and that a property which the response omits is absent, as is a property with a null value.
+/// Tests that metadata with a wrong table or type is ignored, and that omitted properties and properties with a null value are absent.
 #[tokio::test]
 async fn az_6_and_15_metadata_is_ignored_and_omitted_properties_are_absent() {
     let metadata = r#""odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Tables/@Element""#;
@@ -30,7 +30,7 @@ async fn az_6_and_15_metadata_is_ignored_and_omitted_properties_are_absent() {
     }
 }
 
-/// Tests that lists omit the Cosmos DB table names that no other operation of this library accepts.
+/// Tests that lists omit Cosmos DB table names accepted by no other operation of this library.
 #[tokio::test]
 async fn cos_3_lists_omit_invalid_table_names() {
     let names = ["my-table", "ab", "Employee", "日本", &"x".repeat(64)]

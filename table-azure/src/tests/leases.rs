@@ -1,4 +1,4 @@
-//! Tests that no attempt is made after the end of the transaction's lease (EVO-3). Tokio's clock is paused.
+//! Tests that no attempt is made after the transaction's lease has ended (EVO-3). Tokio's clock is paused.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ async fn submit(client: &AzureTables, count: usize, lease: WriteLease) -> Result
     client.submit(&table(), transaction).await
 }
 
-/// Returns a lease that is measured by Tokio's clock.
+/// Returns a lease measured by Tokio's clock.
 fn lease(length: Duration) -> WriteLease {
     let start = Instant::now();
     WriteLease::new(&Clock::new(|| 0).with_elapsed(move || start.elapsed()), length)
@@ -35,7 +35,7 @@ fn lease(length: Duration) -> WriteLease {
 
 #[derive(Clone, Copy, Debug)]
 enum Answer {
-    /// The service refuses the request because it is busy. It may say how many seconds the client should wait.
+    /// The service rejects the request because it is busy, and may state how many seconds the client should wait.
     Busy(Option<u64>),
     /// The service fails, so the outcome is unknown.
     Failed,
@@ -118,7 +118,7 @@ async fn evo_3_an_attempt_without_a_response_ends_soon_after_the_lease() {
     assert!(error.is_ambiguous() && server.received().len() == 1, "{error}");
 }
 
-/// A provider that needs seconds of the lease's time for each token.
+/// A token provider that uses up seconds of the lease for each token.
 #[derive(Debug)]
 struct Slow {
     elapsed: Arc<AtomicU64>,

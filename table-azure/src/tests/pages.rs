@@ -45,7 +45,7 @@ async fn page_13_empty_pages_single_rows_and_partition_tokens_are_followed() {
     let query = Query { top: Some(1), ..Query::new(KeyRange::partition("p")) };
     let (mut from, mut found) = (None::<Continuation>, Vec::new());
     loop {
-        // The continuation is converted to text and back, because programs may store it as text (PAGE-7).
+        // The continuation makes a round trip through text, because programs may store it as text (PAGE-7).
         from = from.map(|from: Continuation| from.to_string().parse().unwrap());
         let page = client.query(&table(), &query, from.as_ref()).await.unwrap();
         found.extend(keys(&page));
@@ -257,7 +257,7 @@ fn a_page_beyond_the_limit_is_not_requested() {
     assert_eq!(requests_seen([1, 1, 1, 1], 2), [1, 1]);
 }
 
-/// Tests that only a missing position means the end of a result. A position that cannot be read is an error.
+/// Tests that only a missing continuation token means the end of a result. An unreadable token is an error.
 #[tokio::test]
 async fn page_2_and_12_an_unreadable_position_is_not_the_end_of_the_result() {
     const READABLE: [u8; 1] = *b"t";

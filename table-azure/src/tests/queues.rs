@@ -1,4 +1,4 @@
-//! Tests of queues, with their requests, lost responses, and unexpected responses (QUE rules).
+//! Tests of queue requests, lost responses and unexpected responses (QUE rules).
 
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ async fn con_11_a_message_missing_after_a_lost_response_was_deleted() {
     assert_eq!(delete(vec![Reply::Cut, taken]).await, Err(ErrorCode::PopReceiptMismatch));
 }
 
-/// Tests that no request is sent for an identifier that is empty or a segment with a special meaning: its URL would address all messages, or the queue.
+/// Tests that no request is sent if the identifier is empty, `.` or `..`: its URL would address the queue or all its messages.
 #[tokio::test(start_paused = true)]
 async fn que_3_an_identifier_that_no_message_has_addresses_neither_the_messages_nor_the_queue() {
     for id in ["", ".", ".."] {

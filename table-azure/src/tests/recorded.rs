@@ -218,7 +218,7 @@ async fn ex_17_a_batch() {
     assert!(!received.body.to_ascii_lowercase().contains("authorization"));
 }
 
-/// Returns a batch response that consists of recorded parts.
+/// Returns a batch response made of recorded parts.
 fn batch_answer(parts: &[&str]) -> Reply {
     let head = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary";
     let parts: Vec<_> =

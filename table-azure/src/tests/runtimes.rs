@@ -1,4 +1,4 @@
-//! Tests of callers with different runtimes. A caller's runtime must not stop a connection that another caller uses, and a call must return on any thread.
+//! Tests of callers with different runtimes. A caller's runtime must not stop a connection used by another caller, and a call must return on any thread.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::server::*;
 use crate::testing::Testing;
 use crate::{AzureTables, Options, RetryPolicy};
 
-/// Returns a server that runs on a separate thread, and a client that does not retry and uses its own timers.
+/// Returns a server running on a separate thread, and a client that does not retry and uses its own timers.
 fn world(replies: impl IntoIterator<Item = Reply>) -> (Runtime, Server, AzureTables) {
     let outer = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = outer.block_on(Server::start(replies));

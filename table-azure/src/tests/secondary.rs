@@ -96,7 +96,7 @@ async fn con_2_and_cos_7_the_secondary_reports_its_replication_progress() {
     assert!(primary.received().is_empty());
 }
 
-/// Tests that only a success response of the secondary ends a read. The secondary may be disabled or may not accept the credential, or a proxy may respond in
+/// Tests that only a success response from the secondary ends a read. The secondary may be disabled or may not accept the credential, or a proxy may respond in
 /// its place.
 #[tokio::test(start_paused = true)]
 async fn rty_5_a_refusal_by_the_secondary_goes_to_the_primary_at_once() {

@@ -18,7 +18,7 @@ use crate::auth::AccountKey;
 use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::{AzureTables, Credential, Options, Target};
 
-/// The reaction of the server to one request.
+/// The server's reaction to one request.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
     /// A response with a head, to which `Content-Length` is added unless the status is 204, and a body.
@@ -35,7 +35,7 @@ pub(super) enum Reply {
     SlowBody,
     /// The server sends an endless body.
     Endless,
-    /// The server returns the requested entity with one `Int32` and the write identifier from the last write that it received.
+    /// The server returns the requested entity with one `Int32` and the write identifier of the last received write.
     EntityAsSent,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn json(status: u16, body: &str) -> Reply {
     answer(status, &[JSON], body)
 }
 
-/// Returns an error response in the format of the service (ERR-1).
+/// Returns an error response in the service's format (ERR-1).
 pub(super) fn refusal(status: u16, code: &str) -> Reply {
     json(status, &refusal_body(code, "no"))
 }
@@ -125,7 +125,7 @@ pub(super) struct Received {
     pub(super) target: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: String,
-    /// The time at which the server had read the request.
+    /// The time at which the server finished reading the request.
     pub(super) at: Option<Instant>,
 }
 
@@ -146,7 +146,7 @@ impl Received {
         url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
     }
 
-    /// Returns `true` if the signature of the request is valid (AUTH-2, AUTH-3, AUTH-6).
+    /// Returns `true` if the request's signature is valid (AUTH-2, AUTH-3, AUTH-6).
     fn is_signed(&self) -> bool {
         let mut path = self.target.split('?').next().unwrap().to_owned();
         if let Some((_, comp)) = self.query().into_iter().find(|(name, _)| name == "comp") {
@@ -198,12 +198,12 @@ impl Server {
         Self { script, endpoint }
     }
 
-    /// Appends replies to those that have not been sent yet.
+    /// Appends replies to the script.
     pub(super) fn then(&self, replies: impl IntoIterator<Item = Reply>) {
         self.script.lock().unwrap().replies.extend(replies);
     }
 
-    /// Returns the write identifier in the last write that the server received.
+    /// Returns the write identifier of the last received write.
     pub(super) fn sent_id(&self) -> String {
         sent_id(&self.received())
     }
@@ -213,7 +213,7 @@ impl Server {
         self.script.lock().unwrap().received.clone()
     }
 
-    /// Returns the number of connections that the server has accepted.
+    /// Returns the number of accepted connections.
     pub(super) fn connections(&self) -> usize {
         self.script.lock().unwrap().connections
     }

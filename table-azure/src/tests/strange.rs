@@ -64,8 +64,8 @@ async fn get_1_only_the_requested_entity_is_returned() {
     }
 }
 
-/// Tests that an error in the format of Azure Resource Manager, which gateways send, proves nothing about an entity or a table. The service sends `odata.error`
-/// or a request ID.
+/// Tests that an error in Azure Resource Manager format, as sent by gateways, proves nothing about an entity or a table. The service sends `odata.error` or a
+/// request ID.
 #[tokio::test]
 async fn get_2_and_con_11_an_error_of_another_api_states_nothing_about_an_entity_or_a_table() {
     let gateway = |status: u16, code: &str| {
@@ -124,7 +124,7 @@ async fn invalid_or_unexpected_json_is_a_backend_fault() {
     }
 }
 
-/// Tests entities that Azurite and Cosmos DB for Table store, although no client of the service can: a query skips them, and a read of one names it.
+/// Tests entities that Azurite and Cosmos DB for Table can store but the service cannot: a query skips them, and a read of one returns an error that names it.
 #[tokio::test]
 async fn type_6_and_key_3_an_entity_that_cannot_be_represented_does_not_hide_the_other_entities_of_its_partition()
  {
@@ -180,8 +180,8 @@ async fn a_batch_response_of_the_wrong_type_is_ambiguous() {
     assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
 }
 
-/// Tests that a page which does not come from the service does not acknowledge a write. A captive portal has written nothing, but a gateway may have
-/// forwarded the request (CON-11).
+/// Tests that a page not sent by the service does not acknowledge a write. A captive portal has written nothing, but a gateway may have forwarded the request
+/// (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     for kind in [
@@ -274,7 +274,7 @@ async fn egt_3_12_and_req_7_empty_and_oversized_batches_are_not_sent() {
     }
     let error = transaction.push(insert("5", &large)).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::RequestBodyTooLarge, Some("EGT-3")));
-    // A transaction that was built with the limits of another store is measured again before it is sent.
+    // A transaction built with another store's limits is measured again before it is sent.
     let mut foreign = Transaction::new(partition_key(), Limits::PORTABLE).unwrap();
     for row in ["1", "2", "3", "4", "5"] {
         foreign.push(insert(row, &large)).unwrap();

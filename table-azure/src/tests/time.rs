@@ -17,8 +17,8 @@ use super::server::{Server, table};
 use crate::Options;
 
 thread_local! {
-    /// The handle of the blocking task that holds the clock of this thread. Dropping it releases the clock. Client and server both run on this thread. A test
-    /// that pauses its clock has only one attempt in progress at a time.
+    /// The handle of the blocking task that holds this thread's clock. Dropping it releases the clock. Client and server both run on this thread. A test that
+    /// pauses its clock has only one attempt in progress at a time.
     static HOLD: Cell<Option<Sender<()>>> = const { Cell::new(None) };
 }
 
@@ -51,7 +51,7 @@ impl Drop for Held {
     }
 }
 
-/// Tests that bytes which arrive late do not advance the paused clock. If the clock jumped, the time limit of 10 s or 35 s would expire.
+/// Tests that late bytes do not advance the paused clock. If the clock jumped, the time limit of 10 s or 35 s would expire.
 #[tokio::test(start_paused = true)]
 async fn a_late_response_does_not_advance_a_paused_clock() {
     const LATE: Duration = Duration::from_millis(20);

@@ -54,7 +54,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
         answer(204, &[], ""),
         json(200, r#"{"value":[]}"#),
         entity("2026-11-20T07:00:00Z", 1),
-        // A response to an insert that contains the entity, although the request declined it (INS-2).
+        // An insert response that contains the entity, although the request declined it (INS-2).
         answer(201, &[JSON, "ETag: W/\"x\""], r#"{"PartitionKey":"p","RowKey":"r","A":1}"#),
         done(),
         done(),
@@ -265,7 +265,7 @@ async fn page_8_a_service_token_is_returned_without_being_interpreted() {
 
 #[tokio::test]
 async fn key_10_and_fil_8_an_overlong_url_is_sent_and_its_refusal_reported() {
-    // The response of the service's HTTP front end to a URL that is too long. It does not come from the table service.
+    // The response of the service's HTTP front end, not of the table service, to an overlong URL.
     let html = "<html><title>Bad Request - Request Too Long</title></html>";
     let refused = |status| answer(status, &["Content-Type: text/html; charset=us-ascii"], html);
     // Each character has three bytes in UTF-8, and each byte is encoded as three ASCII characters.
@@ -306,7 +306,7 @@ async fn lit_5_a_plus_is_encoded_and_a_space_is_not_a_plus() {
     assert!(received[1].target.contains("PartitionKey='a%2Bb%20c'"), "{}", received[1].target);
 }
 
-/// Tests that the metrics tables of the service (Storage Analytics), such as `$MetricsHourPrimaryTransactionsBlob`, can be read but not created.
+/// Tests that the service's metrics tables (Storage Analytics), such as `$MetricsHourPrimaryTransactionsBlob`, can be read but not created.
 #[tokio::test]
 async fn tbl_5_metrics_tables_are_read_and_never_created() {
     let row = r#"{"PartitionKey":"20140423T0900","RowKey":"user;All","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7"}"#;

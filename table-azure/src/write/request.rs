@@ -1,4 +1,4 @@
-//! Converts operations to HTTP requests. A request has a method, a path, a condition and a body (IFM-1).
+//! Converts operations to HTTP requests with a method, a path, a condition and a body (IFM-1).
 
 use reqwest::Method;
 use table_core::etag::IfMatch;

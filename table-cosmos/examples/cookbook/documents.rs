@@ -17,7 +17,8 @@ pub(super) struct Document {
     pub(super) title: String,
 }
 
-/// Creates a container with `partitions` physical partitions, and stores fifty documents of one tenant. Returns the container with a ledger of its requests.
+/// Creates a container with `partitions` physical partitions, and stores fifty documents of one tenant. Returns the emulator, the store and a ledger of its
+/// requests.
 pub(super) async fn stored(partitions: u32) -> Result<(Emulator, CosmosTables, Ledger)> {
     let emulator = Emulator::new(false)?;
     let store = emulator.open(Options::new().levels_of::<Document>()).await?;

@@ -1,4 +1,4 @@
-//! Records the requests and request units of the queries in a recipe.
+//! Records the requests and request units of a recipe's queries.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::fmt;
 use table_cosmos::emulator::{Emulator, Sent};
 use table_hierarchy::{query_units, read_units, write_units};
 
-/// The number of rows that a query wrote or returned.
+/// The number of rows written, read or found by an operation.
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
     Written(usize),
-    /// The number of rows that were read by partition key and id.
+    /// Rows read by partition key and id.
     Read(usize),
     Found(usize),
 }
@@ -25,7 +25,7 @@ struct Line {
     units: String,
 }
 
-/// The queries of a recipe, with their costs.
+/// A recipe's queries and their costs.
 pub(super) struct Ledger {
     emulator: Emulator,
     lines: Vec<Line>,
@@ -38,13 +38,13 @@ impl Ledger {
         Self { emulator: emulator.clone(), lines: Vec::new() }
     }
 
-    /// Adds a query, whose requests are all those sent since the previous query was added.
+    /// Adds a query. Its requests are all those sent since the previous query was added.
     pub(super) fn add(&mut self, question: &str, rows: Rows) {
         let sent = self.emulator.sent();
         let points: Vec<&Sent> =
             sent.iter().filter(|sent| !sent.is_query && sent.path.contains("/docs")).collect();
         let queries: Vec<&Sent> = sent.iter().filter(|sent| sent.is_query).collect();
-        // A query by partition key does not specify a physical partition, but it uses exactly one, as a point read does.
+        // A query by partition key does not specify a physical partition, but uses exactly one, like a point read.
         let named: BTreeSet<&String> = queries.iter().filter_map(|sent| sent.partition.as_ref()).collect();
         let touched = named.len().max(1);
         let one_each = || "1 each".to_owned();

@@ -1,4 +1,4 @@
-//! Recipes for hierarchical partition keys. They run on the in-memory emulator of the Azure SDK, and need neither an account nor a server.
+//! Recipes for hierarchical partition keys. They run on the Azure SDK's in-memory emulator, and need neither an account nor a server.
 //!
 //! ```text
 //! cargo run -p table-cosmos --features emulator --example cookbook              # all recipes
@@ -24,11 +24,11 @@ pub(crate) struct Shown {
     /// The name of the recipe, which is also the file name of its picture.
     pub(crate) name: &'static str,
     pub(crate) text: String,
-    /// The picture, as the text of an SVG file.
+    /// The picture, as SVG text.
     pub(crate) picture: Option<String>,
 }
 
-/// Runs all recipes in order, and returns their outputs.
+/// Runs all recipes in order and returns their outputs.
 pub(crate) async fn recipes() -> Result<Vec<Shown>> {
     Ok(vec![
         tenants::run().await?,

@@ -22,7 +22,7 @@ struct Order {
 
 const PATHS: [&str; 2] = ["/tenantId", "/customer/id"];
 
-/// The items that the other program wrote: two orders, an order without a numeric total, and an invoice.
+/// The items written by the other program: two orders, an order without a numeric total, and an invoice.
 const ITEMS: [&str; 4] = [
     r#"{"id":"o-1","type":"order","tenantId":"contoso","customer":{"id":"ada","city":"Paris"},"total":{"amount":12.5,"currency":"EUR"},"lines":[7]}"#,
     r#"{"id":"o-2","type":"order","tenantId":"contoso","customer":{"id":"ada"},"total":{"amount":3.25,"currency":"EUR"},"paid":true}"#,
@@ -60,7 +60,7 @@ pub(super) async fn run() -> Result<Shown> {
     Ok(Shown { name: "orders", text, picture: None })
 }
 
-/// Returns a member of a stored item, as the other program would read it.
+/// Returns a member of a stored item, as read by the other program.
 async fn member_of(emulator: &Emulator, id: &str, member: &str) -> Result<String> {
     let key = ("x-ms-documentdb-partitionkey".to_owned(), r#"["contoso","ada"]"#.to_owned());
     let target = format!("/dbs/tables/colls/Orders/docs/{id}");

@@ -1,4 +1,4 @@
-//! A recipe that stores the events of users, grouped by tenant (HPK-20).
+//! A recipe that stores user events, grouped by tenant (HPK-20).
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,7 @@
-//! `served COMMAND…` starts the in-memory emulator of the Azure SDK behind a loopback
-//! address, runs the command, and exits with the command's exit code.
+//! `served COMMAND…` starts the Azure SDK's in-memory emulator behind a loopback address, runs the command, and exits with the command's exit code.
 //!
-//! Each argument `CONNECTION_STRING` is replaced with the connection string of the emulator. The emulator has the
-//! database `tables`, which contains the container `Events` with three levels.
+//! Each argument `CONNECTION_STRING` is replaced with the emulator's connection string. The emulator has the database `tables`, which contains the container
+//! `Events` with three levels.
 
 #[path = "../../tests/python/bridge.rs"]
 mod bridge;
@@ -16,7 +15,7 @@ use table_core::TableName;
 use table_cosmos::emulator::{DATABASE, Emulator};
 use tests::command;
 
-/// The number of physical partitions of the container.
+/// The container's number of physical partitions.
 const PARTITIONS: u32 = 4;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

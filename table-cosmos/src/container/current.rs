@@ -1,7 +1,8 @@
-//! Detects that a container was replaced by another one with the same name.
+//! Detects a container that was replaced by a new one with the same name.
 //!
-//! The Azure SDK caches the container for each name. If any request of the process notices that a container was replaced, the Azure SDK refreshes its cache, sends
-//! all later requests to the new container, and reports nothing. Therefore, the number of the compared container is compared with that of the cached one.
+//! The Azure SDK caches the container for each name. If any request in the process encounters a replacement, the Azure SDK refreshes its cache, sends all later
+//! requests to the new container, and reports nothing. Therefore, the resource id in the SDK's cache is compared with that of the container checked against the
+//! options.
 
 use azure_data_cosmos::feed::FeedScope;
 use azure_data_cosmos::options::ChangeFeedStartFrom;
@@ -16,11 +17,11 @@ use crate::token::Token;
 use crate::usage::Verb;
 
 impl Container {
-    /// Returns `true` if the Azure SDK sends requests for the container's name to the container that was compared with the options. Sends no request.
+    /// Returns `true` if the Azure SDK still sends requests to the container that was checked against the options. Sends no request.
     pub(crate) async fn is_current(&self) -> bool {
         let Some(compared) = self.incarnation else { return true };
         let Ok(key) = key::partition_key(&vec![String::new(); self.mapping.depth()]) else { return true };
-        // The change feed of a single partition key is planned without a request, and its token contains the resource id of the container. It is never read.
+        // A change feed for a single partition key is planned without a request, and its token contains the container's resource id. The feed is never read.
         let scope = FeedScope::partition(key);
         let feed = self.client.query_change_feed::<IgnoredAny>(scope, ChangeFeedStartFrom::Now, None);
         let Ok(token) = Box::pin(feed).await.and_then(|feed| feed.to_continuation_token()) else {
@@ -33,8 +34,8 @@ impl Container {
 }
 
 impl CosmosTables {
-    /// Compares the current container with the options after another container has replaced the one that an operation opened. If it does not match the options,
-    /// or has other levels, returns an error instead of the result of the operation.
+    /// Checks the current container against the options after a replacement of the container `opened` by an operation. If the new container does not match the
+    /// options, or has a different number of levels, returns an error instead of the operation's result.
     pub(crate) async fn compared_again<T>(
         &self,
         table: &TableName,

@@ -1,4 +1,4 @@
-//! Reads the description of a container that is already open, which may have been deleted or replaced since, and compares it with the options.
+//! Rereads the properties of an open container, which may have been deleted or replaced in the meantime, and compares them with the options.
 
 use azure_data_cosmos::models::ContainerProperties;
 use table_core::{Result, TableName};
@@ -10,7 +10,7 @@ use crate::failure;
 use crate::throughput::Throughput;
 
 impl CosmosTables {
-    /// Returns the container that currently stores a table, with its present description.
+    /// Returns the container that currently stores a table, with its current properties.
     ///
     /// # Errors
     /// - `TableNotFound` if the container does not exist, even if it existed when it was opened.
@@ -34,8 +34,8 @@ impl CosmosTables {
         self.open_container(table).await.map_err(|error| error.with_table(table.as_str()))
     }
 
-    /// Returns the differences between the container of a table and the options that do not prevent its use. Each of them is also logged as a warning
-    /// when the container is opened.
+    /// Returns the differences between a table's container and the options, except those that prevent its use. Each difference is also logged as a warning when
+    /// the container is opened.
     ///
     /// ```no_run
     /// # use table_core::{Result, TableName};
@@ -62,7 +62,7 @@ impl CosmosTables {
         .await
     }
 
-    /// Returns the difference between the throughput of a container and the throughput in the options, if the options set one.
+    /// Returns the difference between a container's throughput and the configured throughput, if the options set one.
     pub(super) async fn compared_throughput(&self, container: &Container) -> Result<Option<Difference>> {
         let Some(asked) = self.options().throughput else { return Ok(None) };
         let found = Box::pin(container.client.read_throughput(None)).await;

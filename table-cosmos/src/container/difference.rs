@@ -1,4 +1,4 @@
-//! Differences between a container and the options that do not prevent its use.
+//! Tolerated differences between a container and the options.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use crate::expiry::TimeToLive;
 use crate::throughput::Throughput;
 use crate::unique::write_paths;
 
-/// A difference between a container and the [options](crate::Options). If the partition key differs, or items expire although the options do not allow expiry,
-/// the container cannot be used and an error is returned instead.
+/// A difference between a container and the [options](crate::Options). If the partition key differs, or items can expire although the options do not allow
+/// expiry, the container cannot be used and an error is returned instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
@@ -15,28 +15,28 @@ pub enum Difference {
     Throughput {
         /// The throughput in the options.
         asked: Throughput,
-        /// The throughput of the container.
+        /// The container's throughput.
         found: Throughput,
     },
-    /// The container indexes a path that the indexing policy of new containers excludes, or does not index a path that this policy includes.
+    /// The container indexes a path excluded by the indexing policy of new containers, or does not index a path included by that policy.
     Indexing {
         /// The path.
         path: String,
         /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, in which case queries that compare the value
-        /// at the path also read items that do not match.
+        /// also read items that do not match.
         indexed: bool,
     },
     /// The time to live differs. If the container does not have one, its items never expire.
     TimeToLive {
         /// The time to live in the options.
         asked: TimeToLive,
-        /// The time to live of the container.
+        /// The container's time to live.
         found: TimeToLive,
     },
     /// The container has a unique key. A write that repeats the values of another item with the same partition key fails with
-    /// [`UniqueViolation`](table_core::ErrorCode::UniqueViolation). A missing member counts as a value, so only one item of a partition key may lack all paths.
+    /// [`UniqueViolation`](table_core::ErrorCode::UniqueViolation). A missing member counts as a value, so only one item per partition key may lack all paths.
     UniqueKey {
-        /// The paths of the key.
+        /// The unique key's paths.
         paths: Vec<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! Errors for containers that are missing, that already exist, or that are incompatible with the options.
+//! Errors for missing, existing and incompatible containers.
 
 use azure_data_cosmos::models::{PartitionKeyKind, PartitionKeyVersion};
 use table_core::{Fault, TableName};

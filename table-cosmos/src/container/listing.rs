@@ -12,12 +12,12 @@ use crate::container::fault::ContainerFault;
 use crate::failure;
 
 impl CosmosTables {
-    /// Returns the names of all containers whose names are valid for tables, in order.
+    /// Returns the names of all containers that are valid table names, in order.
     pub(super) async fn names(&self) -> Result<Vec<TableName>> {
         self.listed().await.map_err(|error| self.not_listed(error))
     }
 
-    /// Returns the names of all containers, as [`names`](Self::names) does, or `None` if the credential does not permit listing containers.
+    /// Returns the result of [`names`](Self::names), or `None` if the credential does not permit listing containers.
     pub(super) async fn permitted_names(&self) -> Result<Option<Vec<TableName>>> {
         match self.listed().await {
             Ok(names) => Ok(Some(names)),
@@ -55,7 +55,7 @@ impl CosmosTables {
         }
         let (prefix, from) = (prefix.to_ascii_lowercase(), from.map(str::to_ascii_lowercase));
         let mut names: Vec<TableName> = self.names().await?;
-        // The next page starts at a name regardless of case, so a listing contains only one of several names that differ only in case.
+        // Pages continue from a name regardless of case, so a listing contains only one of several names that differ only in case.
         names.dedup_by(|other, name| {
             let is_same = other == name;
             if is_same {

@@ -1,4 +1,4 @@
-//! The indexing policy of containers. It covers the members of items that queries use (levels, ids, properties and their types), but not write identifiers.
+//! The indexing policy of containers. It covers item members used by queries (levels, ids, properties and their types), but not write identifiers.
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
@@ -18,7 +18,7 @@ pub(super) fn new(mapping: &Mapping) -> IndexingPolicy {
     policy.with_excluded_path(mapping.own.write.in_policy("?")).with_excluded_path(ETAG)
 }
 
-/// Returns the differences between the policy of a container and the policy for new containers. The list is empty if the container's policy is unknown.
+/// Returns the differences between a container's policy and the policy for new containers. The list is empty if the container's policy is unknown.
 pub(super) fn differences(container: &ContainerProperties, mapping: &Mapping) -> Vec<Difference> {
     let Some(policy) = &container.indexing_policy else { return Vec::new() };
     let is_off = policy.indexing_mode == Some(IndexingMode::None);
@@ -52,7 +52,7 @@ fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     }
 }
 
-/// The values that a path in a policy covers: `/a/b/?` covers the value at `/a/b`, and `/a/b/*` also covers everything below it.
+/// The values covered by a policy path: `/a/b/?` covers the value at `/a/b`, and `/a/b/*` also covers everything below it.
 #[derive(PartialEq)]
 struct Covered {
     names: Vec<String>,
@@ -61,7 +61,7 @@ struct Covered {
 
 impl Covered {
     /// Parses a path in a policy. Quotes are ignored, because policies may quote names that need no quotes. Returns `None` for other paths, such as those of
-    /// the elements of arrays. They cover no path of a mapping.
+    /// array elements, which cover no path of a mapping.
     fn parse(text: &str) -> Option<Self> {
         let (path, is_all) = match text.strip_suffix("/*") {
             Some(path) => (path, true),
@@ -110,7 +110,7 @@ mod tests {
         );
     }
 
-    /// Returns the paths of the differences in indexing, each with `true` if the container indexes it.
+    /// Returns the paths of all indexing differences, each with `true` if the container indexes it.
     fn paths(container: &ContainerProperties, mapping: &Mapping) -> Vec<(String, bool)> {
         let paths = differences(container, mapping).into_iter().map(|difference| match difference {
             Difference::Indexing { path, indexed } => (path, indexed),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with the rule of the service: longer paths are more precise, and `?` is more precise than `*`.
+        /// Compares with the service's rule: longer paths are more precise, and `?` is more precise than `*`.
         #[test]
         fn the_most_precise_path_decides_however_names_are_quoted(
             rules in vec((vec((select(vec!["a", "bb", "a/b"]), any::<bool>()), 0..3), any::<bool>(), any::<bool>()), 0..6),
@@ -188,7 +188,7 @@ mod tests {
                 policy =
                     if *is_included { policy.with_included_path(text) } else { policy.with_excluded_path(text) };
             }
-            // The paths from the value itself to the root, from the most precise one.
+            // The paths from the value to the root, most precise first.
             let at = |count: usize, all: bool| {
                 rules.iter().find(|(names, is_all, _)| {
                     *is_all == all && names.iter().map(|(name, _)| name).eq(path.iter().take(count)) && names.len() == count

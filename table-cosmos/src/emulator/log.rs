@@ -1,11 +1,11 @@
-//! A log of the requests to an account, which shows how they were routed, and the type of the account's responses.
+//! A log of the requests to an account and their routing, and the response type.
 
 use std::sync::{Mutex, PoisonError};
 
 use azure_core::http::Request as HttpRequest;
 use azure_data_cosmos_driver::in_memory_emulator::RequestObserver;
 
-/// The requests received since the last call of [`Emulator::sent`](super::Emulator::sent).
+/// The requests received since the last call to [`Emulator::sent`](super::Emulator::sent).
 #[derive(Debug, Default)]
 pub(super) struct Log(Mutex<Vec<Sent>>);
 
@@ -16,7 +16,7 @@ impl Log {
     }
 }
 
-/// A request, reduced to the data that determines its routing.
+/// The routing data of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sent {
@@ -32,7 +32,7 @@ pub struct Sent {
     pub range: Option<(String, String)>,
     /// The partition key, if the request specifies one.
     pub key: Option<String>,
-    /// The length of the body in bytes.
+    /// The body length, in bytes.
     pub bytes: usize,
 }
 
@@ -44,7 +44,7 @@ pub struct Answer {
     pub status: u16,
     /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body of the response.
+    /// The response body.
     pub body: Vec<u8>,
 }
 

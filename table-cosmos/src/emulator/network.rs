@@ -17,10 +17,10 @@ use tokio::time::timeout;
 
 use crate::emulator::Answer;
 
-/// The time after which a request without a response fails if the Azure SDK does not set a time limit.
+/// The time limit for a response if the Azure SDK does not set one.
 const TIMEOUT: Duration = Duration::from_secs(65);
 
-/// A network between a client and the account, which decides whether each request and each response arrives.
+/// A network between a client and the account. It delivers or loses each request and each response.
 ///
 /// ```
 /// use table_cosmos::emulator::{Broken, Delivery, Emulator, Network, Request};
@@ -47,7 +47,7 @@ pub trait Network: fmt::Debug + Send + Sync {
 /// The pending outcome of one request.
 pub type Delivery = Pin<Box<dyn Future<Output = Result<Answer, Broken>> + Send>>;
 
-/// A request as sent by the client.
+/// A request sent by the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
@@ -57,7 +57,7 @@ pub struct Request {
     pub target: String,
     /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body of the request.
+    /// The request body.
     pub body: Vec<u8>,
 }
 

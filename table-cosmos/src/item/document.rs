@@ -20,8 +20,7 @@ pub(crate) struct ItemKey<'a> {
 
 /// Returns the document that stores an entity.
 ///
-/// `stored` is the document that is replaced. If a mapping is used, the new document keeps the unmapped members, and the JSON of each value that does not
-/// change.
+/// `stored` is the replaced document. With a mapping, the new document keeps unmapped members and the JSON of unchanged values.
 ///
 /// # Errors
 /// `InvalidInput` if a value cannot be represented in the format of its property. `Corrupted` if the mapping's paths do not fit the stored document.
@@ -90,7 +89,7 @@ pub(crate) fn write(
     Ok(item.into())
 }
 
-/// Returns `true` if a stored value equals the value of a property. Doubles are compared bit by bit.
+/// Returns `true` if a stored value equals a property value. Doubles are compared bit by bit.
 fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
     match (stored, value) {
         (Value::Double(left), ValueRef::Double(right)) => left.to_bits() == right.to_bits(),
@@ -98,11 +97,11 @@ fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
     }
 }
 
-/// Returns the entity that a document contains.
+/// Returns the entity in a document.
 ///
 /// # Errors
-/// `Corrupted`, with the readable part of the key, if the document is not an entity of the mapping: it lacks a level or has an additional one
-/// (WIRE-6), has an invalid key, lacks a constant, or contains a value in a different type or format.
+/// `Corrupted`, with the readable part of the key, if the document is not an entity of the mapping: it lacks a level or has an extra one (WIRE-6), has an
+/// invalid key, lacks a constant, or contains a value of a different type or format.
 pub(crate) fn read(json: &Json, mapping: &Mapping) -> Result<Item> {
     parse(json, mapping).map_err(|what| {
         let id = json.get("id").and_then(Json::as_str).unwrap_or_default();
@@ -127,13 +126,13 @@ pub(super) fn parse(json: &Json, mapping: &Mapping) -> Result<Item, Foreign> {
     }
     let unmapped = Unmapped::find(json, mapping)?;
     let mut writer = RowWriter::new();
-    // Rows that patterns add, such as index rows, do not have all properties of the entity.
+    // Rows added by patterns, such as index rows, lack some of the entity's properties.
     let is_own = written_by(json, mapping).is_some();
     for Member { name, path, format, is_required } in &mapping.members {
         let invalid = || Foreign::Value(name.clone());
         let value = match path.find(json).map_err(|NotAnObject| invalid())? {
             Some(value) => Some(format.read(value).ok_or_else(invalid)?),
-            // A release whose mapping had no path for the property stored it with the unmapped ones.
+            // A release whose mapping had no path for the property stored it among the unmapped properties.
             None => unmapped.value(name)?,
         };
         match value {
@@ -183,7 +182,7 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
     Ok((levels, partition_key, row_key.to_owned()))
 }
 
-/// Returns a description of the JSON type of a value that is not a string.
+/// Returns a description of a non-string value's JSON type.
 const fn kind(value: Option<&Json>) -> &'static str {
     match value {
         None | Some(Json::Null) => "missing or null",
@@ -193,8 +192,7 @@ const fn kind(value: Option<&Json>) -> &'static str {
     }
 }
 
-/// The properties that a document stores without a path, and their types. Items written by other programs have none, unless the mapping is the default
-/// format.
+/// A document's properties without a path, and their types. Items written by other programs have none, unless they use the default format.
 #[derive(Clone, Copy)]
 struct Unmapped<'a> {
     properties: Option<&'a Map<String, Json>>,
@@ -231,7 +229,7 @@ fn timestamp(json: &Json) -> Result<u64, Foreign> {
     time.filter(|time| *time <= ticks::MAX).ok_or(Foreign::System)
 }
 
-/// Returns `true` if two documents have equal members, apart from the members that the service adds.
+/// Returns `true` if two documents have equal members, ignoring those added by the service.
 pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
     let (Some(found), Some(written)) = (found.as_object(), written.as_object()) else { return false };
     let count = found.keys().filter(|name| *name == "id" || !Mapping::is_system(name)).count();

@@ -1,8 +1,8 @@
-//! Errors about items of other programs that are not entities.
+//! Errors about items written by other programs that are not entities.
 
 use table_core::Fault;
 
-/// The error for an item that another program wrote and that is not an entity.
+/// The error for an item that is not an entity because another program wrote it.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("item `{id}` was written by another program: {what}")]
 #[fault(Corrupted, "WIRE-6")]
@@ -11,7 +11,7 @@ pub(super) struct ForeignItem {
     pub(super) what: Foreign,
 }
 
-/// The reason why an item of another program is not an entity.
+/// The reason an item is not an entity.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Foreign {
     #[error("its id is not the id of a RowKey")]

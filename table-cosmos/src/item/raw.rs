@@ -34,17 +34,17 @@ pub(crate) fn raw_id(item: &RawValue) -> Option<String> {
     serde_json::from_str::<Head<'_>>(item.get()).ok()?.id.map(Cow::into_owned)
 }
 
-/// Returns a number that identifies the container from which an item was read, or `None` if the item has no valid resource id. The number is greater than
-/// 0, and differs if the container has been deleted and created again.
+/// Returns a number that identifies an item's container, or `None` if the item has no valid resource id. The number is greater than 0, and changes if the
+/// container is deleted and recreated.
 pub(crate) fn incarnation(item: &RawValue) -> Option<u32> {
     incarnation_of(&serde_json::from_str::<Place<'_>>(item.get()).ok()?.rid?)
 }
 
-/// Returns the number that identifies a container, from the resource id of the container or of one of its items. Returns `None` if the id is not valid.
+/// Returns a number that identifies a container, given the resource id of the container or of one of its items, or `None` if the id is invalid.
 pub(crate) fn incarnation_of(rid: &str) -> Option<u32> {
     // The service writes `-` instead of the `/` of base64.
     let bytes = BASE64_STANDARD.decode(rid.replace('-', "/")).ok()?;
-    // The resource id starts with the id of the database, followed by the ids of the container and of the item.
+    // The resource id starts with the database id, followed by the container id and the item id.
     let (database, rest) = bytes.split_first_chunk()?;
     let container = u32::from_be_bytes(*rest.first_chunk()?);
     Some((u32::from_be_bytes(*database).rotate_left(16) ^ container).max(1))
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn page_9_the_resource_id_of_an_item_identifies_its_container() {
         let of = |rid: &str| incarnation(&RawValue::from_string(format!(r#"{{"_rid": "{rid}"}}"#)).unwrap());
-        // Two items of one container, and an item of another container in the same database.
+        // Two items of one container, and an item of a second container in the same database.
         let [first, second, other] =
             ["kuV+AP-3aHwBAAAAAAAAAA==", "kuV+AP-3aHwCAAAAAAAAAA==", "kuV+ALq1x0wBAAAAAAAAAA=="];
         assert!(of(first).is_some_and(|number| number > 0));

@@ -1,4 +1,4 @@
-//! Tests that written items can be read back, and that invalid items from other programs are reported as errors.
+//! Tests that written items can be read back, and that invalid items written by other programs are reported as errors.
 
 use proptest::prelude::*;
 
@@ -113,7 +113,7 @@ fn json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// A test case: the name of a changed member, its new value, the expected error, and the expected key.
+/// A test case: a changed member, its new value, the expected error, and the expected key.
 type Case = (&'static str, Option<Json>, &'static str, (&'static str, &'static str));
 
 #[test]

@@ -1,4 +1,4 @@
-//! Values in the default format. They are JSON, with annotations for the types that JSON does not have.
+//! Values in the default format: JSON, with annotations for types missing from JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use table_core::{Value, ValueRef, ticks};
 use crate::exact::{MOST_EXACT, integer};
 use crate::mapping::Format;
 
-/// The names of the types that JSON does not have, as stored in the `t` member.
+/// The names of types missing from JSON, as stored in the `t` member.
 pub(crate) const INT64: &str = "Int64";
 const DOUBLE: &str = "Double";
 /// A double that JSON cannot represent: NaN, an infinity, or negative zero.
@@ -18,7 +18,7 @@ pub(crate) const DATE_TIME: &str = "DateTime";
 pub(crate) const GUID: &str = "Guid";
 const BINARY: &str = "Binary";
 
-/// Returns a value as JSON, together with its type if JSON does not have that type.
+/// Returns a value as JSON, with its type if JSON lacks that type.
 pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
     match value {
         ValueRef::String(text) => (text.into(), None),
@@ -53,13 +53,13 @@ fn write_double(number: f64) -> (Json, Option<&'static str>) {
     (special.into(), Some(SPECIAL))
 }
 
-/// Converts a JSON value of the given type, or returns `None` if it is not in a format of that type. An SQL filter must select every value that can be
-/// read, so dates, GUIDs and binary values are accepted only in the formats of mapped properties.
+/// Parses a JSON value of the given type, or returns `None` if it is not in a format of that type. SQL filters must select every readable value, so dates,
+/// GUIDs and binary values are accepted only in the formats of mapped properties.
 pub(super) fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
     Some(match (edm, json) {
         (None, Json::String(text)) => Value::String(text.clone()),
         (None, Json::Bool(value)) => Value::Boolean(*value),
-        // Some stored items omit the type of a double that has a fraction.
+        // Some stored items omit the type of a double with a fraction.
         (None, Json::Number(number)) => match integer(json).and_then(|number| i32::try_from(number).ok()) {
             Some(number) => Value::Int32(number),
             None => Value::Double(number.as_f64()?),

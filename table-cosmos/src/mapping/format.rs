@@ -26,8 +26,8 @@ pub enum Format {
     Int64,
     /// `Edm.Int64` as a string of digits, such as `"9007199254740993"`.
     Int64Text,
-    /// `Edm.Double` as a JSON number. NaN and infinities cannot be written, because JSON does not have numbers for them, and `-0.0` cannot, because the service
-    /// stores it as `0`.
+    /// `Edm.Double` as a JSON number. NaN and infinities cannot be written, because JSON has no numbers for them; `-0.0` cannot, because the service stores it
+    /// as `0`.
     Double,
     /// `Edm.Boolean` as `true` or `false`.
     Boolean,
@@ -41,12 +41,12 @@ pub enum Format {
     Guid,
     /// `Edm.Binary` as a base64 string with padding.
     Base64,
-    /// `Edm.Int32` as the `ttl` member of the service: the seconds from the last write to the expiry, which are at least 1, or -1 if the item never expires.
+    /// `Edm.Int32` as the service's `ttl` member: the number of seconds from the last write to the expiry, at least 1, or -1 if the item never expires.
     TimeToLive,
 }
 
 impl Format {
-    /// Returns the property type that this format represents.
+    /// Returns the property type represented by this format.
     #[must_use]
     pub const fn edm_type(self) -> EdmType {
         match self {
@@ -110,13 +110,13 @@ impl Format {
     }
 }
 
-/// Returns a double as a JSON number, or `None` if the service would store another number or none.
+/// Returns a double as a JSON number, or `None` if the service would not store it exactly.
 fn stored_exactly(number: f64) -> Option<Number> {
     let is_negative_zero = number == 0.0 && number.is_sign_negative();
     if is_negative_zero { None } else { Number::from_f64(number) }
 }
 
-/// Returns the number of time units from 1970 to an instant, or `None` if it is not a whole number.
+/// Returns the number of time units from 1970 to an instant, or `None` if the number is not whole.
 fn since_1970(ticks: u64, unit: u64) -> Option<i64> {
     let passed = i64::try_from(ticks).ok()?.checked_sub(i64::try_from(ticks::UNIX_EPOCH).ok()?)?;
     let unit = i64::try_from(unit).ok()?;
@@ -148,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a number as the service stores it: as a double, without the sign of zero.
+    /// Returns a number as the service stores it: as a double, with an unsigned zero.
     fn stored(json: Json) -> Json {
         match json.as_f64().and_then(|number| Number::from_f64(number + 0.0)) {
             Some(number) if json.is_number() => number.into(),

@@ -1,10 +1,10 @@
-//! Paths to the members of an item, such as `/customer/id`.
+//! Paths to members of an item, such as `/customer/id`.
 
 use std::fmt;
 
 use serde_json::{Map, Value as Json};
 
-/// A path of member names from the root of an item.
+/// A path to a member, as a list of names from the item's root.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     /// The path as given, such as `/customer/id` or `/"tenant-id"`.
@@ -13,12 +13,12 @@ pub(crate) struct Path {
     sql: String,
 }
 
-/// The error for a path that leads through a value that is not an object.
+/// The error for a path that leads through a non-object value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAnObject;
 
 impl Path {
-    /// Parses a path in the format of the service. A name in double quotes may contain `/`.
+    /// Parses a path in the service's format. A name in double quotes may contain `/`.
     ///
     /// Returns `None` if the path has no names, or if a name cannot be used in SQL or in an indexing policy.
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -43,7 +43,7 @@ impl Path {
         (!names.is_empty()).then(|| Self { text: text.to_owned(), names, sql })
     }
 
-    /// Returns the path of a member that this library defines. Its name is never an SQL keyword.
+    /// Returns the path of a member defined by this library. Its name is never an SQL keyword.
     pub(crate) fn own(name: &str) -> Self {
         Self { text: format!("/{name}"), names: vec![name.to_owned()], sql: format!("c.{name}") }
     }
@@ -59,7 +59,7 @@ impl Path {
         &self.sql
     }
 
-    /// Returns the path in the format of an indexing policy, followed by `ending`. `?` indexes only the value itself, and `*` indexes everything below it.
+    /// Returns the path in indexing policy syntax, followed by `ending`. `?` indexes only the value itself, and `*` indexes everything below it.
     pub(crate) fn in_policy(&self, ending: &str) -> String {
         let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let quoted = |name: &String| if is_plain(name) { name.clone() } else { format!("\"{name}\"") };
@@ -67,7 +67,7 @@ impl Path {
         format!("/{}/{ending}", names.join("/"))
     }
 
-    /// Returns the member names, from the root of an item.
+    /// Returns the path to the member, as a list of names from the item's root.
     pub(crate) fn into_names(self) -> Vec<String> {
         self.names
     }
@@ -102,7 +102,7 @@ impl Path {
         Ok(Some(at))
     }
 
-    /// Sets the value at the path, and creates the objects on the path that are missing.
+    /// Sets the value at the path, and creates missing objects on the path.
     pub(crate) fn set(&self, item: &mut Map<String, Json>, value: Json) -> Result<(), NotAnObject> {
         let Some((last, parents)) = self.names.split_last() else { return Ok(()) };
         let mut at = item;
@@ -131,7 +131,7 @@ impl Path {
     }
 }
 
-/// Formats the path as it was originally given.
+/// Formats the path as originally given.
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

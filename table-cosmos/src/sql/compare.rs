@@ -37,7 +37,7 @@ impl Sql {
                     } else {
                         self.by_member(member, operator, value)
                     };
-                    // A release whose mapping had no path for the property may have stored the item.
+                    // A release without a path for the property may have stored the item.
                     let unmapped =
                         |property: Property| Condition::One(format!("IS_DEFINED({})", property.value));
                     return mapped.or(property.map_or(Condition::True, unmapped));
@@ -95,7 +95,7 @@ impl Sql {
         let others = |comparable: &str| format!("(IS_DEFINED({place}) AND {comparable})");
         let is_below = matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne);
         let text = match value {
-            // Binary values are stored as base64, which sorts differently. Comparisons of the order of `false` and `true` are rarely needed.
+            // Binary values are stored as base64, which sorts differently. Ordering comparisons of Booleans are rarely needed.
             Value::Binary(_) | Value::Boolean(_) => match operator {
                 Comparison::Eq => self.compared(place, operator, value),
                 Comparison::Ne if matches!(value, Value::Boolean(_)) => {
@@ -214,7 +214,7 @@ const fn opposite(operator: Comparison) -> Comparison {
     }
 }
 
-/// Returns the result of a comparison between a value and a constant of a different type (FIL-16).
+/// Returns the result of comparing a value with a constant of a different type (FIL-16).
 pub(super) const fn mismatched(operator: Comparison) -> Condition {
     match operator {
         Comparison::Lt | Comparison::Le | Comparison::Ne => Condition::True,

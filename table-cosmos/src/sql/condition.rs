@@ -1,4 +1,4 @@
-//! Conditions of an SQL query. They are kept flat, because the service limits the nesting of parentheses.
+//! SQL query conditions. They are kept flat, because the service limits the nesting of parentheses.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ pub(super) enum Condition {
     Any(Pieces),
 }
 
-/// The texts that form a condition in sequence, without its parentheses.
+/// The fragments of a condition in order, without its parentheses.
 type Pieces = VecDeque<Cow<'static, str>>;
 
 impl Condition {
@@ -61,7 +61,7 @@ impl Condition {
         }
     }
 
-    /// Returns the texts of the condition. Parentheses enclose a condition with an operator.
+    /// Returns the fragments of the condition, in parentheses if it has an operator.
     fn enclosed(self) -> Pieces {
         match self {
             Self::True => Pieces::from(["true".into()]),

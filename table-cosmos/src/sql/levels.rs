@@ -13,7 +13,7 @@ use crate::mapping::Mapping;
 use crate::sql::{Sql, both};
 
 impl Sql {
-    /// Returns conditions with the bounds of the first level that a range of `PartitionKey`s does not fix.
+    /// Returns bounds for the first level not fixed by a range of `PartitionKey`s.
     pub(super) fn next_level(
         &mut self,
         mapping: &Mapping,

@@ -1,4 +1,4 @@
-//! Converts comparisons with mapped properties to SQL. The types of these properties are known, so the conditions do not check the types of values.
+//! Converts comparisons with mapped properties to SQL. Their types are known, so the conditions do not check value types.
 
 use serde_json::Value as Json;
 use table_core::Value;
@@ -19,7 +19,7 @@ impl Sql {
             {
                 Some((sign(operator), text.as_str().into()))
             }
-            // A number of another type may be treated as less than the constant, regardless of its value (FIL-16).
+            // A number of a different type may be treated as less than the constant, regardless of its value (FIL-16).
             (Format::Int32 | Format::TimeToLive | Format::Int64 | Format::Double, number_value)
                 if member.format.edm_type() == value.edm_type() || !is_below(operator) =>
             {
@@ -83,7 +83,7 @@ const fn is_below(operator: Comparison) -> bool {
     matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne)
 }
 
-/// Returns the operator and the bound for a comparison of a number of time units with an instant that may lie between two units.
+/// Returns the operator and the bound for comparing a number of time units with an instant that may lie between two units.
 fn whole(operator: Comparison, units: i64) -> Option<(&'static str, Json)> {
     match operator {
         Comparison::Eq => Some(("=", units.into())),

@@ -50,7 +50,7 @@ fn rt_11_a_range_over_the_next_level_is_sent() {
     assert_eq!(of("t!a b!", "t!c d!", 2).1, ["t", "a", "c d!"].map(Json::from));
 }
 
-/// The service limits the text of a query to 512 KB and a request to 2 MB. Without the filter, the query selects a superset.
+/// Tests a filter too long for the service, which limits query text to 512 KB and a request to 2 MB. Without the filter, the query selects a superset.
 #[test]
 fn a_filter_that_is_too_long_for_the_service_is_not_sent() {
     let of = |values: usize, length: usize| {
@@ -67,7 +67,7 @@ fn a_filter_that_is_too_long_for_the_service_is_not_sent() {
         assert_eq!(sql.text, format!("{plain} ORDER BY c.id"));
         assert!(sql.narrowed && !sql.filtered);
         assert_eq!(sql.parameters.len(), 3);
-        // The value of a later page is not among the parameters that were removed.
+        // The parameter added for a later page gets the next free number.
         let later = sql.after(&format!("{:0length$}", 7));
         assert_eq!(later.text, format!("{plain} AND c.id > @p3 ORDER BY c.id"));
         assert_eq!(later.parameters.len(), 4);
@@ -109,7 +109,7 @@ fn fil_10_to_18_comparisons_are_sent_as_supersets() {
     );
 }
 
-/// Tests that a long filter is converted in about linear time. In quadratic time, this test would take minutes.
+/// Tests that a long filter is converted in about linear time. A quadratic conversion would take minutes.
 #[test]
 fn a_long_filter_of_any_shape_is_converted() {
     const COUNT: usize = 20_000;
@@ -144,7 +144,7 @@ fn ord_1_bounds_beyond_the_surrogates_are_left_to_the_matcher() {
     assert!(sql(&Scope::All, TextRange::exactly("🚀"), "A eq 'x'").contains("c.id = @p0"));
 }
 
-/// Returns `true` if a text satisfies all conditions of a range in the order of the service, by code points.
+/// Returns `true` if a text satisfies all conditions of a range in the service's order, by code points.
 fn satisfies(sql: &Sql, conditions: &str, text: &str) -> bool {
     conditions.split(" AND ").all(|condition| {
         let (begin, number) = condition.trim_end_matches(')').rsplit_once("@p").unwrap();

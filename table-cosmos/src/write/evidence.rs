@@ -13,7 +13,7 @@ use crate::write::planned::Planned;
 /// The state of a transaction with a lost response, as determined from its entities.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// The transaction was applied. Contains `None` if another writer has since changed an entity, because the `ETag`s of the transaction are then unknown.
+    /// The transaction was applied. Contains `None` if another writer has since changed an entity, because the transaction's `ETag`s are then unknown.
     Applied(Option<Committed>),
     /// The transaction had no effect, and its conditions ensure that it takes effect only once. It can be sent again.
     NotApplied,
@@ -39,7 +39,7 @@ impl Evidence {
                 None => others += 1,
             }
         }
-        // A batch is atomic, so a single item with this write identifier proves that all of the items were written.
+        // A batch is atomic, so a single item with this write identifier proves that all items were written.
         if ours > 0 {
             return Self::Applied((others == 0).then_some(committed));
         }

@@ -1,4 +1,4 @@
-//! The request for one operation.
+//! Planned requests, one per operation.
 
 use serde_json::Value as Json;
 use table_core::limits::Limits;
@@ -9,7 +9,7 @@ use crate::item::{self, Found, ItemKey};
 use crate::key;
 use crate::mapping::Mapping;
 
-/// An `ETag` that no item has. A write that requires it is rejected with 404 if the item does not exist, and with 412 if it exists.
+/// An `ETag` that matches no item. A write conditional on it is rejected with 404 if the item does not exist, and with 412 if it exists.
 const NEVER: &str = "\"never\"";
 
 /// The verb of a request.
@@ -21,19 +21,19 @@ pub(crate) enum Verb {
     Delete,
 }
 
-/// The fixed size of an operation in the body of a batch, in bytes.
+/// The per-operation overhead in a batch body, in bytes.
 const ENVELOPE: usize = r#"{"operationType":"Replace","id":,"resourceBody":,"ifMatch":},"#.len();
 
-/// The request that is planned for one operation. An operation that the service does not support, such as a merge, becomes a read and a write.
+/// The planned request for one operation. An operation not supported by the service, such as a merge, becomes a read and a write.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) verb: Verb,
     pub(crate) row_key: String,
-    /// The item that is written, or `None` for a delete.
+    /// The item to write, or `None` for a delete.
     pub(crate) body: Option<Json>,
-    /// The `ETag` that the item must have, in the format that requests use.
+    /// The `ETag` that the item must have, in the request format.
     pub(crate) if_match: Option<String>,
-    /// The statuses of rejections which mean that another writer changed the entity after it was read.
+    /// The rejection statuses that mean another writer changed the entity after it was read.
     races: &'static [u16],
 }
 
@@ -42,17 +42,17 @@ pub(crate) struct Planned {
 pub(crate) struct Context<'a> {
     pub(crate) mapping: &'a Mapping,
     pub(crate) levels: &'a [String],
-    /// The write identifier that is stored in the items.
+    /// The write identifier stored in the items.
     pub(crate) write: &'a str,
-    /// `true` if every change must be conditional on the version that was read.
+    /// `true` if every change must be conditional on the version read.
     pub(crate) exact: bool,
     pub(crate) limits: &'a Limits,
 }
 
 impl Context<'_> {
-    /// Returns `true` if the entity must be read first, because the request for an operation depends on it.
+    /// Returns `true` if the request for an operation depends on the stored entity, which must therefore be read first.
     ///
-    /// A merge needs the stored properties, and so does a replace that keeps the members of other programs. If `exact` is `true`, every unconditional
+    /// A merge needs the stored properties, and so does a replace that keeps members written by other programs. If `exact` is `true`, every unconditional
     /// change is sent with the stored `ETag`, so a second delivery of the request fails.
     pub(crate) const fn reads_first(&self, kind: &OperationKind) -> bool {
         match kind {
@@ -74,16 +74,16 @@ pub(crate) const fn creates(kind: &OperationKind) -> bool {
     )
 }
 
-/// The verb, the body and the condition of a request, and the statuses which mean that another writer changed the entity.
+/// The verb, the body and the condition of a request, and the statuses that mean another writer changed the entity.
 type Parts = (Verb, Option<Json>, Option<String>, &'static [u16]);
 
 impl Planned {
-    /// Returns the request for an operation. `stored` is the item that was read for it.
+    /// Returns the request for an operation. `stored` is the stored item, if it was read.
     pub(crate) fn new(context: Context<'_>, operation: &Operation, stored: Option<&Found>) -> Result<Self> {
         let Context { mapping, levels, write, exact, limits } = context;
         let row_key = operation.row_key.as_str();
         let item_key = ItemKey { levels, row_key };
-        // With a mapping, an item that does not match the mapping belongs to another program.
+        // An item that does not match the table's mapping belongs to another program.
         if let Some(stored) = stored.filter(|_| !mapping.is_standard) {
             stored.read(mapping, item_key)?;
         }
@@ -125,8 +125,8 @@ impl Planned {
                     let body = if is_merge { merged(stored, row)? } else { document(row, Some(stored))? };
                     (Verb::Replace, body, if_match, races)
                 }
-                // The replace has an `ETag` that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's
-                // condition is not sent: after a stale read, the service would accept it, and JSON members that were not read would be lost.
+                // The replace has an `ETag` that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's condition is
+                // not sent: after a stale read, the service would accept it, and members not read would be lost.
                 _ => {
                     let races: &[u16] = if matches!(condition, IfMatch::Any) { &[412] } else { &[] };
                     (Verb::Replace, document(row, None)?, Some(NEVER.to_owned()), races)
@@ -136,7 +136,7 @@ impl Planned {
         Ok(Self { verb, row_key: row_key.to_owned(), body, if_match, races })
     }
 
-    /// Returns the size in bytes of the operation in the body of a request. In a batch, an operation also contains the id and the condition.
+    /// Returns the size of the operation in a request body, in bytes. In a batch, an operation also contains the id and the condition.
     pub(crate) fn sent_bytes(&self, in_batch: bool) -> usize {
         let text = |text: &str| Json::from(text).to_string().len();
         let body = self.body.as_ref().map_or(0, |body| body.to_string().len());
@@ -147,7 +147,7 @@ impl Planned {
         }
     }
 
-    /// Returns `true` if the request creates an item, and is rejected if an item has its key.
+    /// Returns `true` if the request inserts an item, and is rejected if the key exists.
     pub(crate) fn is_creation(&self) -> bool {
         self.verb == Verb::Create
     }
@@ -172,7 +172,7 @@ impl Planned {
     }
 }
 
-/// Returns the condition for changing an existing entity, and the statuses which mean that another writer committed first.
+/// Returns the condition for changing an existing entity, and the statuses that mean another writer committed first.
 fn conditioned(condition: &IfMatch, stored: Option<&Found>, exact: bool) -> (Option<String>, &'static [u16]) {
     match (condition, stored) {
         (IfMatch::ETag(etag), _) => (Some(item::sent_etag(etag)), &[]),

@@ -1,4 +1,4 @@
-//! The reasons for which the service rejects an operation.
+//! Errors for operations rejected by the service.
 
 use azure_data_cosmos::CosmosError;
 use table_core::{Error, ErrorCode, Result, Transaction};
@@ -9,12 +9,12 @@ use crate::unique::UniqueKeys;
 use crate::write::Target;
 use crate::write::planned::Planned;
 
-/// The status for a key that exists, and for a value that another item of the partition key has (LIM-16).
+/// The status for an existing key, and for a unique value already used within the partition key (LIM-16).
 pub(super) const CONFLICT: u16 = 409;
 
 impl CosmosTables {
-    /// Returns `true` if a rejection with 409 does not mean that the key exists: the container has unique keys, and the request was no creation, or no item
-    /// has its key now.
+    /// Returns `true` if a rejection with 409 was caused by a unique key instead of an existing key: the container has unique keys, and the request was not an
+    /// insert or no item has its key.
     pub(super) async fn is_of_value(&self, target: &Target<'_>, planned: &Planned) -> Result<bool> {
         if target.container.unique_keys.is_empty() {
             return Ok(false);
@@ -22,7 +22,7 @@ impl CosmosTables {
         if !planned.is_creation() {
             return Ok(true);
         }
-        // The Azure SDK has stored the session token of the rejection, so the read is at least as recent on accounts with Session consistency or better.
+        // The Azure SDK has stored the session token of the rejection, so with Session consistency or stronger, the read is at least as recent.
         let found = self.find_raw(target.table, target.container, target.levels, &planned.row_key).await?;
         Ok(found.is_none())
     }
@@ -50,7 +50,7 @@ pub(super) fn refusal(
     placed(Error::new(code, message).with_rule(rule), transaction, at, cause)
 }
 
-/// Returns the error for an operation whose value another item of the partition key has.
+/// Returns the error for an operation whose unique value another item with the same partition key already has.
 pub(super) fn violation(
     transaction: &Transaction,
     at: usize,
@@ -64,7 +64,7 @@ pub(super) fn violation(
     placed(Error::new(ErrorCode::UniqueViolation, message).with_rule("LIM-16"), transaction, at, cause)
 }
 
-/// Adds the position and the key of an operation to an error, and its cause.
+/// Adds an operation's index and key, and the cause, to an error.
 pub(super) fn placed(
     error: Error,
     transaction: &Transaction,

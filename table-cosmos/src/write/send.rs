@@ -29,7 +29,7 @@ pub(super) struct Acknowledged {
     pub(super) repeated: bool,
 }
 
-/// The reason why planned requests were not acknowledged.
+/// The reason planned requests were not acknowledged.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// The operation at index `at` failed. `repeated` is `true` if the Azure SDK had sent the request before and received no response.
@@ -40,12 +40,12 @@ pub(super) enum Refused {
     Before(Error),
     /// The response reports success, but its results cannot be parsed.
     Acknowledged(Error),
-    /// No response arrived within the time after the end of the lease.
+    /// No response arrived within the grace period after the end of the lease.
     Late(Error),
 }
 
 impl Refused {
-    /// Returns `true` if the request had no effect and may succeed if it is sent again later (MAP-12).
+    /// Returns `true` if the request had no effect and may succeed later (MAP-12).
     ///
     /// The Azure SDK waits if a whole request is throttled, but not if only an operation in a batch has that status.
     fn is_temporary(&self) -> bool {
@@ -65,7 +65,7 @@ fn late() -> Error {
     Error::new(ErrorCode::OperationTimedOut, message).with_rule("EVO-3")
 }
 
-/// Returns the options that all writes use. They prevent the Azure SDK from retrying a request that received no response.
+/// Returns the options for writes. They prevent the Azure SDK from retrying a request that received no response.
 ///
 /// Retries after 429, 449 and 403/3 are not prevented, because the service did not apply those requests. The SDK waits for at most `throttled` before the
 /// retries after 429, or 30 seconds by default.
@@ -77,7 +77,7 @@ fn once(throttled: Option<Duration>) -> OperationOptions {
 }
 
 impl CosmosTables {
-    /// Sends the planned requests. Sends them again after temporary failures, until the lease ends.
+    /// Sends the planned requests, and retries them after temporary failures until the lease ends.
     pub(super) async fn send(
         &self,
         target: &Target<'_>,
@@ -99,10 +99,10 @@ impl CosmosTables {
             let Some(remaining) = lease.remaining() else {
                 return Err(Refused::Before(WriteLease::ended(None)));
             };
-            // The limit is measured by Tokio, which also measures the limits of the Azure SDK. The runtime of the options may need a thread for each sleep, which
-            // would outlive the request.
+            // The timeout uses Tokio's timer, as the Azure SDK's own limits do. The options' runtime may need a thread per sleep, which would outlive the
+            // request.
             match timeout(remaining + WriteLease::ATTEMPT, send_now(Some(remaining))).await {
-                // A throttled answer to a request that the Azure SDK had sent before does not show that nothing was applied.
+                // A throttled response to a request that the Azure SDK had already sent does not prove that nothing was applied.
                 Ok(Err(Refused::Whole(throttled)))
                     if failure::status(&throttled).0 == 429
                         && failure::verdict(&throttled) == failure::Verdict::Refused =>

@@ -10,7 +10,7 @@ use tests::suite;
 use crate::deviations::DEVIATIONS;
 use crate::partitioned::Partitioned;
 
-/// The environment in which the scenarios run.
+/// The environment of a scenario.
 #[derive(Clone, Copy, Debug)]
 enum On {
     /// Containers with the given number of physical partitions.
@@ -19,7 +19,7 @@ enum On {
     Restless,
     /// Containers that respond to some requests with 429.
     Throttled,
-    /// Containers of another program, which are accessed through a mapping of their properties.
+    /// Another program's containers, accessed through a mapping.
     Mapped,
 }
 
@@ -121,7 +121,7 @@ mod mapped_containers {
     tests::for_each_scenario!(mapped);
 }
 
-/// Tests that the splits, merges and throttling actually occur during the requests of the suite.
+/// Tests that splits, merges and throttling actually occur during the suite's requests.
 #[test]
 fn map_12_and_rty_1_the_scenarios_are_disturbed() {
     for on in [On::Restless, On::Throttled] {
@@ -131,7 +131,7 @@ fn map_12_and_rty_1_the_scenarios_are_disturbed() {
             let unrest = store.unrest.as_ref().unwrap();
             assert!(unrest.count() >= 8, "{on:?}: {}", unrest.count());
             if let On::Restless = on {
-                // After every started split and merge has completed, the container no longer has the partitions with which it was created.
+                // Once all splits and merges have completed, the container no longer has its initial partitions.
                 store.emulator.settled().await;
                 let table = store.list_tables("", None, 10).await.unwrap().names.remove(0);
                 let map = store.store.partitions(&table).await.unwrap();

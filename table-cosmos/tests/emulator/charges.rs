@@ -1,4 +1,4 @@
-//! Tests of the request units that are reported for each operation in its tracing span, in the usage of a table, and in query plans.
+//! Tests of the request units reported in tracing spans, table usage and query plans.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,7 +67,7 @@ fn each_operation_counts_the_request_units_that_the_service_charged() {
         let insert = transaction(&store, [("a".to_owned(), OperationKind::Insert(row("x")))]);
         store.submit(&table, insert).await.unwrap();
         let inserted = network.take();
-        // A merge is one operation that consists of a read and a replace.
+        // A merge is one operation, consisting of a read and a replace.
         let merge = transaction(&store, [("a".to_owned(), OperationKind::Merge(row("y"), IfMatch::Any))]);
         store.submit(&table, merge).await.unwrap();
         let merged = network.take();
@@ -135,7 +135,7 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
     });
 }
 
-/// The verb of an operation and the request units recorded in its span.
+/// An operation's verb, and the request units recorded in its span.
 type Charged = (String, Option<f64>);
 
 /// A tracing subscriber that records the verb and the request units of each operation's span.
@@ -190,7 +190,7 @@ fn the_span_of_an_operation_has_its_request_units() {
         let network = Watching::new(&account);
         let store = account.open_over(Options::new(), network.clone()).await.unwrap();
         store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap();
-        // The callsite of the span may have been registered by the thread of another test, which has no subscriber.
+        // The span's callsite may have been registered on the thread of another test, which has no subscriber.
         tracing::callsite::rebuild_interest_cache();
         network.take();
         spans.0.lock().unwrap_or_else(PoisonError::into_inner).clear();

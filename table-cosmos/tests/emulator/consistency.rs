@@ -1,4 +1,4 @@
-//! Tests of the consistency that reads request.
+//! Tests of the consistency requested by reads.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use table_cosmos::{CosmosTables, Options};
 
 use crate::runtime;
 
-/// The header with which the Azure SDK sends the consistency of a read.
+/// The Azure SDK's header for the consistency of a read.
 const STRATEGY: &str = "x-ms-cosmos-read-consistency-strategy";
 
 /// A mock network that records the requests for items.
@@ -55,7 +55,7 @@ fn transaction(store: &CosmosTables, rows: &[&str], kind: &OperationKind) -> Tra
     transaction
 }
 
-/// Sends every kind of read: those of the program, and those that precede a write.
+/// Sends every kind of read, including those that precede a write.
 async fn read_everything(store: &CosmosTables, table: &TableName) {
     let row = || RowWriter::new().finish();
     let key = EntityKey::new("a", "1").unwrap();

@@ -1,4 +1,5 @@
-//! Tests that random queries with ranges and filters return the same rows in the same order as the engine, and read as many rows as their plans predict.
+//! Tests that random queries with ranges and filters return the same rows in the same order as on the embedded engine, and read as many rows as their plans
+//! predict.
 
 use std::ops::Bound;
 
@@ -20,7 +21,7 @@ use crate::{runtime, store};
 const WORLDS: u64 = 9;
 const ROWS: usize = 60;
 const QUERIES: usize = 120;
-/// Levels and `RowKey`s, with characters that sort before and after the terminator of levels.
+/// Levels and `RowKey`s with characters that sort before and after the level terminator.
 const TEXTS: [&str; 7] = ["a", "a b", "a\"", "ab", "b", " a", "é"];
 const ROW_KEYS: [&str; 8] = ["", " x", "!", "!x", "0", "a", "a b", "東"];
 const NAMES: [&str; 3] = ["A", "B", "C"];
@@ -137,7 +138,7 @@ fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
     KeyRange { partition_key, row_key }
 }
 
-/// Returns the keys of the results in order, and the number of rows that were read. Checks that each page is in key order.
+/// Returns the result keys in order, and the number of rows read. Checks that each page is in key order.
 async fn answer(store: &impl TableStore, table: &TableName, query: &Query) -> (Vec<(String, String)>, u64) {
     let (mut found, mut read, mut from) = (Vec::new(), 0, None);
     loop {
@@ -189,7 +190,7 @@ fn place(map: &PartitionMap, partition_key: &str, depth: usize) -> usize {
     map.partitions().iter().position(|partition| partition.id == id).unwrap()
 }
 
-/// Returns the number of rows whose first levels have the values that the range fixes.
+/// Returns the number of rows whose first levels have the values fixed by the range.
 async fn count(engine: &Engine, table: &TableName, range: &TextRange, depth: usize) -> u64 {
     let partition_key = match range.single() {
         Some(key) => TextRange::exactly(key),
@@ -227,8 +228,8 @@ fn ord_1_and_fil_10_to_18_random_queries_return_the_engines_rows_in_order() {
                 }
                 let (mut ours, rows) = answer(&cosmos, &table, &query).await;
                 let (theirs, _) = answer(&engine, &table, &query).await;
-                // The rows with one partition key are read in order. With several keys, rows are in order only within each page, and the physical partitions
-                // are read one after another.
+                // Rows with one partition key are read in order. With several keys, rows are ordered only within each page, and physical partitions are read
+                // one after another.
                 if query.keys.partition_key.single().is_none() {
                     let places: Vec<usize> = ours.iter().map(|(key, _)| place(&map, key, depth)).collect();
                     assert!(places.is_sorted(), "{places:?} for {query:?}");
@@ -254,7 +255,7 @@ fn ord_1_and_fil_10_to_18_random_queries_return_the_engines_rows_in_order() {
     });
 }
 
-/// Tests that a query for ten days of a tenant reads ten rows, regardless of the total number of the tenant's rows (RT-11).
+/// Tests that a query for ten days of a tenant reads ten rows, however many rows the tenant has (RT-11).
 #[test]
 fn rt_11_a_range_over_the_next_level_reads_exactly_its_rows() {
     runtime().block_on(async {
@@ -273,7 +274,7 @@ fn rt_11_a_range_over_the_next_level_reads_exactly_its_rows() {
             };
             let (found, read) = answer(&cosmos, &table, &Query::new(keys)).await;
             assert_eq!(found.len(), 10);
-            // The level of the day after the range equals the upper bound, so its row is read as well.
+            // The day after the range equals the upper bound, so its row is read as well.
             assert!(read <= 11, "{read} rows were read");
         }
     });

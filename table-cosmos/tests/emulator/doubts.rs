@@ -1,4 +1,4 @@
-//! Tests of lost responses. The client recognises that a write was applied, or reports an unknown outcome as an ambiguous error.
+//! Tests of lost responses. The client detects that a write was applied, or reports an unknown outcome as an ambiguous error.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +57,7 @@ async fn world(fault: FaultInjectionErrorType, most: u32) -> World {
     let rules: Vec<_> = OPERATIONS.into_iter().map(|on| rule(on, fault(), most)).collect();
     let lossy = emulator.open_with_faults(Options::new(), rules.clone()).await.unwrap();
     let sees = emulator.open(Options::new()).await.unwrap();
-    // This query opens the table, so only the writes that follow lose their responses.
+    // This query opens the table, so only the subsequent writes lose their responses.
     lossy.query(&table, &Query::new(KeyRange::partition("ada")), None).await.unwrap();
     World { lossy, sees, table, rules }
 }
@@ -130,7 +130,7 @@ fn con_11_a_write_with_a_lost_response_is_applied_once_even_if_ambiguous() {
                         let stored = world.sees.get(&world.table, &key, &Select::All).await.unwrap();
                         assert_eq!(etags, [stored.map(|stored| stored.etag)], "{row}");
                     }
-                    // A delete leaves no evidence of its writer, unlike every other write.
+                    // Unlike all other writes, a delete leaves no evidence of its writer.
                     Err(error) => assert!(error.is_ambiguous() && is_delete, "{row}, {lost} lost: {error}"),
                 }
                 assert_eq!(world.value(row).await, after, "{row}: it was done, whatever the answer");
@@ -200,7 +200,7 @@ fn con_11_an_unsent_request_is_retried_or_ambiguous_and_done_at_most_once() {
     });
 }
 
-/// A mock network that panics after the account has received a change, which ends the task of the request.
+/// A mock network that panics after the account has received a change, which ends the request's task.
 #[derive(Debug)]
 struct Stopping(Emulator, AtomicBool);
 

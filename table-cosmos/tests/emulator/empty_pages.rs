@@ -1,4 +1,4 @@
-//! Tests of pages without items within one partition key. The service may end a page before it contains items (PAGE-1), but the emulator never does.
+//! Tests of empty pages within one partition key. The service may end a page before it contains items (PAGE-1), but the emulator never does.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -16,12 +16,12 @@ use crate::runtime;
 /// The name of the header that contains a continuation token, in requests and responses.
 const CONTINUATION: &str = "x-ms-continuation";
 
-/// A mock network that returns an empty page for each query without a continuation token. The token of that page continues the query at its beginning.
+/// A mock network that returns an empty page for each query without a continuation token. The page's token continues the query from its beginning.
 struct Hollow {
     account: Emulator,
-    /// The bodies of the queries for which an empty page was returned. The token of the page is the index of its query in this list.
+    /// The bodies of queries that received an empty page. The page's token is the index in this list.
     queries: Mutex<Vec<Vec<u8>>>,
-    /// The bodies of continued queries that differ from the query to which their token belongs. The service would reject such queries.
+    /// The bodies of continued queries that differ from their token's query. The service would reject such queries.
     misused: Mutex<Vec<String>>,
 }
 

@@ -26,7 +26,7 @@ fn thing(number: usize, key_length: usize, text_length: usize) -> Thing {
 fn egt_3_a_bulk_write_splits_the_batches_that_the_client_enlarges() {
     runtime().block_on(async {
         for at_most_once in [true, false] {
-            // The stored items together exceed 2 MiB, or long ids occur twice in a batch.
+            // Together, the stored items exceed 2 MiB, or long ids occur twice in a batch.
             for (key_length, text_length) in [(3, 30_000), (500, 19_000), (500, 20_000)] {
                 let account = Emulator::new(false).unwrap();
                 account.create(&TableName::new("Things").unwrap(), 1, 1, None).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of the time to live of containers and items. The emulator does not implement expiry, so the tests check the bodies of requests, and inject
-//! container descriptions that the service would return.
+//! Tests of the time to live of containers and items. The emulator does not implement expiry, so the tests check request bodies, and inject container
+//! properties as returned by the service.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ struct Session {
     expires_in: Option<i32>,
 }
 
-/// A mock network that records the descriptions of new containers, and adds a time to live to the descriptions of existing ones.
+/// A mock network that records the properties of new containers, and adds a time to live to those of existing ones.
 struct Expiring {
     account: Emulator,
     default_ttl: Option<i32>,
@@ -82,7 +82,7 @@ fn hpk_43_a_new_container_has_the_time_to_live_of_the_options() {
             (hour.clone(), 3_600.into()),
             (Options::new().time_to_live("Sessions", TimeToLive::PerItem), (-1).into()),
             (Options::new().time_to_live("Sessions", TimeToLive::Seconds(0)), 1.into()),
-            // If a property contains the time to live of an item, the container must allow items to expire.
+            // If a property contains an item's time to live, the container must allow items to expire.
             (per_item(), (-1).into()),
             (per_item().time_to_live("Sessions", TimeToLive::Seconds(60)), 60.into()),
         ];

@@ -1,4 +1,4 @@
-//! Tests the list of physical partitions if the request for it fails.
+//! Tests the list of physical partitions after failed requests for it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use table_hierarchy::{Component, Epk};
 
 use crate::runtime;
 
-/// A mock network on which the requests for lists of partitions fail once it is turned on.
+/// A mock network on which partition list requests fail while it is turned on.
 struct Failing {
     account: Emulator,
     failure: Result<Answer, Broken>,

@@ -1,4 +1,4 @@
-//! Tests of items that other programs wrote. A point read of such an item fails with an error that contains its key, and a query skips and reports the item.
+//! Tests of items written by other programs. A point read of such an item fails with an error that contains its key, and a query skips and reports it.
 
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
@@ -13,7 +13,7 @@ use crate::{runtime, store};
 
 const KEY: &str = r#"["contoso","ada"]"#;
 
-/// Items that other programs wrote, each with the partition key `["contoso","ada"]`.
+/// Items written by other programs, each with the partition key `["contoso","ada"]`.
 const FOREIGN: [&str; 6] = [
     r#"{"id": "7", "l1": "contoso", "l2": "ada", "name": "written by hand"}"#,
     r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {"A": {"nested": true}}}"#,
@@ -81,7 +81,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
     });
 }
 
-/// Tests that a scan reads every row of this library, wherever the items of other programs are stored, and reports those items.
+/// Tests that a scan reads every row of this library, and reports items written by other programs, wherever they are stored.
 #[test]
 fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! Tests that a page from a gateway, a proxy or a captive portal is never mistaken for a response of the account.
+//! Tests that a page from a gateway, a proxy or a captive portal is never mistaken for the account's response.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::runtime;
 /// A mock network with a captive portal. Once turned on, the portal responds to some requests itself.
 struct Portal {
     account: Emulator,
-    /// Returns `true` for each request to which the portal itself responds.
+    /// Returns `true` for each request that the portal itself responds to.
     is_answered: fn(&Request) -> bool,
     page: Answer,
-    /// `true` if the account still processes these requests and only their responses are replaced.
+    /// `true` if the account still processes the requests answered by the portal, and only the responses are replaced.
     forwards: bool,
     is_on: AtomicBool,
 }
@@ -45,7 +45,7 @@ impl fmt::Debug for Portal {
     }
 }
 
-/// Returns a page with an `ETag`, such as a web server sends.
+/// Returns a page with an `ETag`, as sent by web servers.
 fn page(status: u16) -> Answer {
     let mut page = Answer::new(status, "<html>sign in to the network</html>");
     page.headers.push(("content-type".to_owned(), "text/html".to_owned()));
@@ -112,7 +112,7 @@ impl World {
     }
 }
 
-/// The statuses of the portal's pages. From the service itself, the last ones would describe the state of an item.
+/// The statuses of the portal's pages. From the service itself, 404 and above would describe the state of an item.
 const STATUSES: [u16; 10] = [200, 201, 204, 207, 302, 403, 404, 409, 410, 412];
 
 fn options() -> [Options; 3] {

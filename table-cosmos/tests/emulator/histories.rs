@@ -1,4 +1,4 @@
-//! Tests of random programs that several clients run over a lossy network. The results are checked against a model (CON-11).
+//! Tests of random programs run by several clients over a lossy network. The results are checked against a model (CON-11).
 //!
 //! The network loses requests before or after they are applied, delays and duplicates them, and responds with gateway statuses. All clients run on one thread
 //! in virtual time. A search for a linearization then checks that the combined results are possible: an acknowledged write happened once, a rejected write did
@@ -58,7 +58,7 @@ async fn history(seed: u64, options: &Options) -> Result<Tally, String> {
     })
 }
 
-/// Returns the number of histories of each kind to run, which the `TABLE_COSMOS_HISTORIES` environment variable can set.
+/// Returns the number of histories of each kind to run. The `TABLE_COSMOS_HISTORIES` environment variable overrides it.
 pub(crate) fn histories() -> u64 {
     std::env::var("TABLE_COSMOS_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
 }
@@ -74,8 +74,8 @@ fn con_11_all_responses_over_a_lossy_network_are_consistent() {
     assert!(total.ambiguous > 0, "{total:?}");
 }
 
-/// Tests that the results are also consistent if at-most-once writes are disabled. More results are then ambiguous, but none is wrong, because each request
-/// is sent only once.
+/// Tests that the results are also consistent with at-most-once writes disabled. More results are then ambiguous, but none is wrong, because each request is
+/// sent only once.
 #[test]
 fn con_11_all_responses_without_exact_writes_are_consistent() {
     for seed in 0..histories() / 3 {

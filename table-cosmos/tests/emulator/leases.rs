@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::operation::{row, transaction};
 
-/// The treatment of the requests that write.
+/// The treatment of write requests.
 #[derive(Clone, Copy, Debug)]
 enum Writes {
     Served,
@@ -26,12 +26,12 @@ enum Writes {
     BrokenAtTheEnd,
 }
 
-/// A mock network that counts the requests that write.
+/// A mock network that counts write requests.
 struct Scripted {
     account: Emulator,
     act: Writes,
     sent: AtomicU32,
-    /// The time that passes in addition to the time of the test's runtime, in seconds.
+    /// The time that passes in addition to the test runtime's time, in seconds.
     passed: Arc<AtomicU64>,
 }
 
@@ -72,13 +72,13 @@ impl Network for Scripted {
 /// The outcome of a write under a lease of five seconds.
 struct Outcome {
     committed: Result<Committed>,
-    /// The number of write requests that were sent.
+    /// The number of write requests sent.
     sent: u32,
     time: Duration,
     is_applied: bool,
 }
 
-/// Replaces one or two entities, whatever their versions are.
+/// Replaces one or two entities unconditionally.
 fn written(count: usize, act: Writes) -> Outcome {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();

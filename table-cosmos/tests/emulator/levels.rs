@@ -122,7 +122,7 @@ fn hpk_43_a_table_without_levels_adopts_those_of_its_container_if_the_option_is_
         let within = KeyRange { partition_key: TextRange::prefix("t!"), row_key: TextRange::ALL };
         let plan = store.store.explain(&three, &Query::new(within)).await.unwrap();
         assert_eq!(plan.text, "SELECT * FROM c WHERE c.l1 = @p0");
-        // Configured levels are still compared with those of the container.
+        // Configured levels are still compared with the container's.
         let error = store.store.get(&two, &key, &table_core::query::Select::All).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("HPK-43")), "{error}");
     });
@@ -157,7 +157,7 @@ fn lim_5_wire_5_a_key_that_would_address_another_item_is_not_sent() {
             transaction.push(Operation { row_key: RowKey::new(row).unwrap(), kind }).unwrap();
             transaction
         };
-        // The container is already open, so the write itself is the only request that could be sent.
+        // The container is already open, so only the write itself could be sent.
         for table in [&one, &three] {
             store.query(table, &Query::new(KeyRange::ALL), None).await.unwrap();
         }
@@ -210,7 +210,7 @@ fn dq_12_and_hpk_43_a_table_with_levels_is_copied_to_a_container_and_back() {
         let store = store(16, Options::new().levels_of::<Event>()).await;
         store.create("Events", 3);
 
-        // The copy is interrupted after a page, and resumed from the stored position.
+        // The copy is interrupted after a page, and resumed from the stored checkpoint.
         let begin = || Migration::new(&engine, &store.store, name.clone()).page(100);
         let mut copy = begin();
         assert!(copy.step().await.unwrap());
@@ -246,7 +246,7 @@ fn a_container_with_another_throughput_is_used_with_a_warning() {
             let expected =
                 Difference::Throughput { asked: Throughput::Manual(400), found: Throughput::Manual(4_000) };
             let found = store.differences(&table).await.unwrap();
-            // The container has the default indexing policy of the service, because another program created it.
+            // The container has the service's default indexing policy, because another program created it.
             let indexing = Difference::Indexing { path: "/o/?".to_owned(), indexed: true };
             assert_eq!(found, if differs { vec![indexing, expected] } else { vec![indexing] });
             assert!(found[0].to_string().contains("exclude it"), "{}", found[0]);

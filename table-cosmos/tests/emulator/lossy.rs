@@ -13,7 +13,7 @@ use tokio::time::sleep;
 /// The maximum delay of a request.
 pub(crate) const LATEST: Duration = Duration::from_secs(3);
 
-/// The treatment of a request by the network.
+/// The network's treatment of a request.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Serve,
@@ -32,9 +32,9 @@ enum Act {
     Before(u16),
     /// The request is applied, but the response has the given status.
     After(u16),
-    /// One part of the response to a batch has the given status, and the batch is not applied.
+    /// One part of the batch response has the given status, and the batch is not applied.
     PartBefore(u16),
-    /// One part of the response to a batch has the given status, although the batch is applied.
+    /// One part of the batch response has the given status, although the batch is applied.
     PartAfter(u16),
 }
 
@@ -53,13 +53,13 @@ impl Lossy {
         Arc::new(Self { account, random, calm, log: Mutex::default() })
     }
 
-    /// Returns each request with its treatment, one on each line.
+    /// Returns each request and its treatment, one per line.
     pub(crate) fn lines(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).join("\n  ")
     }
 
     fn act(&self, request: &Request) -> Act {
-        // The descriptions of the account and of the containers are read only once, so only requests for items have faults.
+        // The properties of the account and the containers are read only once, so only item requests have faults.
         if self.calm || !request.target.contains("/docs") {
             return Act::Serve;
         }
@@ -94,11 +94,11 @@ impl Lossy {
     }
 }
 
-/// Returns `true` if a second delivery of a request is harmless, given the status of the first delivery.
+/// Returns `true` if a second delivery of a request is harmless, given the first delivery's status.
 ///
-/// If the entity is deleted between the deliveries, a duplicate insert inserts it again. So does a duplicate of a batch that was rejected because of an
-/// insert, if the conditions of the batch still hold. HTTP/1.1 never delivers such a request twice. However, any network may duplicate a request whose
-/// condition cannot hold a second time, so this network duplicates only these requests.
+/// If the entity is deleted between the deliveries, a duplicate insert inserts it again. So does a duplicate of a batch rejected because of an insert, if the
+/// batch's conditions still hold. HTTP/1.1 never delivers such a request twice. However, any network may duplicate a request whose condition cannot hold a
+/// second time, so this network duplicates only these requests.
 fn is_harmless_twice(request: &Request, status: u16) -> bool {
     let body = String::from_utf8_lossy(&request.body);
     let was_refused_insert = status != 200 && body.contains("\"operationType\":\"Create\"");
@@ -179,7 +179,7 @@ fn answer(status: u16) -> Answer {
     Answer::new(status, "<html>Bad Gateway</html>")
 }
 
-/// Returns the response of the service to a failed batch, with the given status in one part.
+/// Returns the service's response to a failed batch, with the given status in one part.
 fn rolled_back(status: u16) -> Answer {
     let mut answer = Answer::new(207, format!(r#"[{{"statusCode":424}},{{"statusCode":{status}}}]"#));
     answer.headers.push(("x-ms-activity-id".to_owned(), "00000000-0000-0000-0000-000000000001".to_owned()));

@@ -1,5 +1,5 @@
-//! Tests of the store on the in-memory emulator of the Azure SDK. They cover the behaviour suite on 1, 4 and 64 physical partitions, levels and routing,
-//! splits and merges, and throttling.
+//! Tests of the store on the Azure SDK's in-memory emulator: the behaviour suite on 1, 4 and 64 physical partitions, levels and routing, splits and merges, and
+//! throttling.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -85,12 +85,12 @@ async fn restless() -> Partitioned {
     Partitioned { unrest: Some(Arc::new(Unrest::moves())), ..store(1, patient()).await }
 }
 
-/// Opens a store whose tables are containers of another program.
+/// Opens a store whose tables are another program's containers.
 async fn mapped() -> Partitioned {
     Partitioned { mapped: Some(Arc::default()), ..store(4, Options::new()).await }
 }
 
-/// Opens a store some of whose requests are throttled.
+/// Opens a store that has some requests throttled.
 async fn throttled() -> Partitioned {
     let emulator = Emulator::new(false).unwrap();
     let rules = unrest::throttling();

@@ -1,4 +1,4 @@
-//! Tests of the containers of other programs. Items are read and changed through a mapping, and unmapped members are kept.
+//! Tests of other programs' containers. Items are read and changed through a mapping, and unmapped members are kept.
 
 mod adopted;
 mod filters;

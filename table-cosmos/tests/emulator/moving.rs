@@ -36,7 +36,7 @@ fn of_tenant() -> Query {
     Query { top: Some(7), ..Query::new(keys) }
 }
 
-/// Returns the effective partition key of the given user of the tenant.
+/// Returns the effective partition key of one of the tenant's users.
 fn place(user: &str) -> Epk {
     Epk::of(&[Component::text("t"), Component::text(user.to_owned())])
 }
@@ -47,7 +47,7 @@ fn map_12_and_hpk_24_writes_and_reads_wait_for_a_split_and_lose_nothing() {
         let emulator = Emulator::new(false).unwrap();
         let table = TableName::new("Events").unwrap();
         emulator.create(&table, 2, 1, None).unwrap();
-        // The attempts would last for hours, so they are not used up on a slow machine.
+        // The attempts would last hours, so a slow machine does not use them up.
         let patient = Backoff { initial: Duration::from_millis(5), max: Duration::from_millis(50) };
         let store = emulator
             .open(Options::new().levels("Events", 2).retry_during_splits(100_000, patient))
@@ -117,7 +117,7 @@ fn map_13_pages_continue_across_a_split_and_a_merge() {
     });
 }
 
-/// Tests that queries for a tenant and for all rows continue correctly if partitions are split and merged at random between their pages of random sizes.
+/// Tests that queries for a tenant and for all rows continue correctly if partitions are split and merged at random between pages of random sizes.
 #[test]
 fn map_13_and_page_1_pages_continue_across_random_splits_and_merges() {
     runtime().block_on(async {
@@ -164,8 +164,8 @@ fn map_13_and_page_1_pages_continue_across_random_splits_and_merges() {
     });
 }
 
-/// Tests the responses for a partition that is moving, and for a gateway whose cache of containers is outdated. The container is the same, so the next page
-/// exists, and its error never means that the table was created again.
+/// Tests the responses for a moving partition, and for a gateway with a stale container cache. The container was not replaced, so the next page exists, and the
+/// error must not claim that the table was recreated.
 #[test]
 fn map_12_and_page_9_a_later_page_that_stays_gone_is_busy_and_continues_afterwards() {
     runtime().block_on(async {
@@ -220,7 +220,7 @@ fn map_12_a_split_that_outlasts_the_attempts_is_reported_as_such() {
     });
 }
 
-/// The lease is measured by a clock that advances with each reading.
+/// Tests a lease measured by a clock that advances each time it is read.
 #[test]
 fn evo_3_a_write_that_waits_for_a_split_is_not_sent_after_the_end_of_its_lease() {
     runtime().block_on(async {
@@ -248,7 +248,7 @@ fn hpk_12_and_rty_1_throttled_writes_are_retried_by_the_client() {
     [None, Some(Duration::from_millis(300)), Some(Duration::from_secs(5))].into_iter().for_each(throttled);
 }
 
-/// Sends many writes at once, each of them under a lease of the given length.
+/// Sends many writes at once, each under a lease of the given length.
 fn throttled(length: Option<Duration>) {
     runtime().block_on(async {
         let emulator = Emulator::new(true).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of malformed documents that other programs wrote, in this library's containers and in mapped containers. Queries and patterns read every entity
-//! and report the malformed documents.
+//! Tests of malformed documents written by other programs, in this library's containers and in mapped containers. Queries and patterns read every entity and
+//! report the malformed documents.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,19 +29,19 @@ struct Order {
 
 /// Placeholders in stored documents. The network replaces them in responses, because the emulator rejects documents that contain the actual text.
 const REPLACED: [(&str, &str); 4] = [
-    // An unpaired surrogate, which a client that uses UTF-16 may write.
+    // An unpaired surrogate, as written by some UTF-16 clients.
     ("HALF", "\\ud83d"),
     // A number beyond the range of doubles.
     ("\"HUGE\"", "1e999"),
-    // The time of a last write in the year 10000.
+    // A last write in the year 10000.
     ("\"FUTURE\":0", "\"_ts\":253402300800,\"FUTURE\":0"),
     ("\"BEYOND\":0", "\"_ts\":18446744073709551615,\"BEYOND\":0"),
 ];
 
-/// A mock network that requests JSON as text, and replaces the placeholders in responses with text that the emulator would refuse to store.
+/// A mock network that requests JSON as text, and replaces placeholders in responses with text the emulator would refuse to store.
 struct Odd(Emulator);
 
-/// The header in which the Azure SDK requests JSON in a binary format.
+/// The Azure SDK's header for requesting binary JSON.
 const FORMS: &str = "x-ms-cosmos-supported-serialization-formats";
 
 impl Network for Odd {
@@ -76,7 +76,7 @@ fn nested(depth: usize) -> Json {
 /// Returns the malformed documents, each with the partition key for the request header. `levels` adds the members of the partition key to a document.
 fn documents(levels: impl Fn(&mut Json, Option<Json>, Option<Json>)) -> Vec<(String, Json)> {
     let mut documents = Vec::new();
-    // The kinds of values that a level may have. `None` represents a missing member.
+    // The values a level may have. `None` represents a missing member.
     let kinds =
         [None, Some(Json::Null), Some(json!(true)), Some(json!(7)), Some(json!(7.5)), Some(json!(""))];
     let header = |first: &Option<Json>, second: &Option<Json>| {
@@ -110,7 +110,7 @@ fn documents(levels: impl Fn(&mut Json, Option<Json>, Option<Json>)) -> Vec<(Str
         json!({"p": {"A": "x"}, "t": {"A": 5}, "state": 1}),
         json!({"p": {"A": "x".repeat(40_000)}, "state": 1}),
         json!({"p": {"": 1}, "state": 1}),
-        // A member `o` that another program wrote, whose value is not a write identifier.
+        // A member `o` written by another program, whose value is not a write identifier.
         json!({"o": "north", "state": 1}),
         json!({"o": 7, "state": 1}),
         json!({"o": {"p": 1}, "state": 1}),
@@ -198,7 +198,7 @@ async fn check_store(store: &CosmosTables, table: &TableName, expected: &[Order]
             assert_eq!(own, count, "{keys:?} {filter:?}: {found:?}");
         }
     }
-    // A level that is a number is different from a level that is a string of the same digits.
+    // A number differs from a string of the same digits as a level.
     let numbers = EntityKey::new("contoso!7!", "second-3").unwrap();
     assert!(store.get(table, &numbers, &Select::All).await.unwrap().is_none());
     let orders = store.entities::<Order>();

@@ -114,7 +114,7 @@ fn lim_5_and_wire_5_keys_with_odd_characters_address_their_own_items() {
     });
 }
 
-/// Tests that a key is compared with a text that contains characters below those of keys, as the embedded engine compares it.
+/// Tests that comparisons of keys with texts containing control characters give the same results as in the embedded engine.
 #[test]
 fn fil_16_a_comparison_of_a_key_with_control_characters_omits_no_row() {
     const TEXTS: [&str; 12] = [

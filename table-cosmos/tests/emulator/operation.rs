@@ -1,4 +1,4 @@
-//! Tests of missing databases, of the throughput and the indexing of new containers, and of the sizes of requests.
+//! Tests of missing databases, the throughput and indexing of new containers, and request sizes.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use table_cosmos::{CosmosTables, Difference, Options, Throughput};
 
 use crate::runtime;
 
-/// The maximum size of a request that the service accepts, in bytes.
+/// The service's maximum request size, in bytes.
 const MOST: usize = 2 << 20;
 
 pub(crate) fn row(text: &str) -> Row {
@@ -84,7 +84,7 @@ fn opt_6_a_missing_database_is_named_by_every_verb() {
             ("differences", store.differences(&table).await.unwrap_err()),
         ];
         for (verb, error) in errors {
-            // A missing database is not reported as a missing table, which a program might create, nor as a missing entity.
+            // A missing database is reported neither as a missing table, which a program might create, nor as a missing entity.
             assert_eq!(error.code(), ErrorCode::InvalidInput, "{verb}: {error}");
             assert!(error.to_string().contains("the database `elsewhere` does not exist"), "{verb}: {error}");
         }
@@ -148,8 +148,8 @@ fn egt_3_a_batch_that_a_transaction_accepts_fits_a_request_and_fills_it() {
     });
 }
 
-/// Tests that a batch which is too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice, so the
-/// estimated size is too small for long `RowKey`s. Therefore, the request itself is also measured.
+/// Tests that a batch too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice, so the estimated size is too
+/// small for long `RowKey`s. Therefore, the request itself is also measured.
 #[test]
 fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
     runtime().block_on(async {
@@ -160,7 +160,7 @@ fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
         let key = |at: usize| format!("{at:03}{}", "k".repeat(500));
         let small = (0..100).map(|at| (key(at), OperationKind::Insert(row("x"))));
         store.submit(&table, transaction(&store, small)).await.unwrap();
-        // A transaction of a hundred rows, with the largest row size that is accepted.
+        // A transaction of a hundred rows, with the largest accepted row size.
         let full = (15_000..21_000).rev().step_by(10).find_map(|length| {
             let limits = store.capabilities().limits;
             let mut full = Transaction::new(PartitionKey::new("p").unwrap(), limits).unwrap();

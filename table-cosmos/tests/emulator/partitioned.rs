@@ -1,4 +1,4 @@
-//! A store wrapper that creates tables with a given number of physical partitions, which a client cannot request.
+//! A store wrapper that creates tables with a given number of physical partitions. A client cannot request that number.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -35,7 +35,7 @@ impl Partitioned {
         table
     }
 
-    /// Returns the store through which a table is accessed.
+    /// Returns the store used to access a table.
     async fn of(&self, table: &TableName) -> Result<CosmosTables> {
         let Some(mapped) = &self.mapped else { return Ok(self.store.clone()) };
         let known = mapped.lock().unwrap().get(table.folded()).cloned();
@@ -68,7 +68,7 @@ impl TableStore for Partitioned {
 
     async fn create_table(&self, table: &TableName) -> Result<()> {
         table.require_creatable()?;
-        // In the emulator, a container that the client creates has four partitions.
+        // In the emulator, a container created by the client has four partitions.
         if self.partitions == 4 {
             return self.of(table).await?.create_table(table).await;
         }

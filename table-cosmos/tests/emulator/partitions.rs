@@ -25,7 +25,7 @@ struct Ticket {
     status: String,
 }
 
-/// A row that records a change of a ticket's status.
+/// A row recording a change to a ticket's status.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Helpdesk")]
 #[partition_key(tenant, desk)]

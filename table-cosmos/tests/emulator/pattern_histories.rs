@@ -1,8 +1,8 @@
-//! Tests of random programs that several writers run over a lossy network, with indexes, an outbox, a change feed and a view (CON-11).
+//! Tests of random programs run by several writers over a lossy network, with indexes, an outbox, a change feed and a view (CON-11).
 //!
-//! Each writer, the worker and the process that updates the view have separate clients, whose networks lose, delay and duplicate requests. After recovery over
-//! a network without faults, the indexes, the feed and the view must match the entities. Every acknowledged increment must have been applied once, and no
-//! rejected increment may have been applied. In half of the histories, the deals are items in another program's container.
+//! Each writer, the worker and the view updater have separate clients, whose networks lose, delay and duplicate requests. After recovery over a fault-free
+//! network, the indexes, the feed and the view must match the entities. Every acknowledged increment must have been applied once, and no rejected increment may
+//! have been applied. In half of the histories, the deals are items in another program's container.
 
 mod check;
 
@@ -31,7 +31,7 @@ use crate::histories::histories;
 use crate::lossy::{LATEST, Lossy};
 
 const TEAM: &str = "red";
-/// The number of counted deals, which are only ever incremented. All other deals are inserted, replaced and deleted.
+/// The number of counted deals, which are only incremented. All other deals are inserted, replaced and deleted.
 const COUNTED: u32 = 2;
 const DEALS: u32 = 4;
 const STATES: [&str; 2] = ["open", "won"];
@@ -52,7 +52,7 @@ struct Deal {
     cents: i64,
 }
 
-/// A row of the view. Each state has one row with the totals of its deals, and one row for each deal.
+/// A view row. Each state has one row with the totals of its deals, and one row per deal.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(state)]
@@ -80,7 +80,7 @@ impl View for Totals {
 
 type Work = Outbox<CosmosTables, Engine>;
 
-/// The handles that a single process uses.
+/// The handles of a single process.
 struct Process {
     deals: Entities<Deal, CosmosTables, Work>,
     view: ViewTable<Totals, CosmosTables>,

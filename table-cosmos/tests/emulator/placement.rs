@@ -1,5 +1,5 @@
-//! Tests that keys are placed in the physical partitions that the model predicts, by the items in each feed range and by the partition in the response to each
-//! point read. These tests run on the emulator, and also on a real account if one is configured.
+//! Tests that keys are placed in the physical partitions predicted by the model, according to the items in each feed range and the partition named in each
+//! point read's response. The tests run on the emulator, and also on a real account if one is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ fn partition_key(levels: &[String]) -> PartitionKey {
     PartitionKey::try_from(values).unwrap()
 }
 
-/// Writes keys into a table with three levels, and compares the physical partitions that contain them with the model.
+/// Writes keys into a table with three levels, and compares their physical partitions with the model.
 pub(crate) async fn keys_lie_where_the_model_places_them(
     client: &CosmosClient,
     database: &str,
@@ -68,7 +68,7 @@ pub(crate) async fn keys_lie_where_the_model_places_them(
     }
     assert_eq!(found, keys.iter().cloned().collect());
 
-    // The partitions that the responses to point reads name, if any.
+    // The partitions named in the responses to point reads, if any.
     let mut named: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for levels in &keys {
         let answer = container.read_item(partition_key(levels), "r", None).await.unwrap();

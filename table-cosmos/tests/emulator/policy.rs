@@ -1,4 +1,4 @@
-//! Tests that the indexing policies that are sent for new containers equal those documented in `docs/cosmos.md`.
+//! Tests that the indexing policies sent for new containers match those documented in `docs/cosmos.md`.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use table_cosmos::{Format, Mapping, Options};
 
 use crate::runtime;
 
-/// A mock network that records the descriptions of new containers.
+/// A mock network that records the properties of new containers.
 struct Created {
     account: Emulator,
     descriptions: Mutex<Vec<Json>>,
@@ -46,7 +46,7 @@ async fn sent(options: Options) -> Json {
     descriptions[0]["indexingPolicy"].take()
 }
 
-/// Returns the indexing policies in the section on creating containers of the documentation page.
+/// Returns the indexing policies documented in the page's section on creating containers.
 fn documented() -> Vec<Json> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cosmos.md");
     let page = std::fs::read_to_string(page).unwrap();

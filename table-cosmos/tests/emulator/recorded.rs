@@ -1,6 +1,6 @@
-//! Tests with documented responses of the service that the emulator never sends, or sends differently. `docs/cosmos.md` lists the sources.
+//! Tests with documented service responses that the emulator never sends, or sends differently. `docs/cosmos.md` lists the sources.
 //!
-//! The client, its retries and its errors are real; only the response is injected, by a rule.
+//! The client, its retries and its errors are real; only the response is injected by a rule.
 
 use azure_core::http::StatusCode;
 use azure_data_cosmos_driver::fault_injection::{
@@ -78,7 +78,7 @@ fn hpk_17_a_key_at_its_size_limit_is_reported_with_a_remedy() {
     });
 }
 
-/// Tests the response in "Troubleshoot bad request exceptions in Azure Cosmos DB": if the key in the header differs from that of the item, the service returns
+/// Tests the response in "Troubleshoot bad request exceptions in Azure Cosmos DB": if the key in the header differs from the item's key, the service returns
 /// 400 with sub-status 1001. So does a point read with a prefix, for which the emulator returns 404. This client never sends either request, and never
 /// interprets a 400 as a missing item.
 #[test]
@@ -130,7 +130,7 @@ fn con_3_a_write_that_met_a_concurrent_one_is_not_ambiguous() {
     });
 }
 
-/// Returns the response to a batch that was rolled back: a 207 with the status of the cause in one part, and 424 in the others.
+/// Returns the response to a rolled-back batch: a 207 with the status of the cause in one part, and 424 in the other.
 pub(crate) fn rolled_back(status: u16, sub_status: u16) -> FaultInjectionResult {
     let cause =
         format!(r#"{{"statusCode":{status},"substatusCode":{sub_status},"retryAfterMilliseconds":1}}"#);
@@ -140,7 +140,7 @@ pub(crate) fn rolled_back(status: u16, sub_status: u16) -> FaultInjectionResult 
     FaultInjectionResultBuilder::new().with_custom_response(answer.build()).build()
 }
 
-/// Tests that a status in one part of the response to a batch is treated like the same status of a whole response.
+/// Tests that a status in one part of a batch response is treated like the same status of a whole response.
 #[test]
 fn con_3_con_11_and_map_12_a_part_of_a_batch_is_treated_like_a_whole_response() {
     runtime().block_on(async {
@@ -237,8 +237,8 @@ fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
     });
 }
 
-/// Opens a container with `levels` levels, whose description from the emulator is modified. The emulator itself does not store a time to live, and
-/// cannot create a container with the first version of the hash.
+/// Opens a container with `levels` levels, after modifying its properties in the emulator's response. The emulator itself does not store a time to live, and
+/// cannot create a container with version 1 of the hash.
 async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error {
     let emulator = Emulator::new(false).unwrap();
     let table = TableName::new(EVENTS).unwrap();
@@ -257,7 +257,7 @@ async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error
     store.get(&table, &key("there"), &Select::All).await.unwrap_err()
 }
 
-/// Tests that a container is rejected if its items may expire. With a `defaultTtl` of -1, these are the items that have their own time to live.
+/// Tests that a container is rejected if its items may expire. With a `defaultTtl` of -1, only items with their own time to live expire.
 #[test]
 fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
     runtime().block_on(async {
@@ -274,8 +274,8 @@ fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
     });
 }
 
-/// Tests that a container with the first version of the hash is rejected. Such a container was created before May 2019, or by a client that did not request
-/// a version. A missing version means the first version (WIRE-7).
+/// Tests that a container with version 1 of the hash is rejected. Such a container was created before May 2019, or by a client that did not request a version.
+/// A missing version means version 1 (WIRE-7).
 #[test]
 fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
     runtime().block_on(async {
@@ -284,7 +284,7 @@ fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
             (1, r#"{"paths":["/l1"],"kind":"Hash"}"#),
             (1, r#"{"paths":["/l1"],"kind":"MultiHash","version":2}"#),
             (2, r#"{"paths":["/l1","/l2"],"kind":"Hash","version":2}"#),
-            // If the version is missing, the client assumes the kind `Hash` and the first version, whatever kind is specified.
+            // If the version is missing, the client assumes the kind `Hash` and version 1, whatever kind is specified.
             (2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash"}"#),
         ] {
             let error = opening(levels, partition_key, None).await;
@@ -292,7 +292,7 @@ fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
             assert_eq!((error.code(), error.rule()), refusal, "{partition_key}: {error}");
             assert!(error.to_string().contains("V2 is required"), "{error}");
         }
-        // The client itself rejects this description when it parses it.
+        // The client itself fails to parse this definition.
         let error = opening(2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash","version":1}"#, None).await;
         assert!(!error.is_not_found(), "{error}");
     });

@@ -13,11 +13,11 @@ use tokio::time::timeout;
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// The status and sub-status codes with which the service and its gateway report that a container was replaced. The emulator sends only the first.
+/// The status and sub-status codes by which the service and its gateway report a replaced container. The emulator sends only the first.
 pub(crate) const REPORTS: [(u16, u16); 2] = [(400, 1024), (410, 1000)];
 
-/// A mock network that adds, to responses for items, the sub-status with which the service reports a missing container or database. It replaces the response
-/// with which the emulator reports a replaced container.
+/// A mock network that corrects the emulator's responses to item requests: it adds the service's sub-status for a missing container or database, and
+/// substitutes the report of a replaced container.
 struct Owners {
     account: Emulator,
     report: (u16, u16),
@@ -75,10 +75,10 @@ pub(crate) async fn delete(account: &Emulator, target: &str) {
     assert!(answer.status < 300, "{answer:?}");
 }
 
-/// The number of operations that [`verb`] can run.
+/// The number of operations supported by [`verb`].
 pub(crate) const VERBS: usize = 12;
 
-/// Runs the operation with the given number. Returns the name and the outcome of the operation.
+/// Runs the operation with the given number. Returns its name and outcome.
 pub(crate) async fn verb(
     store: &CosmosTables,
     table: &TableName,
@@ -123,8 +123,8 @@ pub(crate) async fn verb(
     }
 }
 
-/// Tests that a container is rejected if it was replaced by one with different paths. The first call may report only the replacement; each later call reports
-/// the different paths.
+/// Tests that a container replaced by one with different paths is rejected. The first call may report only the replacement; each later call reports the
+/// different paths.
 #[test]
 fn hpk_43_a_container_that_was_replaced_by_one_with_other_paths_is_refused() {
     for (first, report) in (0..VERBS).flat_map(|first| REPORTS.map(|report| (first, report))) {
@@ -150,7 +150,7 @@ fn hpk_43_a_container_that_was_replaced_by_one_with_other_paths_is_refused() {
     }
 }
 
-/// Tests that a store which had the old container open has the same outcomes as a store which is opened after the replacement.
+/// Tests that a store that had the old container open has the same outcomes as a store opened after the replacement.
 #[test]
 fn opt_6_a_container_that_was_created_again_is_used_like_one_that_was_never_open() {
     for (first, report) in (0..VERBS).flat_map(|first| REPORTS.map(|report| (first, report))) {
@@ -220,7 +220,7 @@ fn opt_6_a_database_that_is_deleted_while_a_store_is_open_is_reported_by_every_v
 fn page_9_a_query_ends_with_an_error_if_the_table_was_created_again_between_two_pages() {
     let prefix = KeyRange { partition_key: TextRange::prefix("p"), row_key: TextRange::ALL };
     let all = [KeyRange::partition("p"), prefix, KeyRange::ALL];
-    // The new table contains rows after the position of the query, only rows before it, or none.
+    // The new table contains rows after the query's continuation, only rows before it, or no rows.
     let cases =
         all.iter().flat_map(|keys| [&["1", "2", "3", "there"][..], &["0"], &[]].map(|new| (keys, new)));
     for ((keys, new), report) in cases.flat_map(|case| REPORTS.map(|report| (case, report))) {
@@ -250,7 +250,7 @@ fn page_9_a_query_ends_with_an_error_if_the_table_was_created_again_between_two_
                 }
                 let reader = if is_same_store { &store } else { &other };
                 let case = format!("{keys:?}, {new:?}, {report:?}, same store: {is_same_store}");
-                // A query that is sent again as during a split would last for minutes.
+                // A query retried as during a split would last minutes.
                 let later = timeout(Duration::from_secs(60), reader.query(&table, &query, Some(&from))).await;
                 let error = later.expect(&case).map(|page| page.rows.len()).expect_err(&case);
                 assert_eq!(

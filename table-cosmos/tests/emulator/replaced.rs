@@ -1,4 +1,4 @@
-//! Tests that a store compares a container again after it was replaced by another one with the same name, whichever request notices the replacement.
+//! Tests that a store rechecks a container replaced by a new one with the same name, whichever request notices the replacement.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::operation::{row, transaction};
 use crate::recreated::{VERBS, delete, opened, verb};
 use crate::runtime;
 
-/// Replaces the container of a table by one with other paths. Another program stores an item in it.
+/// Replaces a table's container with one that has different paths, and stores an item in it as another program would.
 async fn replace(account: &Emulator, table: &TableName) {
     delete(account, &format!("/dbs/{DATABASE}/colls/{table}")).await;
     account.create_with_paths(table, &["/x"], 2, None).unwrap();
     account.put(table, r#"["p"]"#, r#"{"id": "there", "x": "p", "l1": "q", "p": {}}"#).await.unwrap();
 }
 
-/// Checks that every operation is refused because of the other paths.
+/// Checks that every operation is rejected because of the different paths.
 async fn refuses_all(store: &CosmosTables, table: &TableName, case: &str) {
     for number in 0..VERBS {
         let (name, outcome) = verb(store, table, number).await;
@@ -46,7 +46,7 @@ fn hpk_43_the_differences_of_a_container_with_other_paths_are_an_error() {
     });
 }
 
-/// The Azure SDK then sends all requests to the new container, and none of them reports the replacement.
+/// Tests a replacement noticed by another request: the Azure SDK then sends all requests to the new container, and none of them reports the replacement.
 #[test]
 fn hpk_43_a_replacement_that_another_request_noticed_is_refused() {
     runtime().block_on(async {
@@ -74,7 +74,7 @@ fn hpk_43_a_replacement_that_another_request_noticed_is_refused() {
     });
 }
 
-/// A network that holds back the first request for an item that follows the report of a replacement.
+/// A mock network that holds back the first item request after the report of a replacement.
 #[derive(Debug)]
 struct Held {
     account: Emulator,
@@ -142,7 +142,7 @@ fn hpk_43_a_replacement_is_refused_if_the_request_that_noticed_it_is_cancelled_o
     });
 }
 
-/// Tests a store that takes the levels of a table from its container: the keys of the entities never have the levels of the old container.
+/// Tests a store that adopts the levels of a table's container: entity keys never have the old container's levels.
 #[test]
 fn hpk_43_a_container_that_was_replaced_by_one_with_more_levels_is_read_by_its_new_levels() {
     for first in 0..VERBS {

@@ -1,4 +1,4 @@
-//! Tests, for random designs, that the hash function and the model of partitions agree with the requests of the Azure SDK and the data in the emulator.
+//! Tests, for random designs, that the hash function and the partition model agree with the Azure SDK's requests and the emulator's data.
 
 use std::collections::BTreeSet;
 
@@ -109,7 +109,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_touch_exactly_the_modelled_partitions() 
     });
 }
 
-/// Returns the partitions of a route in the format of requests: the id, and the first and last effective partition key.
+/// Returns the partitions of a route in the request format: the id, and the first and last effective partition key.
 fn said(route: &Route) -> Vec<(String, String, String)> {
     let text = |touched: &table_hierarchy::Touched| {
         (touched.id.to_string(), touched.range.start().to_string(), touched.range.end().to_string())

@@ -1,4 +1,4 @@
-//! Tests of callers with different runtimes, over HTTP. A caller's runtime must not stop a connection that another caller uses, and a call must return on any
+//! Tests of callers with different runtimes, over HTTP. A caller's runtime must not stop a connection used by another caller, and a call must return on any
 //! thread.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{bridge, runtime};
 
 /// An account with an empty table, served over HTTP.
 struct World {
-    /// The stores. The first has its own client, and the other two share a client that the program created.
+    /// The stores. The first has its own client, and the second and third share a client created by the program.
     stores: [CosmosTables; 3],
     connections: Arc<AtomicUsize>,
     /// The runtime of the server and of the program's own client.
@@ -81,7 +81,7 @@ fn a_connection_outlives_the_pause_and_the_end_of_the_runtime_that_opened_it() {
             after.submit(&table(), transaction(after, [(row_key.to_owned(), delete)])).block_on().unwrap();
         }
     }
-    // After one of the two stores that share a client is dropped, the other one still works.
+    // After one of the two stores sharing a client is dropped, the second still works.
     drop(one);
     write(&other, "f").block_on();
 }

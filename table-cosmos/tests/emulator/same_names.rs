@@ -46,7 +46,7 @@ fn tbl_2_each_spelling_refers_to_the_same_container_in_every_order_of_calls() {
                 }
             }
         }
-        // After one of the containers is deleted, its name refers to the other one.
+        // After one of the containers is deleted, its name refers to the remaining one.
         let store = account.open(Options::new()).await.unwrap();
         assert!(store.get(&upper, &key, &Select::All).await.unwrap().is_some());
         store.delete_table(&upper).await.unwrap();
@@ -81,7 +81,7 @@ fn opt_5_a_listing_contains_one_name_of_two_that_differ_only_in_case() {
     });
 }
 
-/// A mock network that responds to listings of the containers itself.
+/// A mock network that responds to container listings itself.
 struct Listing {
     account: Emulator,
     answer: Result<Answer, Broken>,
@@ -103,14 +103,14 @@ impl fmt::Debug for Listing {
     }
 }
 
-/// Returns a response of the service.
+/// Returns an error response from the service.
 fn answer(status: u16) -> Answer {
     let mut answer = Answer::new(status, r#"{"code": "Refused", "message": "refused"}"#);
     answer.headers.push(("x-ms-activity-id".to_owned(), "00000000-0000-0000-0000-000000000001".to_owned()));
     answer
 }
 
-/// Returns the errors of all verbs for a table.
+/// Returns the errors of all operations on a table.
 async fn errors(store: &CosmosTables, table: &TableName) -> [Error; 4] {
     let key = EntityKey::new("p", "r").unwrap();
     let insert = [("r".to_owned(), OperationKind::Insert(row("new")))];
@@ -163,7 +163,7 @@ fn tbl_2_a_credential_that_may_not_list_containers_finds_only_the_exact_spelling
     });
 }
 
-/// A mock network of a credential that may neither list nor create containers, on which other requests fail.
+/// A mock network for a credential that may neither list nor create containers. Selected requests fail.
 struct Restricted {
     account: Emulator,
     /// The requests so far, without their headers and bodies.
@@ -211,7 +211,8 @@ impl fmt::Debug for Restricted {
     }
 }
 
-/// Creates a table with a credential that may neither list nor create containers. Returns the number of requests before the call, all requests, and the error.
+/// Attempts to create a table with a credential that may neither list nor create containers. Returns the number of requests before the call, all requests, and
+/// the error.
 async fn refused_creation(
     account: &Emulator,
     failing: Failing,
@@ -226,7 +227,7 @@ async fn refused_creation(
     (before, sent(), error)
 }
 
-/// Tests a failure of each request for a creation. It may change the error to that of the failure, but never to the error of another outcome:
+/// Tests a failure of each request sent by a table creation. It may be reported instead of the original error, but must not suggest a different outcome:
 /// `create_if_missing` opens the table only if the creation reports that it exists.
 #[test]
 fn opt_2_a_failed_request_of_a_creation_does_not_decide_whether_the_table_exists() {

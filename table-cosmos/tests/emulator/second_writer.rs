@@ -1,7 +1,7 @@
-//! Tests of writes whose response is lost. Before the client determines the outcome, another writer sees the effect and changes the entity again (CON-11).
+//! Tests of writes with a lost response. Before the client determines the outcome, another writer sees the effect and changes the entity again (CON-11).
 //!
-//! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client does afterwards,
-//! the acknowledged change of the other writer must remain.
+//! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client does afterwards, the other
+//! writer's acknowledged change must remain.
 
 use std::fmt;
 use std::sync::Arc;
@@ -166,8 +166,8 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
     });
 }
 
-/// Tests a write request that is lost before it arrives, followed by a change from another writer. Acceptable outcomes are a rejection, an ambiguous error,
-/// or exactly one application of the write after the other writer's change.
+/// Tests a write request lost before it arrives, followed by another writer's change. Acceptable outcomes are a rejection, an ambiguous error, or exactly one
+/// application of the write after that change.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     runtime().block_on(async {
@@ -220,8 +220,8 @@ impl Network for Kept {
     }
 }
 
-/// Tests that a version written by another program is not mistaken for the one that this library wrote. The other program reads an item, changes a property
-/// and replaces the item, which thereby keeps the identifier of the last write.
+/// Tests that a version written by another program is not mistaken for this library's write. The other program reads an item, changes a property and replaces
+/// the item, which keeps the last write's identifier.
 #[test]
 fn con_11_a_version_of_another_program_is_not_taken_for_the_own_one() {
     runtime().block_on(async {

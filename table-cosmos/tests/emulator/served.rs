@@ -1,4 +1,4 @@
-//! Tests that a table is copied over the protocol of the Table service into a container and back.
+//! Tests that a table is copied over the Table service protocol into a container and back.
 
 use table_azure::AzureTables;
 use table_core::{Entity, TableName, TableStoreExt};
@@ -38,7 +38,7 @@ fn dq_12_a_table_of_the_table_service_is_copied_to_a_container_and_back() {
         let store = store(16, Options::new().levels_of::<Reading>()).await;
         store.create("Readings", 2);
 
-        // Each copy is interrupted after one page, and resumed from its stored position.
+        // Each copy is interrupted after one page, and resumed from its stored checkpoint.
         let begin = || Migration::new(&service, &store.store, name.clone()).page(50);
         let mut there = begin();
         assert!(there.step().await.unwrap());

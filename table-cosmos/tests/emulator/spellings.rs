@@ -1,4 +1,4 @@
-//! Tests that reads and filters agree about values that other programs spell differently: a filter finds every matching item that can be read as an entity.
+//! Tests that reads and filters agree about values spelled differently by other programs: a filter finds every matching item that can be read as an entity.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -34,8 +34,8 @@ const FORMATS: [(&str, Format); 11] = [
     ("Base64", Format::Base64),
 ];
 
-/// Returns the JSON of a value as some serializer would write it. Examples are a date in the format of JavaScript, Python or .NET, an integer with a fraction,
-/// and a number as text.
+/// Returns a value's JSON as some serializer would write it, such as a date in JavaScript, Python or .NET format, an integer with a fraction, or a number as
+/// text.
 fn spelling(random: &mut StdRng) -> Json {
     let of = |texts: &[&str], random: &mut StdRng| texts[random.random_range(0..texts.len())].to_owned();
     match random.random_range(0..5_u32) {
@@ -166,7 +166,7 @@ fn filter(names: &[&str], random: &mut StdRng, depth: usize) -> String {
     }
 }
 
-/// Returns the members of an item that has one property in a random spelling and, in the standard format, with a random type.
+/// Returns the members of an item with one property in a random spelling and, in the standard format, with a random type.
 fn members(is_mapped: bool, random: &mut StdRng) -> Map<String, Json> {
     let (mut values, mut types) = (Map::new(), Map::new());
     let names: Vec<&str> =

@@ -1,5 +1,5 @@
-//! Tests a program with one fault, which occurs at each of its requests in turn. A fault is an error response that the service may send before or after it
-//! applies the request, a broken connection, or a caller that drops its call.
+//! Tests a program with one fault at each of its requests in turn. A fault is an error response sent before or after the request is applied, a broken
+//! connection, or a dropped call.
 
 mod once;
 
@@ -17,10 +17,10 @@ use once::{FATES, Fate, Once};
 
 const ROWS: usize = 12;
 
-/// Opens a store whose requests are delivered by a network. Requests without a response time out after seconds of virtual time.
+/// Opens a store over a mock network. Requests without a response time out after seconds of virtual time.
 async fn opened(account: &Emulator, network: Arc<dyn Network>, table: &TableName) -> CosmosTables {
     let store = account.open_over(Options::new(), network).await.unwrap();
-    // This query opens the container before the sweep. Other tests cover the requests that open it.
+    // This query opens the container before the sweep. Other tests cover the opening requests.
     let _ = store.query(table, &Query::new(KeyRange::partition("none")), None).await;
     store
 }
@@ -41,7 +41,7 @@ fn paused() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 }
 
-/// Returns all rows of a range with their values.
+/// Returns all rows of a range and their values.
 async fn rows(store: &CosmosTables, table: &TableName, keys: KeyRange, top: usize) -> Result<Vec<String>> {
     let query = Query { top: Some(top), ..Query::new(keys) };
     let (mut rows, mut from) = (Vec::new(), None);
@@ -89,7 +89,7 @@ fn con_11_and_page_5_a_fault_at_any_request_of_a_scan_loses_and_repeats_no_row()
     });
 }
 
-/// Returns batches and single writes of different kinds. Before each of them, the table has the same rows.
+/// Returns batches and single writes of different kinds. The table has the same rows before each of them.
 fn batch(store: &CosmosTables) -> Vec<table_core::Transaction> {
     let any = || IfMatch::Any;
     let key = |at: usize| format!("r{at:02}");

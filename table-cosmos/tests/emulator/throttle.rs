@@ -1,9 +1,8 @@
-//! Tests that the model of physical partitions agrees with the throttled emulator of the Azure SDK (HPK-9, HPK-12, HPK-14, HPK-16).
+//! Tests that the physical partition model agrees with the Azure SDK's throttled emulator (HPK-9, HPK-12, HPK-14, HPK-16).
 //!
-//! A container in the emulator divides its throughput evenly among its partitions, and each partition can use its share once per second. A workload is
-//! replayed in bursts, one per second, each of which sends every write that has not yet been admitted. The number of bursts until all writes are admitted,
-//! divided by the duration of the workload, is the measured utilisation of the hottest partition. The model predicts this value. The emulator throttles only
-//! writes.
+//! A container in the emulator divides its throughput evenly among its partitions, and each partition can use its share once per second. A workload is replayed
+//! in bursts, one per second, each of which sends every write not yet admitted. The number of bursts until all writes are admitted, divided by the workload's
+//! duration, is the measured utilisation of the hottest partition. The model predicts this value. The emulator throttles only writes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as SyncMutex};
@@ -23,11 +22,11 @@ use crate::runtime;
 const SECONDS: u32 = 4;
 /// The number of writes per second in each workload.
 const RATE: f64 = 40.0;
-/// The number of request units per second that each physical partition has.
+/// The throughput of each physical partition, in request units per second.
 const SHARE: u32 = 100;
-/// The length of the throttling window of the emulator.
+/// The length of the emulator's throttling window.
 const WINDOW: Duration = Duration::from_secs(1);
-/// The largest accepted relative difference between the prediction of the model and the measurement.
+/// The maximum accepted relative difference between the model's prediction and the measurement.
 const TOLERANCE: f64 = 0.20;
 
 #[derive(Clone, Entity)]
@@ -53,10 +52,10 @@ struct Reading {
     body: String,
 }
 
-/// A write, given by the levels and the id of its item.
+/// A write: the levels and the id of its item.
 type Write = (Vec<String>, u64);
 
-/// A test case: a container, and the workload that runs on it.
+/// A test case: a container and its workload.
 struct Case {
     name: &'static str,
     partitions: u32,
@@ -66,7 +65,7 @@ struct Case {
     levels: fn(&mut Draw<'_>, &Distributions) -> Vec<String>,
 }
 
-/// The distributions from which the cases draw.
+/// The distributions sampled by the cases.
 struct Distributions {
     users: Distribution,
     thousands: Distribution,
@@ -127,7 +126,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs the workload of a case, and returns its report and its writes.
+/// Runs a case's workload, and returns its report and its writes.
 fn replay(case: &Case) -> (Report, Vec<Write>) {
     let (writes, of) = (Arc::new(SyncMutex::new(Vec::new())), Distributions::new());
     let (levels, sink) = (case.levels, writes.clone());
@@ -152,7 +151,7 @@ fn epk(levels: &[String]) -> Epk {
     Epk::of(&levels.iter().map(|level| Component::text(level.as_str())).collect::<Vec<_>>())
 }
 
-/// Creates the container of a case in a throttled account, and returns its physical partitions.
+/// Creates a case's container in a throttled account, and returns its physical partitions.
 async fn container(emulator: &Emulator, case: &Case, table: &TableName) -> (PartitionMap, u32) {
     let count = case.partitions + u32::from(case.split.is_some());
     emulator.create(table, case.depth, case.partitions, Some(u64::from(SHARE * count))).unwrap();
@@ -179,15 +178,15 @@ async fn send(emulator: &Emulator, table: &TableName, (levels, id): &Write) -> u
     emulator.exchange("POST", &target, headers, item.to_string().into_bytes()).await.unwrap().status
 }
 
-/// Returns the number of windows until the emulator has admitted all writes, or `None` if the machine was too slow to send a burst within one window. The
-/// last window counts as the fraction of it that is used.
+/// Returns the number of windows until the emulator has admitted all writes, or `None` if the machine was too slow to send a burst within one window. Only the
+/// used fraction of the last window counts.
 async fn windows(
     (emulator, table, map): (&Emulator, &TableName, &PartitionMap),
     writes: &[Write],
     turn: &Mutex<()>,
 ) -> Option<f64> {
     let mut pending: Vec<&Write> = writes.iter().collect();
-    // The number of writes that each burst admitted, by partition.
+    // The number of writes admitted by each burst, by partition.
     let mut admitted: HashMap<u32, Vec<f64>> = HashMap::new();
     while !pending.is_empty() {
         tokio::time::sleep(WINDOW + Duration::from_millis(5)).await;
@@ -263,7 +262,7 @@ fn hpk_9_12_14_and_16_ten_skewed_workloads_load_the_emulator_like_the_model() {
     });
 }
 
-/// Tests two regions with many devices. The recommended order of levels starts with the devices, and the emulator runs the workload faster in this order.
+/// Tests two regions with many devices. The recommended level order starts with the devices, and the emulator runs the workload faster in this order.
 #[test]
 fn hpk_8_and_hpk_16_the_recommended_order_is_the_faster_one() {
     runtime().block_on(async {

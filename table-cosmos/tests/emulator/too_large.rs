@@ -1,4 +1,4 @@
-//! Tests that a batch which the service rejects because of its size is committed in parts, whatever the exact limit of the service.
+//! Tests that a batch rejected by the service because of its size is committed in parts, whatever the service's exact limit.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ struct Note {
     text: String,
 }
 
-/// A mock network that rejects each write whose body has more than `most` bytes with 413.
+/// A mock network that rejects each write with a body of more than `most` bytes with 413.
 struct Narrow {
     account: Emulator,
     most: usize,

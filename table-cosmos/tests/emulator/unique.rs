@@ -1,4 +1,4 @@
-//! Tests of containers with a unique key policy, which other programs create. The service refuses a repeated value with the same status as a repeated key.
+//! Tests of containers created by other programs with a unique key policy. The service rejects a repeated value with the same status as a repeated key.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -63,7 +63,7 @@ fn row(text: Option<&str>, number: i32) -> Row {
 
 type Model = BTreeMap<&'static str, (Option<&'static str>, i32)>;
 
-/// Applies operations to the model. Returns the code of the first operation that the service refuses, and its index.
+/// Applies operations to the model. Returns the code and the index of the first operation that the service would reject.
 fn apply(
     model: &mut Model,
     operations: &[(&'static str, Change, Option<&'static str>, i32)],
@@ -127,7 +127,7 @@ impl Change {
     }
 }
 
-/// Reads every row of the container.
+/// Reads all rows in the container.
 async fn stored(store: &CosmosTables, table: &TableName) -> BTreeMap<String, (Option<String>, i32)> {
     let page = store.query(table, &Query::new(KeyRange::partition("p")), None).await.unwrap();
     let entities = page.rows.iter().map(|entity| {
@@ -178,7 +178,7 @@ fn lim_16_a_repeated_value_is_never_taken_for_a_repeated_key() {
                     let case = format!("seed {seed}, {path}, {operations:?}: {found:?}");
                     let writes =
                         account.sent().iter().filter(|sent| !sent.is_query && sent.method != "GET").count();
-                    // Only a refused creation is sent again.
+                    // Only a rejected insert is sent again.
                     let is_creation = |(_, change, ..): &(_, Change, _, _)| {
                         matches!(change, Change::Insert | Change::InsertOrReplace | Change::InsertOrMerge)
                     };
@@ -209,7 +209,7 @@ fn lim_16_a_repeated_value_is_never_taken_for_a_repeated_key() {
     }
 }
 
-/// A mock network that refuses the next creation of an item as if its key existed, although it does not: another writer has deleted the item since.
+/// A mock network that rejects the next insert of an item as if its key existed, although it does not: another writer has deleted the item in the meantime.
 struct Deleted {
     account: Emulator,
     is_armed: AtomicBool,
@@ -327,7 +327,7 @@ struct Member {
     email: Option<String>,
 }
 
-/// Tests the documented limit of patterns: an index row repeats the value of its entity, and of the rows that lack the value, a partition key can have one.
+/// Tests the documented limit of patterns: an index row repeats its entity's value, and only one row per partition key may lack the value.
 #[test]
 fn lim_16_rows_of_patterns_are_refused_with_the_reason() {
     runtime().block_on(async {

@@ -9,7 +9,7 @@ use table_cosmos::emulator::{Answer, Emulator};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves requests until the runtime ends, and counts the connections. Returns the endpoint of the server.
+/// Serves requests until the runtime ends, and counts the connections. Returns the server's endpoint.
 pub(crate) async fn serve(emulator: Emulator, connections: Arc<AtomicUsize>) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let endpoint = format!("http://{}/", listener.local_addr()?);
@@ -58,7 +58,7 @@ async fn connected(
             return connection.flush().await;
         };
         if is_account {
-            // The description of the account contains the hosts of its regions, to which clients send all further requests.
+            // The account properties contain the hosts of its regions, to which clients send all further requests.
             let text = String::from_utf8_lossy(&answer.body);
             answer.body = text.replace("https://eastus.emulator.local/", endpoint).into_bytes();
         }

@@ -1,4 +1,4 @@
-//! Tests with a pinned version of the Azure SDK for Python on the same emulator. It reads items that this library wrote, writes items that this library reads,
+//! Tests with a pinned version of the Azure SDK for Python on the same emulator. It reads items written by this library, writes items that this library reads,
 //! and computes hash ranges, which must equal those of this project's partition model.
 //!
 //! The first run installs the client below the target folder. Without `python3` or a registry, the suite is skipped with a message. If `CI`
@@ -73,7 +73,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
         let output = tokio::task::spawn_blocking(move || run(&mut suite)).await.unwrap().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 
-        // The bounds that the client computed for prefixes must equal those in the model.
+        // The bounds computed by the client for prefixes must equal those in the model.
         let map = PartitionMap::even(PARTITIONS);
         let sent = emulator.sent();
         let theirs: BTreeSet<(String, String)> =
@@ -85,7 +85,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
             assert!(theirs.contains(&ours), "{prefix}: {ours:?} of {theirs:?}");
         }
 
-        // The items that the client wrote are read without codecs, which would escape spaces.
+        // The items written by the client are read without codecs, which would escape spaces.
         let keys = KeyRange { partition_key: TextRange::prefix("python!"), row_key: TextRange::ALL };
         let page = store.query(&table, &Query::new(keys), None).await.unwrap();
         let found: BTreeSet<(String, String, String)> = page
@@ -110,7 +110,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
     });
 }
 
-/// Returns the interpreter of a Python environment in which the client is installed. Installs the client if necessary.
+/// Returns the interpreter of a Python environment with the client. Installs the client if necessary.
 fn installed(requirements: &Path) -> Result<PathBuf, String> {
     let wanted = fs::read_to_string(requirements).map_err(|error| error.to_string())?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-cosmos");

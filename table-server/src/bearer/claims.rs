@@ -6,15 +6,15 @@ use serde::Deserialize;
 
 use crate::service::Service;
 
-/// The maximum difference between the clocks of the issuer and this server, in seconds.
+/// The maximum clock skew between the issuer and this server, in seconds.
 const SKEW: i64 = 300;
-/// The audience that is valid for all storage accounts, as a URL and as an application ID.
+/// The audience valid for all storage accounts, as a URL and as an application ID.
 const STORAGE: [&str; 2] = ["https://storage.azure.com", "e406a681-f3d4-42a8-90b6-c2b029497af1"];
 /// The domain suffixes of account endpoints in the public and national Azure clouds.
 const CLOUDS: [&str; 4] =
     ["core.windows.net", "core.chinacloudapi.cn", "core.usgovcloudapi.net", "core.cloudapi.de"];
 
-/// The parts of a token. `signed` is the text `header.claims`.
+/// The parts of a token. `signed` is the signed text, `header.claims`.
 #[derive(Debug)]
 pub(super) struct Parts<'a> {
     #[cfg_attr(
@@ -48,7 +48,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The claims that the server checks.
+/// The claims checked by the server.
 #[derive(Debug, Deserialize)]
 pub(super) struct Claims {
     pub(super) iss: String,
@@ -67,8 +67,10 @@ enum Audience {
 }
 
 impl Claims {
+    /// Checks that the token is valid at `now`, with a tolerance for clock skew.
+    ///
     /// # Errors
-    /// Returns the reason if the token is not valid at `now`.
+    /// The reason if the token is expired or not yet valid.
     pub(super) fn check_lifetime(&self, now: i64) -> Result<(), &'static str> {
         if now < self.nbf.saturating_sub(SKEW) {
             return Err("Lifetime validation failed. The token is not yet valid.");
@@ -88,7 +90,7 @@ impl Claims {
         .map(String::as_str)
     }
 
-    /// Returns `true` if the token is intended for the storage service, or for this account's endpoint of the service.
+    /// Returns `true` if the token's audience is the storage service or the account's endpoint for `service`.
     pub(super) fn is_for(&self, account: &str, service: Service) -> bool {
         let service = if service == Service::Tables { "table" } else { "queue" };
         let endpoint = |cloud: &str| format!("https://{account}.{service}.{cloud}");

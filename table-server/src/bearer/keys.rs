@@ -1,4 +1,4 @@
-//! The keys of an issuer: a JSON Web Key Set (RFC 7517) of RSA keys.
+//! An issuer's keys: a JSON Web Key Set (RFC 7517) of RSA keys.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use table_core::{Error, Result};
 use super::claims::Parts;
 use crate::fault::ServerFault;
 
-/// An issuer's public keys, which verify RS256 signatures.
+/// An issuer's public keys, used to verify RS256 signatures.
 #[derive(Clone)]
 pub(super) struct KeySet(Arc<[Key]>);
 
@@ -23,6 +23,8 @@ struct Key {
 }
 
 impl KeySet {
+    /// Parses a JSON Web Key Set.
+    ///
     /// # Errors
     /// `InvalidInput` if the text is not a key set, or contains no RSA key.
     pub(super) fn read(text: &str) -> Result<Self> {
@@ -49,8 +51,8 @@ impl KeySet {
         }
     }
 
-    /// Returns `true` if the token is signed with one of the keys. If the token and the key have an ID, the IDs must be equal. A token without an ID is verified
-    /// with the keys without an ID, and with the only key of a set: anyone can send tokens, and each verification takes long.
+    /// Returns `true` if the token is signed with one of the keys. If both the token and the key have an ID, the IDs must match. A token without an ID is
+    /// verified only with keys without an ID, or with the only key of a set: anyone can send tokens, and each verification is expensive.
     pub(super) fn verifies(&self, token: &Parts<'_>) -> bool {
         #[derive(Deserialize)]
         struct Header {

@@ -9,9 +9,9 @@ use super::list::{covers, items};
 pub(crate) enum Sharing {
     /// Every origin.
     All { exposed: String },
-    /// Only the origin of the request, because the rule names it.
+    /// Only the request's origin, which the rule names.
     One { origin: String, exposed: String },
-    /// The origin of the request is not allowed, but other origins may be.
+    /// The request's origin is not allowed, but other origins may be.
     Others,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of requests that are cancelled, and of settings that remain from earlier tables and queues.
+//! Tests of cancelled requests, and of settings left behind by earlier tables and queues.
 
 use std::net::Ipv4Addr;
 use std::pin::pin;
@@ -19,7 +19,7 @@ fn exchange(service: Service, method: &str, path: &str) -> Exchange {
     Exchange { path, ..Exchange::new(service, parts, caller) }
 }
 
-/// Returns an account with a table that has the policy `readers`.
+/// Returns an account with a table and its stored policy `readers`.
 async fn account(table: &TableName) -> Arc<Account> {
     let account = Arc::new(Account::emulator(Engine::in_memory()).unwrap());
     account.engine.create_table(table).await.unwrap();
@@ -28,7 +28,7 @@ async fn account(table: &TableName) -> Arc<Account> {
     account
 }
 
-/// Runs a request as the server does, but with a body that has already been read.
+/// Runs a request as the server does, with its body already read.
 async fn run(account: Arc<Account>, exchange: Arc<Exchange>) -> Result<Answer, Refusal> {
     super::run(account, Access::Key, exchange, None).await
 }

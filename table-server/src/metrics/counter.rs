@@ -6,7 +6,7 @@ use table_core::query::QueryClass;
 
 use crate::operation::Operation;
 
-/// The counted HTTP statuses. Any other status is counted as 0, the last one in this list.
+/// The counted HTTP statuses. Any other status is counted as 0, the last entry.
 const STATUSES: [u16; 24] = [
     200, 201, 202, 204, 206, 304, 400, 401, 403, 404, 405, 406, 408, 409, 411, 412, 413, 415, 416, 429, 500,
     501, 503, 0,

@@ -9,10 +9,10 @@ use super::histogram::BOUNDS;
 use crate::account::Account;
 use crate::operation::Operation;
 
-/// The maximum number of partitions listed for each account. The partitions with the most requests are listed.
+/// The maximum number of partitions listed per account, busiest first.
 const HOTTEST: usize = 10;
 
-/// The numbers of connections and requests that a server is currently handling.
+/// The numbers of open connections and requests in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
     pub(crate) connections: usize,
@@ -165,7 +165,7 @@ impl Display for Seconds {
     }
 }
 
-/// A label value that is formatted with its special characters escaped.
+/// A label value, formatted with special characters escaped.
 struct Label<'a>(&'a str);
 
 impl Display for Label<'_> {

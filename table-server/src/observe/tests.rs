@@ -28,7 +28,7 @@ async fn shared() -> (Arc<Shared>, Engine) {
     (Arc::new(Shared::new(vec![account], limits, Duration::ZERO, Transport::Plain, None)), engine)
 }
 
-/// A log that is kept in memory.
+/// An in-memory log.
 #[derive(Clone, Debug, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -43,7 +43,7 @@ impl Write for Kept {
     }
 }
 
-/// A request of one of the kinds that the log distinguishes.
+/// A request of a kind distinguished by the log.
 #[derive(Clone, Copy, Debug)]
 struct Logged {
     status: u16,
@@ -51,7 +51,7 @@ struct Logged {
     is_internal: bool,
 }
 
-/// The kinds of requests, each with the level and the text of its lines, and with `true` if anyone can send such requests.
+/// The kinds of requests, each with the level and text of its log lines, and `true` if anyone can send such requests.
 const KINDS: [(Logged, Level, &str, bool); 6] = [
     (kind(403, false), Level::WARN, "a request was not authorized", true),
     (kind(403, true), Level::WARN, "a request was not authorized", true),
@@ -92,7 +92,7 @@ fn lines(most: Level, requests: &[Logged]) -> BTreeMap<(String, String), usize> 
     })
 }
 
-/// Tests every pair of kinds at every level of the log: a flood of the first kind hides no line of the second.
+/// Tests every pair of kinds at every log level: a flood of the first kind hides no line of the second.
 #[test]
 fn lines_of_one_kind_do_not_use_up_the_limit_of_another() {
     for most in [Level::ERROR, Level::WARN, Level::INFO, Level::DEBUG] {
@@ -144,7 +144,7 @@ async fn a_reset_is_completed_without_its_client() {
         let request = post(None);
         let mut answer = pin!(answer(&request, Arc::clone(&shared)));
         assert!(answer.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-        // The reset has begun once it holds the other permits.
+        // The reset has begun once it holds all remaining permits.
         while shared.requests.try_acquire().is_ok() {
             tokio::task::yield_now().await;
         }
@@ -152,7 +152,7 @@ async fn a_reset_is_completed_without_its_client() {
     }
     assert_eq!(tables(&engine).await, 1);
     drop(running);
-    // Permits are granted in the order in which they were requested, so this call waits until the reset is complete.
+    // Permits are granted in request order, so this call waits until the reset is complete.
     drop(shared.requests.acquire_many(4).await.unwrap());
     assert_eq!(tables(&engine).await, 0);
 }

@@ -1,5 +1,4 @@
-//! Tests that each request is counted for the operation that it executes. The executed operation is determined from the response and from the changes in the
-//! account.
+//! Tests that each request is counted for the operation it executes, which is determined from the response and from the changes to the account.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -23,7 +22,7 @@ const ACL: &str = "<SignedIdentifiers><SignedIdentifier><Id>readers</Id><AccessP
 const PROPERTIES: &str = "<StorageServiceProperties><DefaultServiceVersion>2019-02-02</DefaultServiceVersion></StorageServiceProperties>";
 const BATCH: &str = "--b\r\nContent-Type: application/http\r\n\r\nGET http://x/Employee(PartitionKey='Sales',RowKey='1') HTTP/1.1\r\n\r\n\r\n--b--\r\n";
 
-/// The methods of the requests, each with the value of `X-HTTP-Method`.
+/// The request methods, each with the value of `X-HTTP-Method`.
 const METHODS: [(&str, &str); 14] = [
     ("GET", ""),
     ("HEAD", ""),
@@ -41,7 +40,7 @@ const METHODS: [(&str, &str); 14] = [
     ("POST", "DELETE"),
 ];
 
-/// The paths, to which one or two slashes are appended.
+/// The paths. Variants with one or two trailing slashes are also tested.
 const TABLES: [&str; 13] = [
     "",
     "Tables",
@@ -91,13 +90,13 @@ const BODIES: [(&str, &str); 8] = [
     ("application/xml", "<QueueMessage><MessageText>b</MessageText></QueueMessage>"),
 ];
 
-/// A request, and the operation for which it is counted.
+/// A request, and the operation it is counted for.
 struct Asked {
     counted: Operation,
     answer: Result<Answer, Refusal>,
 }
 
-/// Handles a request as a server does after it has verified the signature.
+/// Handles a request as a server does after verifying the signature.
 async fn ask(
     account: &Account,
     service: Service,
@@ -187,7 +186,7 @@ async fn account() -> (Account, String, String) {
     (account, lease.message.id.to_string(), receipt)
 }
 
-/// Returns the operation that an accepted request has executed, or `Other` if the request has no effect, such as a write of the stored value.
+/// Returns the operation executed by an accepted request, or `Other` if the request had no effect, such as a write of the stored value.
 fn executed(answer: &Answer, before: &State, after: &State) -> Operation {
     let has = |text: &str| answer.body.contains(text);
     let has_header = |name: &str| answer.headers.iter().any(|(found, _)| *found == name);
@@ -225,7 +224,7 @@ fn executed(answer: &Answer, before: &State, after: &State) -> Operation {
     }
 }
 
-/// A request to a service. The target contains `ID` and `RECEIPT` in place of the identifier and the receipt of a message.
+/// A request to a service. The target contains the placeholders `ID` and `RECEIPT` for a message's identifier and receipt.
 struct Case {
     service: Service,
     method: (&'static str, &'static str),
@@ -233,7 +232,7 @@ struct Case {
     body: (&'static str, &'static str),
 }
 
-/// Returns requests with each combination of a method, a path, a query and a body. Some of them are accepted.
+/// Returns requests with each combination of a method, a path, a query and a body. Only some of them are valid.
 fn cases() -> Vec<Case> {
     let paths = TABLES.map(|path| (Service::Tables, path)).into_iter();
     let mut cases = Vec::new();
@@ -272,7 +271,7 @@ async fn a_request_is_counted_for_the_operation_that_it_executes() {
         let sent = target.replace("ID", id).replace("RECEIPT", receipt);
         let Asked { counted, answer } = ask(account, service, method, &sent, body).await;
         let executed = if method.0 == "OPTIONS" {
-            // The router responds to every request with this method as to a preflight request.
+            // The router treats every request with this method as a preflight request.
             Operation::Preflight
         } else if let Ok(answer) = answer {
             executed(&answer, &before, &state(account).await)
@@ -296,7 +295,7 @@ async fn a_request_is_counted_for_the_operation_that_it_executes() {
     assert_eq!(found, of_these_services.map(|operation| operation.name()).collect());
 }
 
-/// A rejected request is counted for the operation that the client requested.
+/// Tests that a rejected request is counted for the requested operation.
 #[test]
 fn rejected_requests_of_tables_have_an_operation() {
     for (verb, path, expected) in [

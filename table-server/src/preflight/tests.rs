@@ -44,7 +44,7 @@ async fn accounts(service: Service, rules: Vec<CorsRule>) -> Vec<Account> {
     vec![account]
 }
 
-/// Sends an unsigned request, and returns the status and the CORS headers of the response.
+/// Sends an unsigned request, and returns the response's status and CORS headers.
 async fn asked(
     accounts: &[Account],
     service: Service,
@@ -63,7 +63,7 @@ async fn asked(
         ["allow-origin", "allow-methods", "allow-headers", "max-age", "expose-headers", "allow-credentials"];
     let text = |name: &str| Some(answer.headers().get(name)?.to_str().unwrap().to_owned());
     let mut found = names.map(|name| text(&format!("access-control-{name}")));
-    // Only preflight responses have `max-age`. For other responses, the result contains `Vary` instead.
+    // Only preflight responses have `max-age`. For all others, the result contains `Vary` instead.
     if method != "OPTIONS" {
         found[3] = text("vary");
     }
@@ -113,7 +113,7 @@ async fn a_service_without_rules_allows_no_origin() {
     assert_eq!(asked(&accounts, Service::Blobs, "OPTIONS", &headers).await.0, 501);
 }
 
-/// Tests that even rejections have CORS headers, so a web page can read the reason.
+/// Tests that rejections also have CORS headers, so a web page can read the reason.
 #[tokio::test]
 async fn a_response_states_which_origins_may_read_it() {
     let exact = some(["https://a.com", "", "", "Origin", "x-ms-request-id", "true"]);

@@ -1,4 +1,4 @@
-//! Checks whether shared access signatures permit operations on queues (ASAS and SAS rules).
+//! Checks whether shared access signatures permit queue operations (ASAS and SAS rules).
 
 use table_core::ErrorCode;
 use table_wire::sas::{AccountPermissions as May, QueuePermissions, ResourceTypes};
@@ -24,7 +24,7 @@ pub(super) fn queue(account: &Account, access: &Access, verb: &str, settings: bo
     check(account, access, ResourceTypes::CONTAINER, any, own)
 }
 
-/// Checks that the credential permits an operation on the messages of a queue, or on a single message if `one` is `true`.
+/// Checks that the credential permits an operation on a queue's messages, or on a single message if `one` is `true`.
 pub(super) fn messages(
     account: &Account,
     access: &Access,

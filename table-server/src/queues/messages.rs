@@ -59,7 +59,7 @@ pub(super) async fn answer(
         }
         ("PUT", Some(id)) => {
             let hidden = hidden.ok_or_else(|| missing("visibilitytimeout"))?;
-            // An update uses only the identifier and the receipt of the message.
+            // An update uses only the message's identifier and receipt.
             let message = Message::new(MessageId::new(id), String::new(), Utc::now(), None, 0);
             let lease = Lease::new(message, receipt(exchange)?, Utc::now());
             let lease = engine.update(name, &lease, hidden, text(exchange)?).await?;
@@ -75,8 +75,8 @@ pub(super) async fn answer(
     }
 }
 
-/// Returns the pop receipt in a request. As in the service, it must be base64. A receipt whose `+` was sent unescaped is therefore rejected as malformed, and
-/// not as the receipt of another receiver.
+/// Returns a request's pop receipt. As in the service, it must be base64. A receipt with an unescaped `+` is therefore rejected as malformed, and not as the
+/// receipt of a different receiver.
 fn receipt(exchange: &Exchange) -> Result<PopReceipt, Refusal> {
     let text = exchange.query("popreceipt").ok_or_else(|| missing("popreceipt"))?;
     if STANDARD.decode(text.as_bytes()).is_err() {
@@ -89,7 +89,7 @@ fn receipt(exchange: &Exchange) -> Result<PopReceipt, Refusal> {
     Ok(PopReceipt::new(text))
 }
 
-/// Returns the message text in the body of a request, or `None` if the body is empty (QUE-4).
+/// Returns the message text in a request body, or `None` if the body is empty (QUE-4).
 fn text(exchange: &Exchange) -> Result<Option<String>, Refusal> {
     let body = exchange.text()?;
     if body.is_empty() {

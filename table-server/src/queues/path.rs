@@ -1,6 +1,6 @@
-//! Paths of queues and messages.
+//! Queue and message paths.
 
-/// The resource that a path names.
+/// The resource named by a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target<'a> {
     /// The empty path: all queues.
@@ -9,15 +9,15 @@ pub(crate) enum Target<'a> {
     Queue(&'a str),
     /// `work/messages`.
     Messages(&'a str),
-    /// `work/messages/id`: the name of the queue and the identifier of a message, which is empty in `work/messages/`.
+    /// `work/messages/id`: a queue name and a message identifier, which is empty in `work/messages/`.
     Message(&'a str, &'a str),
-    /// Another path below a queue.
+    /// Any other path below a queue.
     Below(&'a str),
 }
 
 /// Parses a decoded path below the account.
 ///
-/// A slash at the end is ignored only after the name of a queue: after `messages/`, it is followed by an empty identifier, not by all messages.
+/// A trailing slash is ignored only after a queue name: `messages/` addresses a message with an empty identifier, not all messages.
 pub(crate) fn read(path: &str) -> Target<'_> {
     let mut parts = path.splitn(3, '/');
     let name = parts.next().unwrap_or_default();

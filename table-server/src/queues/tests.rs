@@ -1,4 +1,4 @@
-//! Tests of requests to the Queue service, which are handled without network connections.
+//! Tests of requests to the Queue service, without network connections.
 
 mod interrupted;
 mod model;
@@ -45,7 +45,7 @@ async fn acl_4_a_policy_that_is_removed_while_a_body_arrives_no_longer_permits_i
     assert_eq!((refused.status, refused.code), (403, "AuthenticationFailed"));
 }
 
-/// Tests that a page of queues ends by its size, and that the next page begins with the queue that no longer fit.
+/// Tests that a page of queues is limited by its size, and that the next page begins with the first queue that did not fit.
 #[tokio::test]
 async fn a_page_of_queues_with_much_metadata_is_short() {
     let account = Account::emulator(Engine::in_memory()).unwrap();
@@ -73,7 +73,7 @@ async fn a_page_of_queues_with_much_metadata_is_short() {
     assert_eq!(pages, 3);
 }
 
-/// Returns the exchange of a request whose signature has been verified.
+/// Returns the exchange of a verified request.
 fn verified(method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Exchange {
     let mut request = Request::builder().method(method).uri(format!("/devstoreaccount1/{target}"));
     for (name, value) in headers {
@@ -85,8 +85,8 @@ fn verified(method: &str, target: &str, headers: &[(&str, &str)], body: &str) ->
     Exchange { path, body: body.to_owned().into(), ..Exchange::new(Service::Queues, parts, caller) }
 }
 
-/// Tests that a request for a message without an identifier, or with a segment that has a special meaning, changes neither the messages nor the queue. Azurite
-/// also answers that the message does not exist.
+/// Tests that a request for a message without an identifier, or with an identifier such as `..`, changes neither the messages nor the queue. Like Azurite, the
+/// server responds that the message does not exist.
 #[tokio::test]
 async fn que_3_no_identifier_of_a_message_addresses_all_messages_or_the_queue() {
     let account = Account::emulator(Engine::in_memory()).unwrap();
@@ -106,7 +106,7 @@ async fn que_3_no_identifier_of_a_message_addresses_all_messages_or_the_queue() 
     assert_eq!(route::answer(&account, &Access::Key, &whole).await.unwrap().status, 200);
 }
 
-/// No signature covers `X-HTTP-Method`, so anyone on the network path of a request could add it.
+/// Tests that `X-HTTP-Method` is ignored. Signatures do not cover it, so anyone on the network path could add it.
 #[tokio::test]
 async fn req_2_a_header_does_not_change_the_operation_of_a_queue_request() {
     let message = "<QueueMessage><MessageText>a</MessageText></QueueMessage>";

@@ -17,13 +17,13 @@ use crate::settings::Kind;
 
 /// The maximum number of queues in a page.
 const PAGE: usize = 5_000;
-/// The size in bytes after which a page of queues ends. Metadata can make it far larger than its names.
+/// The size in bytes after which a page of queues ends. Metadata can be far larger than the queue names.
 const PAGE_BYTES: usize = 4 << 20;
 /// The maximum size in bytes of a queue's metadata, including names.
 const METADATA_BYTES: usize = 8 << 10;
 const PREFIX: &str = "x-ms-meta-";
 
-/// Metadata values by name. The names are in lower case, as HTTP libraries return them.
+/// Metadata values by name. The names are in lower case, as in HTTP header maps.
 type Metadata = BTreeMap<String, String>;
 
 pub(super) async fn answer(
@@ -73,20 +73,20 @@ pub(super) async fn answer(
 
 /// Creates a queue. An existing queue with the same metadata is not a conflict (QUE-3).
 ///
-/// The metadata is stored before the queue is created, and stored again afterwards with the queue as its owner. If a crash could leave a queue without its
-/// metadata, a repeated request would be a conflict.
+/// The metadata is stored before the queue is created, and stored again afterwards with the queue as its owner. Otherwise, a crash could leave a queue without
+/// its metadata, and a repeated request would be a conflict.
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = exchange.turn(account).await?;
     let is_new = !is_there(account, queue)?;
     if is_new {
-        // The policies of an earlier queue are still stored if they could not be removed when it was deleted.
+        // Policies of an earlier queue remain stored if they could not be removed when it was deleted.
         account.settings.set(Kind::QueuePolicies, queue.as_str(), None).await?;
         account.settings.set_for_next_queue(queue, text(&new)).await?;
     }
     let created = account.engine.create_queue(queue).await;
     if created.is_err() && is_new {
-        // If this fails as well, a later creation by a request replaces the metadata, and the next start of the server removes it.
+        // If this fails as well, the metadata remains until a request creates the queue, or until the server restarts.
         drop(account.settings.set(Kind::QueueMetadata, queue.as_str(), None).await);
     }
     let created = created?;
@@ -167,7 +167,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
     Ok(Answer::xml(200, xml))
 }
 
-/// Returns the metadata in the headers of a request.
+/// Returns the metadata in request headers.
 ///
 /// # Errors
 /// `InvalidMetadata` if a name or value is invalid, or if a name occurs twice (QUE-17); `MetadataTooLarge` if the metadata exceeds the maximum size.
@@ -205,11 +205,13 @@ async fn store(account: &Account, queue: &QueueName, metadata: &Metadata) -> Res
     Ok(account.settings.set(Kind::QueueMetadata, queue.as_str(), text(metadata)).await?)
 }
 
-/// Returns the stored text of metadata, or `None` if there is no metadata.
+/// Returns the text to store for metadata, or `None` if the metadata is empty.
 fn text(metadata: &Metadata) -> Option<String> {
     (!metadata.is_empty()).then(|| serde_json::json!(metadata).to_string())
 }
 
+/// Checks that a queue exists.
+///
 /// # Errors
 /// `QueueNotFound` if the queue does not exist.
 fn exists(account: &Account, queue: &QueueName) -> Result<(), Refusal> {

@@ -1,4 +1,4 @@
-//! Tests of the paths of the secondary endpoint.
+//! Tests of the secondary endpoint's paths.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::*;
 
 const NAME: &str = "devstoreaccount1";
 
-/// A credential of a request.
+/// A request's credential.
 enum Credential {
     Key,
     Bearer,
@@ -27,7 +27,7 @@ enum Credential {
     Sas(String),
 }
 
-/// Tests that the number of parameters is limited before the signature is verified, because the time of the verification depends on it.
+/// Tests that the number of parameters is limited before the signature is verified, because the verification time depends on it.
 #[tokio::test]
 async fn the_number_of_query_parameters_is_limited() {
     let accounts = [Account::emulator(Engine::in_memory()).unwrap()];
@@ -49,7 +49,7 @@ async fn the_number_of_query_parameters_is_limited() {
     }
 }
 
-/// Returns a bearer token that is accepted without a check of its signature.
+/// Returns a bearer token accepted without a signature check.
 fn bearer_token() -> String {
     let now = Utc::now().timestamp();
     let claims = json!({
@@ -59,7 +59,7 @@ fn bearer_token() -> String {
     [json!({}), claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".") + "."
 }
 
-/// Tests both forms of a path at the secondary: `/account-secondary/rest`, and `/account-secondary/account/rest`, which the Azure SDK for Python sends.
+/// Tests both forms of a path at the secondary: `/account-secondary/rest`, and `/account-secondary/account/rest`, as sent by the Azure SDK for Python.
 #[tokio::test]
 async fn acc_2_every_credential_reads_at_the_primary_and_at_both_forms_of_the_secondary() {
     let account = Account::emulator(Engine::in_memory()).unwrap();
@@ -130,7 +130,7 @@ async fn acc_2_every_credential_reads_at_the_primary_and_at_both_forms_of_the_se
                         let headers =
                             [("x-ms-date".parse().unwrap(), date.parse().unwrap())].into_iter().collect();
                         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-                        // A client that doubles the account in the path signs the path of the primary.
+                        // A client that doubles the account in the path signs the primary's path.
                         let signed = if front.contains('/') { NAME } else { &front };
                         let path = format!("/{signed}/{path}");
                         let parts =
@@ -149,7 +149,7 @@ async fn acc_2_every_credential_reads_at_the_primary_and_at_both_forms_of_the_se
             }
         }
     }
-    // The SAS of a queue that has the name of the account does not permit reading another queue.
+    // A SAS for a queue with the account's name does not permit reading another queue.
     let target = format!("/{NAME}-secondary/{NAME}/work?comp=metadata&{}", of_queue(NAME));
     let (parts, ()) = Request::get(&target).header("host", "x").body(()).unwrap().into_parts();
     let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };

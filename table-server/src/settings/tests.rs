@@ -1,4 +1,4 @@
-//! Tests of the settings of an account.
+//! Tests of account settings.
 
 use table_core::QueueStore;
 
@@ -32,7 +32,7 @@ async fn settings_survive_a_restart_and_are_deleted_with_their_queue() {
     assert!(engine.list_tables("", None, 10).await.unwrap().names.is_empty());
 }
 
-/// The program may delete a table or queue while a request stores a setting for it. The setting must not belong to the next table or queue with its name.
+/// Tests a table or queue deleted by the program while a request stores a setting for it. The setting must not belong to the next table or queue with its name.
 #[tokio::test]
 async fn acl_4_a_setting_that_is_stored_after_the_deletion_belongs_to_no_table_or_queue() {
     let table = TableName::new("Employee").unwrap();
@@ -60,7 +60,8 @@ async fn acl_4_a_setting_that_is_stored_after_the_deletion_belongs_to_no_table_o
     }
 }
 
-/// Earlier releases did not store the owner of a setting. Such a setting gets its owner when a server starts, and not again at the next start.
+/// Tests settings of earlier releases, which did not store an owner. Such a setting is assigned its owner when a server first starts, and not again at the next
+/// start.
 #[tokio::test]
 async fn acl_4_a_setting_of_an_earlier_release_belongs_to_the_table_or_queue_of_the_first_start() {
     let table = TableName::new("Employee").unwrap();

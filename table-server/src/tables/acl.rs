@@ -1,4 +1,4 @@
-//! Operations on the stored access policies of a table (ACL rules).
+//! Operations on a table's stored access policies (ACL rules).
 
 use table_core::query::Select;
 use table_core::{EntityKey, TableName, TableStore};
@@ -25,7 +25,7 @@ pub(super) async fn answer(
                 policies.ok_or_else(|| Refusal::xml("the body is not a list of stored access policies"))?;
             StoredAccessPolicy::check(&policies).map_err(|error| Refusal::xml(error.message()))?;
             let turn = exchange.turn(account).await?;
-            // The table may have been deleted since the first check.
+            // The table may have been deleted in the meantime.
             exists(account, table).await?;
             account.set_policies(&turn, table, policies).await?;
             Ok(Answer::new(204))

@@ -22,7 +22,7 @@ use crate::tables::path::{self, Target};
 use crate::tables::preference::Preference;
 use crate::tables::{options, query, refuse_atom};
 
-/// Handles a batch. The status of the response is 202 even if an operation is rejected (EGT-30).
+/// Handles a batch. The response has status 202 even if an operation is rejected (EGT-30).
 pub(super) async fn answer<S: TableStore>(
     store: &S,
     account: &Account,
@@ -31,7 +31,7 @@ pub(super) async fn answer<S: TableStore>(
     let done = match read_requests(exchange.header("content-type").unwrap_or_default(), &exchange.body)? {
         Batch::Query(part) => point_query(store, account, &part, exchange).await,
         Batch::ChangeSet(parts) => match change_set(store, account, &parts, exchange).await {
-            // This rejection does not depend on the operations. It is returned for the entire request, so the client retries.
+            // A 503 does not depend on the operations. It is returned for the entire request, so the client retries.
             Err(refusal) if refusal.status == 503 => return Err(refusal),
             done => done,
         },
@@ -63,7 +63,7 @@ async fn change_set<S: TableStore>(
     let mut written = Vec::with_capacity(parts.len());
     let mut transaction: Option<Transaction> = None;
     let base = base(exchange);
-    // An error of the execution has no position if the batch has one operation (EGT-35).
+    // An execution error has no index if the batch has one operation (EGT-35).
     let executed = |error: Error, index: Option<usize>| {
         let refusal = Refusal::from(error);
         let index = refusal.index.or(index).filter(|_| parts.len() > 1);
@@ -116,8 +116,8 @@ async fn change_set<S: TableStore>(
     Ok((responses, cost))
 }
 
-/// Returns the write described by a part of the batch. `first` is the write in the batch's first part. Its table name is reused instead of parsing an equal
-/// name again.
+/// Returns the write described by a part of the batch. `first` is the write in the batch's first part. An equal table name is reused instead of being parsed
+/// again.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
     let (path, _) = url(part)?;
     refuse_atom(part.values("content-type").next(), part.body)?;
@@ -146,7 +146,7 @@ fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Res
 /// Returns the decoded path and the query of a part's URL.
 ///
 /// # Errors
-/// The reason why a request with this URL would be refused outside a batch.
+/// The reason a request with this URL would be rejected outside a batch.
 fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     let (path, query) = part.target().split_once('?').unwrap_or((part.target(), ""));
     exchange::check_query(query)?;
@@ -156,12 +156,12 @@ fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     Ok((path, query))
 }
 
-/// Returns the values of the `Accept` headers of a part. As in a request, a value that is not ASCII is returned as an empty string.
+/// Returns the values of a part's `Accept` headers. As in a request, a non-ASCII value is returned as an empty string.
 fn accepted<'a>(part: &RequestPart<'a>) -> impl Iterator<Item = &'a str> {
     part.values("accept").map(|value| if exchange::is_ascii_text(value) { value } else { "" })
 }
 
-/// Returns the metadata level that a part asks for, as a request outside a batch does.
+/// Returns the metadata level requested by a part, as for a request outside a batch.
 fn level(part: &RequestPart<'_>) -> Result<MetadataLevel, Refusal> {
     let (_, query) = part.target().split_once('?').unwrap_or_default();
     negotiate::requested(exchange::parameter(query, "$format").as_deref(), accepted(part))
@@ -173,7 +173,7 @@ fn base(exchange: &Exchange) -> Option<&str> {
     exchange.base.splitn(4, '/').nth(3)
 }
 
-/// Returns the resource that a part's path names.
+/// Returns the resource named by a part's path.
 fn target<'a>(path: &'a str, base: Option<&str>) -> Result<Target<'a>, Refusal> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let below = base.and_then(|base| path.strip_prefix(base)?.strip_prefix('/'));
@@ -199,7 +199,7 @@ async fn point_query<S: TableStore>(
         let inner = Exchange { raw_query: query.to_owned(), headers, ..exchange.clone() };
         query::get(store, account, &TableName::new(name)?, path::key(key)?, &inner).await
     };
-    // The query is the only operation of its batch, so the error message contains the position 0 (EGT-34).
+    // The query is the only operation of its batch, so the error message contains the index 0 (EGT-34).
     let mut answer = read.await.map_err(|refusal: Refusal| refusal.at(0))?;
     let cost = std::mem::take(&mut answer.cost);
     Ok((vec![response(answer)], cost))

@@ -1,4 +1,4 @@
-//! Writes of one entity: the request and its response (INS, UPD, MRG, UPS, DEL, IFM rules).
+//! Single-entity writes: the request and its response (INS, UPD, MRG, UPS, DEL, IFM rules).
 
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use table_core::etag::IfMatch;
@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::tables::path::check_characters;
 use crate::tables::preference::Preference;
 
-/// The parts of a request that describe a write. The request is either a complete HTTP request or a part of a batch.
+/// The write-related data of a request, which is either a complete HTTP request or a part of a batch.
 #[derive(Debug)]
 pub(super) struct Sent<'a> {
     pub(super) verb: &'a str,
@@ -28,7 +28,7 @@ pub(super) struct Sent<'a> {
     pub(super) body: &'a [u8],
 }
 
-/// The write that a request describes.
+/// The write described by a request.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) table: TableName,
@@ -94,7 +94,7 @@ impl Call {
         Ok(Self { table, key, kind, preference })
     }
 
-    /// Returns the row for the response to an insert. Returns `None` for other writes, or if the client prefers not to receive the entity.
+    /// Returns the row for an insert response. Returns `None` for other writes, or if the client prefers not to receive the entity.
     pub(super) fn echo(&self) -> Option<Row> {
         match &self.kind {
             OperationKind::Insert(row) if self.preference != Some(Preference::NoContent) => Some(row.clone()),
@@ -102,7 +102,7 @@ impl Call {
         }
     }
 
-    /// Returns the response to the write after it has been applied.
+    /// Returns the response to the applied write.
     pub(super) fn done(&self, written: &Written<'_>, etag: Option<ETag>) -> Result<Answer, Refusal> {
         let Some(etag) = etag else { return Ok(Answer::new(204)) };
         let mut answer = Answer::new(204).header("ETag", etag_text(&etag));
@@ -156,7 +156,7 @@ const fn none_match(sent: &Sent<'_>) -> &'static str {
     }
 }
 
-/// Data for the response to a write. All of it is known before the write is applied.
+/// The response data known before a write is applied.
 #[derive(Debug)]
 pub(super) struct Written<'a> {
     pub(super) base: &'a str,
@@ -185,15 +185,15 @@ pub(super) async fn write<S: TableStore>(
     Ok(call.done(&written, etags.into_iter().next().flatten())?.cost(Cost::write(1)))
 }
 
-/// Returns the limits of a transaction. The server limits the size of the request body (EGT-3) rather than the total UTF-16 size of the entities, which may
-/// be twice as large.
+/// Returns the transaction limits. The server limits the request body size (EGT-3) rather than the total UTF-16 size of the entities, which may be twice as
+/// large.
 pub(super) fn limits<S: TableStore>(store: &S) -> Limits {
     let mut limits = store.capabilities().limits;
     limits.measure = TransactionMeasure::Unmeasured;
     limits
 }
 
-/// Converts an error to a rejection without the operation's position, because the operation was not part of a batch.
+/// Converts an error to a rejection without an operation index, because the operation was not part of a batch.
 fn alone(error: table_core::Error) -> Refusal {
     Refusal { index: None, ..error.into() }
 }

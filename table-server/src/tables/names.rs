@@ -60,7 +60,7 @@ pub(super) async fn get<S: TableStore>(
     Ok(Answer::new(200).body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// Deletes a table. An invalid name is answered like the name of a missing table (OPT-3).
+/// Deletes a table. An invalid name is treated as a missing table (OPT-3).
 pub(super) async fn delete<S: TableStore>(store: &S, name: &str) -> Result<Answer, Refusal> {
     let table = TableName::new(name).map_err(|_| missing())?;
     store.delete_table(&table).await?;
@@ -129,7 +129,7 @@ fn folded(filter: &str) -> String {
     parts.collect::<Vec<_>>().join("'")
 }
 
-/// Returns a table as an item of a list (JSON-6).
+/// Returns a table as a list item (JSON-6).
 fn item(name: &str, account: &Account, level: MetadataLevel, exchange: &Exchange) -> Map<String, Value> {
     let mut item = Map::new();
     if level == MetadataLevel::Full {
@@ -141,7 +141,7 @@ fn item(name: &str, account: &Account, level: MetadataLevel, exchange: &Exchange
     item
 }
 
-/// Adds the metadata of a table that is returned as the entire document (JSON-5).
+/// Adds the metadata for a table returned as the entire document (JSON-5).
 fn alone(item: &mut Map<String, Value>, level: MetadataLevel, exchange: &Exchange) {
     if level >= MetadataLevel::Minimal {
         item.insert(

@@ -1,12 +1,12 @@
-//! Checks the system options of a query string. Each must be supported by the table service and occur only once (QRY-1, QRY-2).
+//! Checks the system options in a query string. Each must be supported by the table service and occur only once (QRY-1, QRY-2).
 
 use std::borrow::Cow;
 
 use crate::refusal::Refusal;
 
-/// The options that the server supports.
+/// The options supported by the server.
 const KNOWN: [&str; 4] = ["$filter", "$select", "$top", "$format"];
-/// OData options that the table service does not support.
+/// OData options not supported by the table service.
 const UNSUPPORTED: [&str; 8] =
     ["$orderby", "$skip", "$skiptoken", "$expand", "$count", "$inlinecount", "$search", "$apply"];
 

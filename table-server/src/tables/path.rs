@@ -1,11 +1,11 @@
-//! Paths of tables and entities (REQ-1, REQ-5).
+//! Table and entity paths (REQ-1, REQ-5).
 
 use table_core::key::text::is_legal;
 use table_core::{EntityKey, PartitionKey, RowKey};
 
 use crate::refusal::Refusal;
 
-/// The resource that a path names.
+/// The resource named by a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target<'a> {
     /// `Tables`.
@@ -16,7 +16,7 @@ pub(crate) enum Target<'a> {
     Batch,
     /// `Employee` or `Employee()`.
     Table(&'a str),
-    /// `Employee/Tables`: a path below a table. Clients send it if their endpoint ends with the name of a table.
+    /// `Employee/Tables`: a path below a table. Clients send it if their endpoint ends with a table name.
     Below(&'a str),
     /// `Employee('Sales')` or `Employee/Tables('Sales')`: one key instead of both.
     SingleKey(&'a str),
@@ -55,7 +55,7 @@ fn is_single_key(text: &str) -> bool {
     rest.is_some_and(|(_, rest)| rest.trim().is_empty())
 }
 
-/// Returns the rejection for a path with one key instead of two, with a message that clients recognise.
+/// Returns the rejection for a path with one key instead of two, with a message recognised by clients.
 pub(super) fn single_key(name: &str) -> Refusal {
     let resource: String = name.chars().filter(|character| !character.is_control()).take(256).collect();
     Refusal::input(format!(
@@ -82,7 +82,7 @@ fn named(text: &str) -> Option<(Named<'_>, &str)> {
     Some(((name.trim(), value), rest))
 }
 
-/// Parses a string in single quotes, in which two quotes represent one quote. Returns the string and the rest of the text.
+/// Parses a single-quoted string, with doubled quotes as escapes. Returns the string and the rest of the text.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('\'')?;
     let mut value = String::new();
@@ -99,10 +99,10 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// Returns the key of an entity from the two keys in a URL (KEY-5).
+/// Converts the two keys in a URL to an entity key (KEY-5).
 ///
 /// # Errors
-/// `InvalidInput` if a key contains `/` or `\`; `OutOfRangeInput` if a key contains another character that is not allowed in keys.
+/// `InvalidInput` if a key contains `/` or `\`; `OutOfRangeInput` if a key contains any other character not allowed in keys.
 pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKey, Refusal> {
     for (name, text) in [("PartitionKey", &partition_key), ("RowKey", &row_key)] {
         if text.contains(['/', '\\']) {
@@ -116,7 +116,7 @@ pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKe
 /// Checks the characters of a key. An invalid key is rejected with the service's message.
 ///
 /// # Errors
-/// `OutOfRangeInput` if the key contains a character that is not allowed in keys (KEY-4).
+/// `OutOfRangeInput` if the key contains a character not allowed in keys (KEY-4).
 pub(super) fn check_characters(name: &str, text: &str) -> Result<(), Refusal> {
     let Some(illegal) = text.chars().find(|character| !is_legal(*character)) else { return Ok(()) };
     let help = format!("the {name} contains {}; encode the value", illegal.escape_unicode());
@@ -125,7 +125,7 @@ pub(super) fn check_characters(name: &str, text: &str) -> Result<(), Refusal> {
     Err(Refusal { message, ..Refusal::new(400, "OutOfRangeInput", help) })
 }
 
-/// Rejects a path whose form the service does not support.
+/// Rejects a path of an unsupported form.
 pub(super) fn syntax() -> Refusal {
     Refusal::input("Error in query syntax.")
 }

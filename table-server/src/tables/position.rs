@@ -1,6 +1,6 @@
-//! Start positions of pages, in the format of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
+//! Continuation tokens in the service's format (PAGE-2, PAGE-6, PAGE-8).
 //!
-//! As in the service, a token contains only a key. A client may therefore continue with a different `$select`, or with a filter that it has recomputed.
+//! As in the service, a token contains only a key. A client may therefore continue with a different `$select`, or with a recomputed filter.
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -14,10 +14,10 @@ use table_core::query::{Continuation, KeyRange, Position, Query, TextRange};
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// The start of a page: the query to send to the store, and the position at which the page starts, or `None` for the beginning of the query.
+/// The start of a page: the query to send to the store, and its continuation, or `None` for the beginning of the query.
 pub(super) type Start<'a> = (Cow<'a, Query>, Option<Continuation>);
 
-/// Returns the token for a key. It contains the key in base64, with characters that need no URL encoding, and the length of the base64.
+/// Returns the token for a key. It contains the length of the base64 key, and the key in a URL-safe base64 alphabet.
 pub(super) fn write(key: &str) -> String {
     let base64 = STANDARD.encode(key).replace('+', "*").replace('/', "_").replace('=', "-");
     format!("1!{}!{base64}", base64.len())
@@ -26,7 +26,7 @@ pub(super) fn write(key: &str) -> String {
 /// Returns the key in a token.
 ///
 /// # Errors
-/// `InvalidInput` if [`write`] cannot have produced the string (PAGE-9).
+/// `InvalidInput` if the token could not have been produced by [`write`] (PAGE-9).
 fn read(token: &str) -> Result<String, Refusal> {
     let key = token.strip_prefix("1!").and_then(|rest| {
         let (length, base64) = rest.split_once('!')?;
@@ -44,8 +44,8 @@ fn read(token: &str) -> Result<String, Refusal> {
 /// Returns the start of the requested page from the request's continuation token.
 ///
 /// # Errors
-/// `InvalidInput` if a token does not have this format. An empty token is rejected, too: even the token of an empty key contains a length, and a client that
-/// received no token must omit the parameter.
+/// `InvalidInput` if a token is malformed. An empty token is rejected, too: even the token of an empty key contains a length, and a client without a token must
+/// omit the parameter.
 pub(super) fn of<'a>(exchange: &Exchange, table: &TableName, query: &'a Query) -> Result<Start<'a>, Refusal> {
     let token = |name| exchange.query(name).map(|token| read(&token)).transpose();
     let row_key = token("NextRowKey")?;
@@ -53,8 +53,8 @@ pub(super) fn of<'a>(exchange: &Exchange, table: &TableName, query: &'a Query) -
     Ok(place(table, query, partition_key, row_key))
 }
 
-/// Returns the start of the page that begins at a key. If the key is beyond the range of the query, the result is a query of an empty range, which the store
-/// rejects for the same reasons as the given query.
+/// Returns the start of the page that begins at a key. If the key is beyond the query's range, the result is a query with an empty range, which the store
+/// rejects for the same reasons as the original query.
 fn place<'a>(
     table: &TableName,
     query: &'a Query,
@@ -68,7 +68,7 @@ fn place<'a>(
     if !partitions.contains(&partition_key) {
         return (Cow::Owned(after_end(query)), None);
     }
-    // In a query of one partition, the row keys limit the range of the query. In a query of several partitions, they are a condition within each partition.
+    // In a single-partition query, the row keys limit the query's range. In a query over several partitions, they are a condition within each partition.
     if let (Some(_), Some(row)) = (partitions.single(), &row_key) {
         if is_before(row, rows) {
             return (Cow::Borrowed(query), None);

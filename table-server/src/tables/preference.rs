@@ -6,7 +6,7 @@ use crate::exchange::Exchange;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// The values of `Prefer` that the service supports.
+/// The `Prefer` values supported by the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Preference {
     Content,
@@ -23,7 +23,7 @@ impl Preference {
         }
     }
 
-    /// Returns the first supported preference in the `Prefer` headers of a request.
+    /// Returns the first supported preference in a request's `Prefer` headers.
     pub(super) fn of(exchange: &Exchange) -> Option<Self> {
         Self::read(exchange.all(&PREFER))
     }

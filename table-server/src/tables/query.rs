@@ -1,4 +1,4 @@
-//! Reads of one entity, and of one page of a query (GET, QRY, SEL, TOP, PAGE rules).
+//! Entity reads and query pages (GET, QRY, SEL, TOP, PAGE rules).
 
 use table_core::limits::{PAGE_ENTITIES, SELECT_NAMES};
 use table_core::odata::{Context, write_entity, write_page};
@@ -70,7 +70,7 @@ pub(super) async fn answer<S: TableStore>(
     Ok(answer)
 }
 
-/// Returns the value of `$top`, or `None` if the request has no `$top` (TOP-2).
+/// Returns the value of `$top`, or `None` if it is missing (TOP-2).
 ///
 /// # Errors
 /// `InvalidInput` if the value is not a number.
@@ -80,10 +80,10 @@ pub(super) fn top(exchange: &Exchange) -> Result<Option<usize>, Refusal> {
     number.map_err(|_| Refusal::input("$top must be a number from 0 to 1000"))
 }
 
-/// Returns the properties selected by `$select`. The same checks apply to a read of one entity and to a query (SEL-1).
+/// Returns the properties selected by `$select`. The same checks apply to entity reads and queries (SEL-1).
 ///
 /// # Errors
-/// `InvalidInput` if it has more than 255 names, or a name that is not an identifier.
+/// `InvalidInput` if `$select` has more than 255 names, or a name that is not an identifier.
 fn select(exchange: &Exchange) -> Result<Select, Refusal> {
     let text = exchange.query("$select").unwrap_or_default();
     let names = || text.split(',').map(str::trim).filter(|name| !name.is_empty());

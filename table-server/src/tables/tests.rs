@@ -1,4 +1,4 @@
-//! Tests of requests to the Table service, which are handled without network connections.
+//! Tests of requests to the Table service, without network connections.
 
 mod pages;
 mod parts;
@@ -22,7 +22,7 @@ fn get(target: &str) -> Exchange {
     Exchange { path: path.to_owned(), ..Exchange::new(Service::Tables, request.into_parts().0, caller) }
 }
 
-/// A continuation token may come from another query, or may be made up by a client.
+/// Tests continuation tokens that come from a different query or are made up by a client.
 #[tokio::test]
 async fn page_7_and_sas_8_a_token_does_not_change_whether_a_query_is_refused() {
     let account = Account::emulator(Engine::in_memory()).unwrap();

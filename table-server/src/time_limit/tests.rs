@@ -1,4 +1,4 @@
-//! Tests of requests that wait before their operation.
+//! Tests of time limits for requests that wait before their operation starts.
 
 use std::future::poll_fn;
 use std::net::Ipv4Addr;
@@ -49,7 +49,7 @@ async fn account(table: &TableName, key: &EntityKey) -> Account {
     account
 }
 
-/// Returns the status of a request with this query whose body arrives `seconds` after its head, and `true` if the request changed the account.
+/// Returns the response status for a request whose body arrives `seconds` after its head, and `true` if the request changed the account.
 async fn sent(kind: &str, query: &str, seconds: u64) -> (u16, bool) {
     let (table, queue) = (TableName::new("Employee").unwrap(), QueueName::new("work").unwrap());
     let key = EntityKey::new("Sales", "1").unwrap();
@@ -101,7 +101,7 @@ async fn req_6_a_request_that_has_waited_longer_than_its_time_limit_is_not_appli
     }
 }
 
-/// Tests all requests that wait for a change of settings to finish.
+/// Tests all requests that wait for a settings change to finish.
 #[tokio::test(start_paused = true)]
 async fn req_6_a_request_that_waits_for_another_to_change_settings_has_a_time_limit() {
     let (table, key) = (TableName::new("Employee").unwrap(), EntityKey::new("Sales", "1").unwrap());
@@ -120,7 +120,7 @@ async fn req_6_a_request_that_waits_for_another_to_change_settings_has_a_time_li
             let exchange = exchange(service, method, &format!("{target}{query}timeout=4"), body);
             let turn = account.settings.turn.lock().await;
             let mut waiting = pin!(answer(&account, &exchange));
-            // The request reads whether its table exists, and then waits.
+            // The request checks that its table exists, and then waits.
             for _ in 0..100 {
                 let is_waiting =
                     poll_fn(|context| Poll::Ready(waiting.as_mut().poll(context).is_pending())).await;

@@ -11,10 +11,10 @@ use uuid::Uuid;
 use super::Tls;
 use crate::fault::ServerFault;
 
-/// The names in every self-signed certificate. Clients that put the account into the host name need the names with `*`.
+/// The names in every self-signed certificate. Clients with host-style account names need the wildcard names.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
-/// The help in an error about unusable files in the folder of a self-signed certificate.
+/// The advice in the error for unusable files in the folder of a self-signed certificate.
 pub(super) const HELP: &str = "; delete `certificate.pem` and `key.pem` in this folder to create new ones";
 
 /// Writes a certificate and its key into a folder, unless both files exist. No file is overwritten: if only the key exists, a certificate
@@ -27,10 +27,10 @@ pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
     ensure_with(folder, names, |from, to| fs::hard_link(from, to))
 }
 
-/// Gives a file a second name, unless a file with this name exists.
+/// A function that gives a file a second name, unless a file with that name exists.
 type Link = fn(&Path, &Path) -> io::Result<()>;
 
-/// Does the work of [`ensure`]. Tests replace `link` to simulate a file system without hard links.
+/// Implements [`ensure`]. Tests replace `link` to simulate a file system without hard links.
 pub(super) fn ensure_with(folder: &Path, names: &[String], link: Link) -> Result<()> {
     let (certificate, key) = (folder.join(Tls::CERTIFICATE), folder.join(Tls::KEY));
     match (certificate.exists(), key.exists()) {
@@ -48,7 +48,7 @@ pub(super) fn ensure_with(folder: &Path, names: &[String], link: Link) -> Result
         // The key is written first, because a later call can create the certificate for an existing key.
         create(&key, 0o600, signing_key.serialize_pem().as_bytes(), link).map_err(at("write", &key))?;
     }
-    // Another server that starts at the same time may have created the key.
+    // Another server starting at the same time may have created the key.
     let text = fs::read_to_string(&key).map_err(at("read", &key))?;
     let refuse = |_| Error::of(ServerFault::Pem { path: key.clone(), help: HELP });
     let signing_key = KeyPair::from_pem(&text).map_err(refuse)?;
@@ -66,13 +66,13 @@ fn signed(names: &[String], signing_key: &KeyPair) -> std::result::Result<Certif
     params.self_signed(signing_key)
 }
 
-/// Creates a file, unless it exists. On Unix, the file has the given permissions. The file gets its name only when it is complete, so a crash leaves no partial
-/// file under this name, and another server finds none, except on a file system without hard links.
+/// Creates a file, unless it exists. On Unix, the file has the given permissions. The file gets its name only once it is complete. Unless the file system lacks
+/// hard links, a crash therefore leaves no partial file under this name, and another server never finds one.
 fn create(path: &Path, mode: u32, text: impl Read, link: Link) -> io::Result<()> {
     let temporary = path.with_extension(format!("{}.new", Uuid::new_v4().simple()));
     let named = write(&temporary, mode, text).and_then(|()| match link(&temporary, path) {
         Err(_) if path.exists() => Ok(()),
-        // Not every file system has hard links. There, the file is written under its own name, because a rename could replace the file of another server.
+        // Without hard links, the file is written directly under its final name, because a rename could replace a file created by another server.
         Err(_) => match write(path, mode, File::open(&temporary)?) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             written => written,
@@ -81,13 +81,13 @@ fn create(path: &Path, mode: u32, text: impl Read, link: Link) -> io::Result<()>
     });
     let _ = fs::remove_file(&temporary);
     if let Some(folder) = path.parent() {
-        // The name of the key must be durable before the certificate is created. Not every file system can sync a folder.
+        // The key's directory entry must be durable before the certificate is created. Not every file system can sync a folder.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     named
 }
 
-/// Writes a file that does not exist yet, and removes it if it cannot be written completely.
+/// Writes a new file, and removes it if it cannot be written completely.
 ///
 /// # Errors
 /// `AlreadyExists` if the file exists, or the error from reading `text` or writing the file.
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// Tests that a file has its name only when it is complete, so a crash leaves a partial file only under another name.
+    /// Tests that a file gets its name only once it is complete, so a crash leaves a partial file only under a temporary name.
     #[test]
     fn a_file_gets_its_name_when_it_is_complete() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Tests of certificates from files and of self-signed certificates.
+//! Tests of certificates from files, and of self-signed certificates.
 
 use std::sync::Barrier;
 use std::thread;
@@ -26,7 +26,7 @@ fn a_self_signed_certificate_is_kept_and_its_key_is_private_to_the_owner() {
     assert_ne!(text(Tls::CERTIFICATE), first[0]);
 }
 
-/// Tests that a certificate or key that another program has left in the folder is not overwritten.
+/// Tests that a certificate or key left in the folder by another program is not overwritten.
 #[test]
 fn a_self_signed_certificate_overwrites_no_file() {
     for (name, content) in [
@@ -44,7 +44,7 @@ fn a_self_signed_certificate_overwrites_no_file() {
     }
 }
 
-/// Tests that the error for files that an earlier release wrote incompletely, or for two servers, states how to create new ones.
+/// Tests that the error for incomplete or mismatched files, as written by earlier releases, states how to create new ones.
 #[test]
 fn an_unusable_self_signed_certificate_is_refused_with_help() {
     let own = tempfile::tempdir().unwrap();
@@ -97,7 +97,7 @@ fn invalid_certificate_and_key_files_are_refused_without_their_text() {
     }
 }
 
-/// Tests that servers that start at the same time on a file system without hard links do not leave a certificate without its key. A server may find an incomplete
+/// Tests that servers starting simultaneously on a file system without hard links leave a certificate with its matching key. A server may find an incomplete
 /// file there and fail to start.
 #[test]
 fn servers_that_start_at_once_without_hard_links_leave_a_matching_pair() {
@@ -115,7 +115,7 @@ fn servers_that_start_at_once_without_hard_links_leave_a_matching_pair() {
     }
 }
 
-/// Tests that servers that start at the same time use the same certificate, and that none of them finds an incomplete file.
+/// Tests that servers starting simultaneously use the same certificate, and that none of them finds an incomplete file.
 #[test]
 fn servers_that_start_at_once_share_a_self_signed_certificate() {
     const SERVERS: usize = 8;

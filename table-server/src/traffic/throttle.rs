@@ -1,4 +1,4 @@
-//! The published targets of the service, enforced as limits (SCL rules).
+//! The service's published targets, enforced as limits (SCL rules).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -14,14 +14,14 @@ const PARTITION: u64 = 2_000;
 const ACCOUNT: u64 = 20_000;
 /// The number of ticks per second.
 const SECOND: u64 = 10_000_000;
-/// The number of partitions that are tracked before idle partitions are removed.
+/// The number of partitions tracked before idle ones are removed.
 const REMEMBERED: usize = 1 << 14;
 
 /// Limits at the service's scalability targets, above which an account returns 503 `ServerBusy`. Use them to test how a program handles throttling (SCL-3):
 /// 2,000 entities per second in a partition, 2,000 messages per second in a queue, and 20,000 requests per second in the account.
 ///
 /// A burst of one second's load is allowed. A transaction counts each of its entities for the partition and one request for the account (SCL-2). A page counts
-/// the entities that it returned. A receive or a peek counts the messages that it returned.
+/// its returned entities. A receive or a peek counts its returned messages.
 ///
 /// ```
 /// use table_core::{Clock, Engine};
@@ -41,7 +41,7 @@ pub struct Throttle {
 /// For the account and each partition, the time at which all admitted work would be complete at the target rate.
 #[derive(Debug, Default)]
 struct Due {
-    /// The time that the limits use, in ticks. It advances with the clock, but does not go back if the clock is set back.
+    /// The limits' monotonic time, in ticks. It advances with the clock, but does not go back if the clock is set back.
     now: u64,
     /// The last reading of the clock.
     read: u64,
@@ -50,7 +50,7 @@ struct Due {
 }
 
 impl Due {
-    /// Advances `now` by the time that has passed on the clock since the last call, and returns it.
+    /// Advances `now` by the clock time elapsed since the last call, and returns it.
     fn advance(&mut self, clock: &Clock) -> u64 {
         let read = clock.now();
         self.now += read.saturating_sub(self.read);
@@ -82,7 +82,7 @@ impl Throttle {
         admit(due, now, entities as u64, PARTITION)
     }
 
-    /// Counts work that has already been done, even if it exceeds the target. Later requests are then rejected.
+    /// Counts work already done, even if it exceeds the target. Later requests are then rejected.
     pub(super) fn charge(&self, table: &str, partition: &str, entities: usize) {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         let now = due.advance(&self.clock);
@@ -90,13 +90,13 @@ impl Throttle {
         *due = (*due).max(now) + entities as u64 * SECOND / PARTITION;
     }
 
-    /// Returns a hash that identifies a partition. Two partitions with the same hash would share one limit, which is extremely unlikely.
+    /// Returns a hash that identifies a partition. In the extremely unlikely event of a collision, two partitions share one limit.
     fn key(&self, table: &str, partition: &str) -> u64 {
         self.hasher.hash_one((table, partition))
     }
 }
 
-/// Admits `units` units of work, unless at least a full second of work is already pending.
+/// Admits `units` units of work, unless at least one second of work is already pending.
 fn admit(due: &mut u64, now: u64, units: u64, a_second: u64) -> Result<(), Refusal> {
     if *due >= now + SECOND {
         return Err(Refusal::new(

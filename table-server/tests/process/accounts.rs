@@ -13,7 +13,7 @@ fn key(name: &str, key: &str) -> AccountKey {
     AccountKey::new(name, key).unwrap()
 }
 
-/// Queries the tables of an account, and returns the response, which contains their names.
+/// Lists an account's tables, and returns the response.
 fn tables(server: &Running, account: &AccountKey) -> String {
     let target = format!("/{}/Tables", account.account());
     Asked::tables("GET", &target).of(server.tables, account)
@@ -34,7 +34,7 @@ fn accounts_from_flags_are_separate_and_survive_a_restart() {
     assert_eq!(server.line(), format!("fabrikam in {}\n", folder.path().join("fabrikam").display()));
     let created = Asked { body: EMPLOYEE, ..Asked::tables("POST", "/contoso/Tables") };
     assert_eq!(status(&created.of(server.tables, &contoso)), "201");
-    // The key of one account does not authorize requests to the other account, whichever account name the request is signed with.
+    // One account's key does not authorize requests to another account, whichever account name the request is signed with.
     assert_eq!(status(&created.of(server.tables, &fabrikam)), "403");
     assert_eq!(status(&created.of(server.tables, &key("contoso", "b3RoZXI="))), "403");
     let queue = Asked::queues("PUT", "/fabrikam/work");
@@ -65,7 +65,7 @@ fn accounts_of_a_file_and_the_host_style() {
     assert_eq!(server.line(), format!("{EMULATOR_ACCOUNT} in memory\n"));
     let (contoso, emulator) = (key("contoso", "a2V5"), key(EMULATOR_ACCOUNT, EMULATOR_KEY));
     let host = "contoso.table.localhost";
-    // A table with the name of the account is not mistaken for the account.
+    // A table with the account's name is not mistaken for the account.
     for name in ["Employee", "contoso"] {
         let body = format!("{{\"TableName\":\"{name}\"}}");
         let created =
@@ -86,7 +86,7 @@ fn accounts_of_a_file_and_the_host_style() {
     assert_eq!(status(&stranger.of(server.tables, &contoso)), "404");
 }
 
-/// Tests that requests to the blob endpoint, which `UseDevelopmentStorage=true` includes, are rejected with an explanation.
+/// Tests that requests to the blob endpoint, which is part of `UseDevelopmentStorage=true`, are rejected with an explanation.
 #[test]
 fn blob_requests_are_refused_with_an_explanation() {
     let mut command = program();
@@ -127,8 +127,8 @@ fn a_program_that_cannot_start_says_why_and_prints_no_key() {
     }
 }
 
-/// Tests that a flag takes precedence over every variable for the same setting, even over the variable of a different flag. The container image, for example,
-/// sets the folder by a variable.
+/// Tests that a flag takes precedence over every variable for the same setting, even the variable of a different flag. The container image, for example, sets
+/// the folder by a variable.
 #[test]
 fn a_flag_overrides_the_variable_of_another_flag() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ fn a_flag_overrides_the_variable_of_another_flag() {
 #[test]
 fn a_flag_for_tokens_or_a_certificate_overrides_the_variable_of_another_one() {
     let output = |variables: &[(&str, &str)], flags: &[&str]| {
-        // Because the configuration file is missing, the program ends after it has read its flags.
+        // Because the configuration file is missing, the program exits after reading its flags.
         let mut command = program();
         command.envs(variables.iter().copied()).args(flags).args(["--config", "missing.toml"]);
         String::from_utf8(command.output().unwrap().stderr).unwrap()
@@ -194,7 +194,7 @@ fn a_switch_that_is_false_overrides_the_next_layer() {
         fs::write(&file, text).unwrap();
         let mut command = program();
         command.arg("--config").arg(&file).envs(variables.iter().copied()).args(flags);
-        // No machine has this address, so the program fails after it has read its settings.
+        // No machine has this address, so the program fails after reading its settings.
         let output = command.args(["--observe", "192.0.2.1:1"]).output().unwrap();
         String::from_utf8(output.stderr).unwrap()
     };

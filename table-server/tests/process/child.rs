@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
-/// Returns a command that starts the program with ports chosen by the system.
+/// Returns a command that starts the program on ports chosen by the system.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_table-server"));
     command.env_remove("TABLE_SERVER_KEY").args([
@@ -20,7 +20,7 @@ pub(crate) fn program() -> Command {
     command
 }
 
-/// Returns a command that starts the program with a folder for its data.
+/// Returns a command that starts the program with a data folder.
 pub(crate) fn on(folder: &Path) -> Command {
     let mut command = program();
     command.arg("--path").arg(folder);

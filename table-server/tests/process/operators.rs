@@ -1,4 +1,4 @@
-//! Tests of the documentation and files for operators: the page about the server, the container image, and the systemd unit.
+//! Tests of the files for operators: the server's documentation page, the container image, and the systemd unit.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use crate::child::{Running, program};
 
-/// Flags of programs other than `table-server` that occur in the documents and in the deployment files.
+/// Flags of programs other than `table-server` in the documentation and deployment files.
 const OTHERS: [&str; 7] =
     ["--bin", "--features", "--from", "--locked", "--no-cache", "--package", "--release"];
 
@@ -94,7 +94,7 @@ fn systemd_knows_every_line_of_the_unit() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return,
         verified => verified.unwrap(),
     };
-    // Messages about other units of the machine do not contain the name of this unit.
+    // Messages about other units on the machine do not contain this unit's name.
     let text = String::from_utf8_lossy(&output.stderr);
     let complaints: Vec<_> = text.lines().filter(|line| line.contains(UNIT)).collect();
     assert!(complaints.is_empty(), "{complaints:?}");

@@ -1,4 +1,4 @@
-//! Tests of a server whose output cannot be written, because the disk is full or the reader of a pipe has ended.
+//! Tests of a server whose output cannot be written, because the disk is full or a pipe is closed.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use crate::begin::{answered, unused_address};
 use crate::child::{Running, program};
 use crate::wire::{Asked, plain, status};
 
-/// Returns files that cannot be written.
+/// Returns unwritable outputs, each with a description.
 fn lost() -> Vec<(&'static str, Stdio)> {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);

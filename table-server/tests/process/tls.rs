@@ -30,7 +30,7 @@ fn a_self_signed_certificate_is_named_and_persists() {
         assert!(!answer.starts_with(b"HTTP"));
         assert!(server.end("-TERM").status.success());
     }
-    // The generated files can also be given by flags.
+    // The generated files can also be passed as flags.
     let mut command = program();
     command.args(["--memory", "--tls-certificate"]).arg(place.join("certificate.pem"));
     command.arg("--tls-key").arg(place.join("key.pem"));

@@ -5,7 +5,7 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::child::{Running, on};
 use crate::wire::{Asked, status};
 
-/// Tests that injected faults affect only clients. The server itself can start with a folder that contains settings, and can read and write the settings.
+/// Tests that injected faults affect only clients. The server itself can start with a folder containing settings, and can read and write them.
 #[test]
 fn a_server_that_refuses_every_call_starts_and_keeps_its_settings() {
     let folder = tempfile::tempdir().unwrap();

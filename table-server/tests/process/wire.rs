@@ -55,7 +55,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Sends text over a new connection, and returns everything that is received until the connection closes.
+/// Sends text over a new connection, and returns everything received until the connection closes.
 pub(crate) fn plain(address: SocketAddr, text: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(text.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Makes a single attempt at a request, which is dated, signed and sent.
+//! Makes a single attempt at a request: dates, signs and sends it.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Inner {
             prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
         let mut limit = self.parts.retry.attempt_timeout.min(by.saturating_duration_since(Instant::now()));
         if let Some(lease) = &request.lease {
-            // IMPORTANT: the token may have taken longer than the lease, and the connection may take long.
+            // IMPORTANT: obtaining the token may have outlasted the lease, and connecting may take long.
             let Some(remaining) = lease.remaining() else {
                 return Err(Failure::of_error(WriteLease::ended(None)));
             };

@@ -11,7 +11,7 @@ use crate::mapping::Format;
 
 const LEVELS: [&str; 2] = ["contoso", "ada"];
 
-/// Returns the mapping that the tests use.
+/// Returns the mapping used by the tests.
 fn mapping() -> Mapping {
     Mapping::new(["/tenantId", "/customer/id"])
         .property("Name", "/customer/name", Format::Text)
@@ -58,7 +58,7 @@ fn value_of(name: &str) -> BoxedStrategy<Value> {
         "Large" => (-(1_i64 << 53)..=1 << 53).prop_map(Value::Int64).boxed(),
         "Digits" => any::<i64>().prop_map(Value::Int64).boxed(),
         "Ratio" => {
-            // Without an infinity, NaN and `-0.0`, which the format cannot represent.
+            // Infinities, NaN and `-0.0` are excluded, because the format cannot represent them.
             any::<f64>()
                 .prop_filter("finite", |number| number.is_finite())
                 .prop_map(|number| Value::Double(number + 0.0))
@@ -70,7 +70,7 @@ fn value_of(name: &str) -> BoxedStrategy<Value> {
         "Milliseconds" => instant(10_000),
         "Guid" => any::<u128>().prop_map(|bits| Value::Guid(Uuid::from_u128(bits))).boxed(),
         "Bytes" => prop::collection::vec(any::<u8>(), 0..40).prop_map(Value::Binary).boxed(),
-        // A property that has no path in the mapping.
+        // A property without a path in the mapping.
         _ => value().boxed(),
     }
 }
@@ -81,7 +81,7 @@ fn properties() -> impl Strategy<Value = Properties> {
     prop::collection::vec(property, 0..8).prop_map(|all| all.into_iter().collect())
 }
 
-/// Generates members that another program wrote, at paths outside the mapping. Some of these paths are close to those of mapped members.
+/// Generates members written by another program, at paths outside the mapping. Some of the paths resemble those of mapped members.
 fn others() -> impl Strategy<Value = Vec<(&'static str, Json)>> {
     let places =
         vec!["/lines", "/customer/address", "/numbers/other", "/times/deep/other", "/times/zone", "/notes"];
@@ -107,7 +107,7 @@ fn row(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns the item with the members that the service adds when it stores an item.
+/// Adds the members that the service adds when it stores an item.
 fn stored(mut item: Json) -> Json {
     let system =
         json!({"_rid": "r", "_self": "s", "_attachments": "a", "_ts": 1_600_000_000, "_etag": "\"7\""});
@@ -131,7 +131,7 @@ fn rest(item: &Json) -> Json {
     without_empty(members.into())
 }
 
-/// Removes empty objects, which remain on a path after the value at its end has been removed.
+/// Removes empty objects, which remain on a path after its value has been removed.
 fn without_empty(json: Json) -> Json {
     match json {
         Json::Object(members) => {
@@ -188,7 +188,7 @@ fn part(mapped: u16) -> Mapping {
 }
 
 proptest! {
-    /// Tests two programs that write in turn. This library replaces and merges items, and another program sets unmapped members.
+    /// Tests two programs writing in turn. This library replaces and merges items, and another program sets unmapped members.
     #[test]
     fn wire_6_a_mapped_item_is_its_model_and_keeps_the_members_of_others(
         first in properties(),
@@ -224,7 +224,7 @@ proptest! {
         }
     }
 
-    /// Tests a sequence of releases. Each release may add paths to the mapping, and reads the items that earlier releases wrote.
+    /// Tests a sequence of releases. Each release may add paths to the mapping, and reads items written by earlier releases.
     #[test]
     fn wire_6_a_property_that_gets_a_path_keeps_its_stored_value(
         turns in prop::collection::vec((any::<[u16; 3]>(), change()), 1..5),

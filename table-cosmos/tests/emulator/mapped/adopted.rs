@@ -58,7 +58,7 @@ async fn world() -> (Emulator, CosmosTables, TableName) {
     (account, store, table)
 }
 
-/// Returns a stored document in the form in which the other program would read it.
+/// Returns a stored document, as read by the other program.
 async fn document(account: &Emulator, table: &TableName, id: &str) -> Option<serde_json::Value> {
     let target = format!("/dbs/tables/colls/{table}/docs/{id}");
     let headers = [("x-ms-documentdb-partitionkey".to_owned(), KEY.to_owned())];
@@ -106,7 +106,7 @@ fn wire_6_orders_of_another_program_are_entities_and_all_else_is_left_alone() {
         );
         assert_eq!((&stored["paid"], &stored["_tables"]["p"]["Note"]), (&true.into(), &"by hand".into()));
 
-        // A replace keeps the members of the other program, both with an `ETag` and without one.
+        // A replace keeps the other program's members, both with and without an `ETag`.
         let mut order = order.into_value();
         for condition in [None, Some(())] {
             (order.total, order.paid) = (order.total + 1.0, None);

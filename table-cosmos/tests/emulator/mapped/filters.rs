@@ -1,4 +1,4 @@
-//! Tests that random filters on mapped properties select the same entities in Cosmos DB as in the embedded engine.
+//! Tests that random filters on mapped properties select the same entities in Cosmos DB and in the embedded engine.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -73,7 +73,7 @@ fn mapping() -> Mapping {
         .property("Bytes", "/bytes", Format::Base64)
 }
 
-/// Returns the mapping of an earlier release, which has no paths for the other properties.
+/// Returns the mapping of an earlier release, which has paths for only some of the properties.
 fn earlier() -> Mapping {
     Mapping::new(["/tenant"]).property("Text", "/deep/text", Format::Text).property(
         "Int32",
@@ -130,7 +130,7 @@ fn row(random: &mut StdRng) -> Row {
     row.finish()
 }
 
-/// Returns the `RowKey`s of the query's results in ascending order, and the number of rows that were read.
+/// Returns the `RowKey`s of the query's results in ascending order, and the number of rows read.
 async fn keys(store: &impl TableStore, table: &TableName, query: &Query) -> (Vec<String>, u64) {
     let (mut keys, mut read, mut from) = (Vec::new(), 0, None);
     loop {

@@ -1,4 +1,4 @@
-//! Tests the documented limits of two releases that write to the same items, if only the later one has a path for a property.
+//! Tests the documented limits of two releases writing the same items, if only the later release has a path for a property.
 
 use serde_json::{Value as Json, json};
 use table_core::filter::Filter;
@@ -63,7 +63,7 @@ impl World {
         store.submit(&self.table, write).await.unwrap();
     }
 
-    /// Returns the property `Count` as a release reads it.
+    /// Returns the `Count` property, as read by a release.
     async fn count(&self, store: &CosmosTables) -> Option<i32> {
         let key = EntityKey::new("p", "a").unwrap();
         let found = store.get(&self.table, &key, &Select::All).await.unwrap().unwrap();
@@ -95,8 +95,8 @@ fn replace(row: Row) -> OperationKind {
     OperationKind::Replace(row, IfMatch::Any)
 }
 
-/// Tests that the release without the path neither reads nor changes the value at the path, and that the later release does not read the value that the
-/// earlier one wrote.
+/// Tests that the release without the path neither reads nor changes the value at the path, and that the later release does not read the value written by the
+/// earlier one.
 #[test]
 fn wire_6_a_value_of_a_release_without_the_path_is_hidden_and_then_removed() {
     runtime().block_on(async {
@@ -144,7 +144,7 @@ fn wire_6_in_the_standard_format_a_release_without_the_path_removes_its_value() 
     });
 }
 
-/// Tests that the later release reads the values of the earlier one, if that is stopped before the later one writes.
+/// Tests that the later release reads the earlier release's values if the earlier one is stopped before the later one writes.
 #[test]
 fn wire_6_no_value_is_lost_if_the_release_without_the_path_has_stopped() {
     runtime().block_on(async {

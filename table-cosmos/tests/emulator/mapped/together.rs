@@ -1,4 +1,4 @@
-//! Tests this library and another program that change the same items. Neither must lose the other's changes.
+//! Tests this library and another program changing the same items. Neither may lose the other's changes.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +49,7 @@ async fn document(account: &Emulator) -> Json {
     serde_json::from_slice(&answer.body).unwrap()
 }
 
-/// Increments the counter as the other program would: with a read, followed by a replace that is conditional on the `ETag`.
+/// Increments the counter as the other program would: with a read, followed by a replace conditional on the `ETag`.
 async fn see(account: &Emulator) -> bool {
     let mut item = document(account).await;
     sleep(Duration::from_millis(3)).await;
@@ -174,7 +174,7 @@ async fn submit(store: &CosmosTables, table: &TableName, kind: OperationKind) ->
     Ok(store.submit(table, transaction).await?.remove(0).unwrap())
 }
 
-/// Tests that a merge keeps every property, even if the replica from which it reads lacks the newest version of the entity.
+/// Tests that a merge keeps every property, even if it reads a stale version of the entity from a lagging replica.
 #[test]
 fn con_2_a_stale_read_of_a_merge_loses_no_property() {
     runtime().block_on(async {
@@ -214,8 +214,8 @@ fn con_2_a_stale_read_of_a_merge_loses_no_property() {
     });
 }
 
-/// Tests a limitation of inserts, which have no condition: if a network delivers the request again after the entity was deleted, the entity is inserted
-/// again. HTTP/1.1 delivers a request only once.
+/// Tests a limitation of inserts, which have no condition: if a network redelivers the request after the entity was deleted, the entity is inserted again.
+/// HTTP/1.1 delivers a request only once.
 #[test]
 fn con_11_an_insert_that_is_delivered_again_after_a_deletion_inserts_again() {
     runtime().block_on(async {

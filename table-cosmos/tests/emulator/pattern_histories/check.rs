@@ -1,4 +1,4 @@
-//! Completes the work that is pending after a history, and checks the results.
+//! Completes the pending work after a history, and checks the results.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ fn check_increments(deals: &[Deal], increments: &[Increment]) -> Result<(), Stri
     Ok(())
 }
 
-/// Checks that the feed contains each change once, and that the stored deals result from applying the changes in order.
+/// Checks that the feed contains each change once, and that applying the changes in order yields the stored deals.
 async fn check_feed(owner: &Process, deals: &[Deal]) -> Result<(), String> {
     let (table, team) = (owner.deals.table().name().unwrap(), PartitionKey::new(TEAM).unwrap());
     let entries = owner.deals.feed().read(table, &team, &Cursor::default(), usize::MAX).await;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Request};
 use tokio::time::sleep;
 
-/// The fault that is injected into the chosen request. All other requests are processed normally.
+/// The fault injected into the chosen request. All other requests are processed normally.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
     /// The service rejects the request with this status, sub-status, and retry delay in milliseconds.
@@ -23,7 +23,7 @@ pub(super) enum Fate {
     Silence(bool),
 }
 
-/// A mock network that injects a fault into one of the item requests.
+/// A mock network that injects a fault into one item request.
 pub(super) struct Once {
     account: Emulator,
     at: usize,

@@ -1,4 +1,4 @@
-//! The flags of the program. Each flag can also be set by an environment variable.
+//! Command-line flags. Each flag can also be set by an environment variable.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -23,14 +23,14 @@ Examples:
 A flag takes precedence over its environment variable, and a variable over the file; accounts of the file are added.
 Blobs are not served: run `npx -p azurite azurite-blob` for them.";
 
-/// The settings that can each be given in two different ways.
+/// Settings that can each be given in two alternative ways.
 pub(crate) const EITHER: [Alternatives; 3] = [
     [&["memory"], &["path"]],
     [&["tls_certificate", "tls_key"], &["tls_self_signed"]],
     [&["oauth"], &["oauth_issuer", "oauth_keys", "oauth_audience"]],
 ];
 
-/// Tables and queues with the protocol of Azure Table Storage.
+/// Tables and queues over the Azure Table Storage protocol.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -51,9 +51,9 @@ pub(crate) struct Arguments {
     /// Read a configuration file in TOML, with the names of these flags.
     #[arg(long, env = "TABLE_SERVER_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Serve an account with this key in base64. Other users of the machine can see command-line flags, so
-    /// omit `=KEY` to read the key from the `TABLE_SERVER_KEY` environment variable. May be repeated; in the
-    /// variable, accounts are separated by commas. If no account is named, the emulator's account is served.
+    /// Serve an account with this key in base64. Other users on the machine can see command-line flags, so omit `=KEY` to read the key from the
+    /// `TABLE_SERVER_KEY` environment variable. May be repeated; in the variable, accounts are separated by commas. If no account is named, the emulator's
+    /// account is served.
     #[arg(
         long = "account",
         env = "TABLE_SERVER_ACCOUNTS",
@@ -100,7 +100,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the flags. A flag that is not given is read from its environment variable, unless it is [overridden](layers::overridden).
+    /// Reads the flags. A missing flag is read from its environment variable, unless it is [overridden](layers::overridden).
     ///
     /// # Errors
     /// Any error from the parser, or `ArgumentConflict` if two given flags exclude each other.

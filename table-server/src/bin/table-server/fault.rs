@@ -1,11 +1,11 @@
-//! Errors in the flags of the program and in its configuration file.
+//! Errors in flags and in the configuration file.
 
 use std::io;
 use std::path::PathBuf;
 
 use table_core::Fault;
 
-/// An error in flags or the configuration file that prevents the program from starting. No message repeats a key.
+/// A flag or configuration file error that prevents the program from starting. No message repeats a key.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum ProgramFault {
     #[error(

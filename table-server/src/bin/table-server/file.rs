@@ -68,7 +68,7 @@ impl FileAccount {
 }
 
 impl File {
-    /// Reads the file. Paths in the file are relative to the folder that contains the file.
+    /// Reads the file. Paths in the file are relative to its folder.
     ///
     /// # Errors
     /// `Io` if the file cannot be read. `InvalidInput`, with the line number, if it is not TOML or contains an unknown key.
@@ -94,7 +94,7 @@ impl File {
 
     fn parse(path: &Path, text: &str) -> Result<Self> {
         toml::from_str(text).map_err(|error| {
-            // The complete error text may contain the faulty line and thus a key, so only the message is used.
+            // The full error text may contain the faulty line and thus a key, so only the message is used.
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             let what = error.message().to_owned();
@@ -114,7 +114,7 @@ mod tests {
         File::parse(Path::new("server.toml"), text)
     }
 
-    /// Tests that the sample file in the documentation can be read, and that its paths are relative to the file.
+    /// Tests that the documented sample file can be read, and that its paths are relative to the file.
     #[test]
     fn the_sample_is_read_and_its_paths_are_relative_to_it() {
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample.toml");

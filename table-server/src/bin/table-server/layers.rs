@@ -1,14 +1,14 @@
-//! Handles flags that exclude each other and are given on the command line or by environment variables.
+//! Resolves mutually exclusive flags from the command line and environment variables.
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, Error};
 
-/// Two ways to give the same setting. Each way is a list of flag identifiers.
+/// Two alternative ways to give a setting, each as a list of flag identifiers.
 pub(crate) type Alternatives = [&'static [&'static str]; 2];
 
-/// Returns the flags whose environment variables are ignored, because the command line gives the setting in the other way. A flag takes precedence over every
-/// variable for the same setting, even over the variable of a different flag.
+/// Returns the flags whose environment variables are ignored because the command line uses the alternative flags for the setting. A flag takes precedence over
+/// every variable for the same setting, even the variable of a different flag.
 ///
 /// # Errors
 /// `ArgumentConflict` if the command line gives a setting in both ways, or if it does not give the setting and the variables give it in both ways.

@@ -1,10 +1,10 @@
-//! The log of the program, written to standard error as text or JSON.
+//! The program's log, written to standard error as text or JSON.
 
 use clap::ValueEnum;
 use serde::Deserialize;
 use tracing::Level;
 
-/// The format of the log.
+/// The log's level and format.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Log {
@@ -21,8 +21,8 @@ impl Log {
     /// Starts the log.
     pub(crate) fn begin(self) {
         let level = if matches!(self, Self::Quiet) { Level::WARN } else { Level::INFO };
-        // By default, the library also reports a line that cannot be written, with `eprintln!`. This call panics if standard error cannot be written, for
-        // example because it is a file on a full disk.
+        // By default, the library reports a failed write with `eprintln!`, which panics if standard error is not writable, for example because it is a file on
+        // a full disk.
         let log = tracing_subscriber::fmt()
             .with_writer(std::io::stderr)
             .with_max_level(level)

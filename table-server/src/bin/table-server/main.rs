@@ -42,7 +42,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Starts the server, and serves requests until a signal stops it.
+/// Starts the server and serves requests until a signal stops it.
 async fn serve(arguments: Arguments) -> Result<(), Error> {
     let file = plan::file(arguments.config.as_deref())?;
     plan::log(&arguments, &file).begin();
@@ -62,15 +62,15 @@ async fn serve(arguments: Arguments) -> Result<(), Error> {
     let text = format!(
         "tables {scheme}://{tables}  queues {scheme}://{queues}  no blobs {scheme}://{blobs}\n{lines}"
     );
-    // A server whose standard output is closed or full still serves.
+    // A server with a closed or full standard output still serves.
     let mut out = io::stdout();
     drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     server.serve_until(end).await;
     Ok(())
 }
 
-/// Returns a future that completes on SIGINT or SIGTERM, which terminals, service managers and container runtimes send. The signal handlers are installed by
-/// this call, before the future is polled.
+/// Returns a future that completes on SIGINT or SIGTERM, as sent by terminals, service managers and container runtimes. This call installs the signal handlers,
+/// before the future is polled.
 ///
 /// If a signal handler cannot be installed, the server runs until it is killed, which loses no acknowledged write.
 #[cfg(unix)]

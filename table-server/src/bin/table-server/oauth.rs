@@ -1,4 +1,4 @@
-//! The flags for bearer tokens.
+//! Flags for bearer tokens.
 
 use std::path::PathBuf;
 
@@ -18,16 +18,16 @@ pub(crate) enum Level {
     Basic,
 }
 
-/// The program's flags for bearer tokens, which need HTTPS.
+/// The program's flags for bearer tokens, which require HTTPS.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OAuthFlags {
-    /// Accept bearer tokens of Entra ID without a check of their signature, as Azurite does; only on loopback.
+    /// Accept Entra ID bearer tokens without checking their signature, as Azurite does; only on loopback.
     #[arg(long, env = "TABLE_SERVER_OAUTH", value_enum)]
     oauth: Option<Level>,
-    /// Accept bearer tokens of this issuer, such as `https://sts.windows.net/TENANT/`.
+    /// Accept bearer tokens from this issuer, such as `https://sts.windows.net/TENANT/`.
     #[arg(long, env = "TABLE_SERVER_OAUTH_ISSUER", value_name = "URL", requires = "oauth_keys")]
     oauth_issuer: Option<String>,
-    /// The keys of the issuer, a JSON Web Key Set, which it publishes as its `jwks_uri`.
+    /// The issuer's keys: the JSON Web Key Set that it publishes at its `jwks_uri`.
     #[arg(long, env = "TABLE_SERVER_OAUTH_KEYS", value_name = "FILE", requires = "oauth_issuer")]
     oauth_keys: Option<PathBuf>,
     /// An audience to accept in addition to `https://storage.azure.com` and the account's endpoint.
@@ -47,7 +47,7 @@ impl OAuthFlags {
     /// Returns the bearer tokens to accept, or `None` if none are configured. The file is used only if the flags give neither a level nor an issuer.
     ///
     /// # Errors
-    /// `InvalidInput` if the settings are incomplete or exclude each other, if the key file is not a key set, or if an issuer is given and the program was
+    /// `InvalidInput` if the settings are incomplete or mutually exclusive, if the key file is not a key set, or if an issuer is given and the program was
     /// built without TLS. `Io` if the key file cannot be read.
     pub(crate) fn bearer(&self, file: &File) -> Result<Option<Bearer>> {
         let own = (&self.oauth, &self.oauth_issuer, &self.oauth_keys, &self.oauth_audience);

@@ -1,4 +1,4 @@
-//! Derives accounts and server configuration from the flags and the configuration file.
+//! Derives the accounts and the server configuration from the flags and the configuration file.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(crate) enum Place {
     Folder(PathBuf),
 }
 
-/// An account to be served, before its engine is opened.
+/// An account to serve, before its engine is opened.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) key: AccountKey,
@@ -30,7 +30,7 @@ pub(crate) struct Planned {
 }
 
 impl Place {
-    /// Returns the location given by one layer: the flags, the file, or an account in the file.
+    /// Returns the data location given by one layer: the flags, the file, or an account in the file.
     ///
     /// # Errors
     /// The error from `both` if the layer gives both a folder and memory.
@@ -75,8 +75,8 @@ impl fmt::Display for Planned {
     }
 }
 
-/// Returns the accounts named by the flags and the file, or the emulator's account if neither names any. `fallback` is the key of each account whose flag
-/// contains no key.
+/// Returns the accounts named by the flags and the file, or the emulator's account if neither names any. `fallback` is the key for each account without one in
+/// its flag.
 ///
 /// # Errors
 /// `InvalidInput` if a name is invalid or duplicate, or an account has no key, no location or two locations.
@@ -121,7 +121,7 @@ pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str
     Ok(planned)
 }
 
-/// Returns the configuration of a server for these accounts.
+/// Returns the server configuration for the accounts.
 pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>) -> Config {
     let listen = arguments.listen.or(file.listen).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let mut config = Config::listening_on(listen, accounts);
@@ -140,12 +140,12 @@ pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>)
     config
 }
 
-/// Returns the format of the log.
+/// Returns the log's level and format.
 pub(crate) fn log(arguments: &Arguments, file: &File) -> Log {
     arguments.log.or(file.log).unwrap_or_default()
 }
 
-/// Reads the configuration file that the flags name, if any.
+/// Reads the configuration file named by the flags, if any.
 ///
 /// # Errors
 /// Any error from [`File::read`]: `Io` or `InvalidInput`.
@@ -228,8 +228,8 @@ mod tests {
         }
     }
 
-    /// Tests the layers that can give a setting in two ways: the flags, the file and, for the location of the data, an account of the file. The tests in
-    /// `tests/process/accounts.rs` give the settings by environment variables.
+    /// Tests the layers that can give a setting in two ways: the flags, the file and, for the data location, an account in the file. The tests in
+    /// `tests/process/accounts.rs` cover environment variables.
     #[test]
     fn a_setting_given_in_both_ways_is_refused_in_every_layer() {
         let value = |flag: &str| if flag == "memory" { "true" } else { "'basic'" };

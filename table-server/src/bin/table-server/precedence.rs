@@ -1,4 +1,4 @@
-//! Tests that a flag takes precedence over the configuration file. Clap gives an environment variable to the program as the flag.
+//! Tests that a flag takes precedence over the configuration file. Clap presents an environment variable as its flag.
 
 use clap::CommandFactory;
 
@@ -6,7 +6,7 @@ use crate::arguments::Arguments;
 use crate::file::File;
 use crate::plan;
 
-/// A value in the file, and another value as a flag. `rest` contains flags that the flag requires.
+/// A value in the file, and a different value as a flag. `rest` contains flags required by the flag.
 struct Case {
     flag: &'static str,
     in_file: &'static str,
@@ -29,17 +29,17 @@ const CASES: &[Case] = &[
     Case { flag: "tls-self-signed", in_file: "'a'", value: "b", rest: &[] },
     Case { flag: "latency", in_file: "2", value: "3", rest: &[] },
     Case { flag: "faults", in_file: "'busy=2'", value: "busy=3", rest: &[] },
-    // Without TLS, the keys of an issuer are not read.
+    // Without TLS, an issuer's keys are not read.
     #[cfg(feature = "tls")]
     Case { flag: "oauth-keys", in_file: "'a'", value: "b", rest: &["--oauth-issuer", "i"] },
 ];
 
-/// Flags without a case: those that have no entry in the file or only one value, the accounts, which are added, and flags that count only together with the keys of
-/// the issuer.
+/// Flags without a case: flags without an entry in the file or with only one value, `account`, whose values are added to those in the file, and flags that take
+/// effect only with an issuer's keys.
 const WITHOUT_CASE: &[&str] =
     &["account", "config", "help", "version", "oauth", "throttle", "oauth-issuer", "oauth-audience"];
 
-/// Returns all settings that the flags and the file result in.
+/// Returns the settings that result from the flags and the file.
 fn settings(flags: &[String], toml: &str) -> String {
     let program = ["table-server".to_owned()];
     let matches = Arguments::command().try_get_matches_from(program.iter().chain(flags)).unwrap();

@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(spelled("contoso=b3RoZXI=").key(None).unwrap().to_base64(), "b3RoZXI=");
     }
 
-    /// Tests that the error for an invalid name does not repeat the key. A name is used as a folder name and as a part of every URL.
+    /// Tests that the error for an invalid name does not repeat the key. A name is used as a folder name and in every URL.
     #[test]
     fn a_refusal_does_not_repeat_the_key() {
         for text in [

@@ -1,4 +1,4 @@
-//! The flags for HTTPS.
+//! Flags for HTTPS.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub(crate) struct TlsFlags {
         requires = "tls_key"
     )]
     certificate: Option<PathBuf>,
-    /// The key of the certificate, in PEM.
+    /// The certificate's key, in PEM.
     #[arg(
         id = "tls_key",
         long = "tls-key",
@@ -31,7 +31,7 @@ pub(crate) struct TlsFlags {
         requires = "tls_certificate"
     )]
     key: Option<PathBuf>,
-    /// Serve HTTPS with a self-signed certificate, which is written into this folder as `certificate.pem`.
+    /// Serve HTTPS with a self-signed certificate, written into this folder as `certificate.pem`.
     #[arg(
         id = "tls_self_signed",
         long = "tls-self-signed",
@@ -72,7 +72,7 @@ impl TlsFlags {
     /// Configures HTTPS if the flags or the file request it. For a self-signed certificate, returns a line with its path.
     ///
     /// # Errors
-    /// `InvalidInput` if the settings are incomplete or exclude each other, if a certificate or key is invalid, or if the program was built without TLS. `Io`
+    /// `InvalidInput` if the settings are incomplete or mutually exclusive, if a certificate or key is invalid, or if the program was built without TLS. `Io`
     /// if a file cannot be read or written.
     pub(crate) fn apply(&self, file: &File, listen: IpAddr, config: &mut Config) -> Result<String> {
         match self.source(file)? {

@@ -12,11 +12,11 @@ use table_server::{Account, Throttle};
 
 use crate::file::File;
 
-/// The program's flags for tests of clients.
+/// The program's flags for testing clients.
 #[derive(Debug, Args)]
 pub(crate) struct Trial {
-    /// Send 503 `ServerBusy` above the targets of the service: 2,000 entities per second in a partition, 2,000 messages per
-    /// second in a queue, 20,000 requests per second in the account.
+    /// Send 503 `ServerBusy` above the service's targets: 2,000 entities per second in a partition, 2,000 messages per second in a queue, 20,000 requests per
+    /// second in the account.
     #[arg(long, env = "TABLE_SERVER_THROTTLE", value_enum)]
     throttle: Option<Targets>,
     /// Delay each response by the given number of milliseconds.
@@ -32,7 +32,7 @@ pub(crate) struct Trial {
 #[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Targets {
-    /// The published targets of the service.
+    /// The service's published targets.
     Published,
 }
 

@@ -1,4 +1,4 @@
-//! Tests that the creation of a queue can be repeated after a crash or an error has interrupted it.
+//! Tests that a queue creation interrupted by a crash or an error can be repeated.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -10,7 +10,7 @@ use super::model::Model;
 use super::*;
 use crate::settings::Settings;
 
-/// Copies the files of an engine's folder. In the copy, the journal contains only zeros from offset `cut` on, as after a power failure. Returns `false` if
+/// Copies the files in an engine's folder. In the copy, the journal contains only zeros from offset `cut` on, as after a power failure. Returns `false` if
 /// these bytes were already zero.
 fn cut(from: &Path, to: &Path, cut: usize) -> bool {
     let mut is_cut = false;
@@ -65,7 +65,7 @@ async fn que_3_a_creation_with_metadata_can_be_repeated_after_a_crash_at_any_tim
     assert!(statuses.first() == Some(&201) && statuses.last() == Some(&204), "{statuses:?}");
 }
 
-/// Tests the state after a creation that failed because the metadata could not be stored again with its queue. The repeated creation stores it.
+/// Tests a creation that failed because the metadata could not be stored again with its queue. The repeated creation stores it.
 #[tokio::test]
 async fn acl_4_a_repeated_creation_makes_the_queue_the_owner_of_its_metadata() {
     let queue = QueueName::new("work").unwrap();
@@ -86,7 +86,7 @@ async fn acl_4_a_repeated_creation_makes_the_queue_the_owner_of_its_metadata() {
     }
 }
 
-/// Tests a creation that fails before or after the metadata is stored. The program creates the queue later.
+/// Tests a creation that fails before or after the metadata is stored, and a later creation of the queue by the program.
 #[tokio::test]
 async fn acl_4_a_refused_creation_leaves_no_metadata_to_the_next_queue() {
     let queue = QueueName::new("work").unwrap();
@@ -106,7 +106,7 @@ async fn acl_4_a_refused_creation_leaves_no_metadata_to_the_next_queue() {
             assert_eq!(settings.get(Kind::QueueMetadata, "work").is_some(), !created, "{busy}");
             settings.load().await.unwrap();
         }
-        // A refused request does not change the settings of an existing queue.
+        // A rejected request does not change the settings of an existing queue.
         settings.set(Kind::QueuePolicies, "work", Some("policies".to_owned())).await.unwrap();
         for _ in 0..3 {
             model.answer("PUT", "work", &[], "").await;

@@ -11,7 +11,7 @@ use crate::answer::Answer;
 
 const MESSAGE: &str = "<QueueMessage><MessageText>a</MessageText></QueueMessage>";
 
-/// An account with an engine in a folder, and the settings that the queue `work` must have.
+/// An account with an engine in a folder, and the expected settings of the queue `work`.
 pub(super) struct Model {
     pub(super) account: Account,
     pub(super) metadata: BTreeMap<String, String>,
@@ -38,7 +38,7 @@ impl Model {
             .unwrap_or_else(|refusal| Answer::refused(refusal, &exchange))
     }
 
-    /// Checks the response to every request that returns the settings of the queue.
+    /// Checks the responses to all requests that return the queue's settings.
     pub(super) async fn check(&self, step: &str) {
         let answer = self.answer("GET", "work?comp=metadata", &[], "").await;
         let metadata: BTreeMap<_, _> = answer.metadata.into_iter().collect();
@@ -66,7 +66,7 @@ impl Model {
     }
 }
 
-/// Returns a generator of pseudo-random numbers. Its argument is the upper bound of the next number.
+/// Returns a pseudo-random number generator. Its argument is the upper bound of the next number.
 fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     move |below| {

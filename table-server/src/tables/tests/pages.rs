@@ -1,10 +1,10 @@
-//! Tests of the size of a page.
+//! Tests of page sizes.
 
 use table_core::{Operation, OperationKind, PartitionKey, RowKey, Transaction};
 
 use super::*;
 
-/// Tests that a page is not much longer than 4 MiB if its entities have none of the selected properties, each of which is then returned as `null`.
+/// Tests that a page is not much longer than 4 MiB if its entities lack all selected properties, which are then returned as `null`.
 #[tokio::test]
 async fn page_11_and_sel_3_missing_properties_do_not_make_a_page_large() {
     let account = Account::emulator(Engine::in_memory()).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that a part of a batch is answered like the same request outside a batch.
+//! Tests that a batch part gets the same response as the same request outside a batch.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ struct Asked<'a> {
     body: &'a str,
 }
 
-/// The parts of a response that do not depend on the time or on the batch.
+/// The content of a response that does not depend on the time or on the batch.
 #[derive(Debug, PartialEq, Eq)]
 enum Answered {
     Done { status: u16, media_type: String, preference: String, members: Vec<String> },
@@ -64,7 +64,7 @@ async fn send(account: &Account, asked: &Asked<'_>) -> Result<Answer, Refusal> {
         .await
 }
 
-/// Returns the names of the members of an entity in JSON.
+/// Returns the member names of a JSON entity.
 fn members(body: &str) -> Vec<String> {
     let body: Value = serde_json::from_str(body).unwrap_or_default();
     body.as_object().into_iter().flat_map(|members| members.keys().cloned()).collect()
@@ -118,7 +118,7 @@ async fn in_a_batch(asked: &Asked<'_>) -> Answered {
     }
 }
 
-/// Returns the reads and writes of one entity that may be parts of a batch.
+/// Returns the entity reads and writes allowed in a batch.
 fn requests() -> [Asked<'static>; 5] {
     let asked = |method, path_and_query: &str, body| Asked {
         method,
@@ -163,7 +163,7 @@ async fn json_1_and_2_the_level_of_a_part_is_negotiated_as_outside_a_batch() {
             }
         }
     }
-    // A read and an insert have three levels and a refusal each. The other writes have one response, because they return no entity.
+    // A read and an insert each have three levels and a rejection. All other writes have one response, because they return no entity.
     assert_eq!(levels.len(), 2 * 4 + 3, "{levels:#?}");
 }
 
@@ -200,7 +200,7 @@ async fn headers_and_options_of_a_part_mean_the_same_as_outside_a_batch() {
             for request in requests() {
                 let mut headers = headers.to_vec();
                 if request.method == "GET" {
-                    // A read has no body, so its media type has no meaning.
+                    // A read has no body, so its media type is meaningless.
                     headers.retain(|(name, _)| *name != "content-type");
                 }
                 let path_and_query = format!("{}?{}", request.path_and_query, query.replace(' ', "%20"));

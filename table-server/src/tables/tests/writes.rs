@@ -1,4 +1,4 @@
-//! Tests of writes and filters: keys in the URL and in the body, the position in the error of a batch, and `+` in a query.
+//! Tests of writes and filters: keys in the URL and in the body, the index in a batch error, and `+` in a query.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ async fn account() -> Account {
     account
 }
 
-/// Sends a request and returns the status and the body of the response.
+/// Sends a request, and returns the response's status and body.
 async fn send(
     account: &Account,
     method: &str,
@@ -35,10 +35,10 @@ async fn send(
     }
 }
 
-/// A write of a batch: the method, the target, the value of `If-Match`, and the body.
+/// A write in a batch: the method, the target, the value of `If-Match`, and the body.
 type Write<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
 
-/// Sends a batch of writes, and returns the status and the error of its rejected part. The status is 204 if no part is rejected.
+/// Sends a batch of writes, and returns the status and error of the rejected part. The status is 204 if no part is rejected.
 async fn send_batch(account: &Account, writes: &[Write<'_>]) -> (u16, String) {
     let mut body = "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n".to_owned();
     for (method, target, if_match, entity) in writes {
@@ -133,7 +133,7 @@ async fn egt_34_and_35_an_error_of_execution_has_no_position_in_a_batch_of_one_o
     }
 }
 
-/// `azure-cosmosdb-table` for Python sends filters form-encoded, as `requests` does with `params`.
+/// Tests form-encoded filters, as sent by `azure-cosmosdb-table` for Python.
 #[tokio::test]
 async fn lit_5_a_raw_plus_in_a_query_is_a_space() {
     let account = account().await;
