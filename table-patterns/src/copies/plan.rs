@@ -79,7 +79,7 @@ pub(super) struct HolderContext<'a> {
     pub(super) limits: &'a Limits,
     /// The stored schemas read by the handle.
     pub(super) watch: SchemaWatch,
-    /// The entities that have passed the change on to the holder; the last one is the holder's source.
+    /// The entities that have propagated the change to the holder; the last one is the holder's source.
     pub(super) path: &'a [EntityKey],
 }
 

@@ -25,7 +25,7 @@ pub(crate) use write::{Completes, EntityWrite};
 pub(crate) struct Draft<'a> {
     /// All parts (writes, rows and steps) as planned, before any completion.
     planned: Batch,
-    /// `None` if no part needs completion.
+    /// The parts, split at the first one that needs completion; `None` if no part does.
     pending: Option<Pending<'a>>,
 }
 

@@ -119,8 +119,8 @@ pub(crate) enum RowWrite {
 
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities in a transaction may change the same row. In that case, `parts` contains the changes of all these entities, in order, and the first change
-/// computes the operation for all of them.
+/// Several entities in a transaction may change the same row. In that case, the first change computes the operation for all of them, and its methods receive
+/// all changes to the row, in order, as `parts`.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the row's new properties, which determine its size.
     fn row(&self) -> Option<&Row>;

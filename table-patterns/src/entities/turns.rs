@@ -27,7 +27,7 @@ use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 /// request to a distant store.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The queue length up to which writers that have given up are not removed.
+/// The minimum queue length at which writers that have given up are removed.
 const SHORT: usize = 16;
 
 /// The queues for the partitions and rows written by a handle. Clones of the handle share them.
@@ -65,7 +65,7 @@ struct Line {
 /// One writer's turn. When it is dropped, the turn passes to the next writer, or the open group is sealed if no writer waits.
 pub(crate) struct Turn {
     turns: Turns,
-    /// `None` once the turn has been passed on, or if the writer timed out while it waited.
+    /// The scope of the queue; `None` once the next writer has the turn, or if this writer timed out while it waited.
     place: Option<Place>,
 }
 

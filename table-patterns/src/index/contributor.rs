@@ -228,7 +228,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Treats the indexes as ready without reading their states, for rewriting a table under a schema not stored yet. For a SAS without read access to
+    /// Treats the indexes as ready without reading their states, for rewriting a table under a schema that is not yet stored. For a SAS without read access to
     /// [`LAYOUTS`](table_core::table::LAYOUTS), use a [grant](crate::grant) instead, which backfills respect.
     ///
     /// ```

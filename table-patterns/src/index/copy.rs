@@ -131,7 +131,7 @@ impl CopyChange {
         Ok(match &self.after {
             Some((_, row)) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
             None if is_ours => Some(OperationKind::Delete(if_match)),
-            // When the index was declared, the row already belonged to another entity or type. This entity never had an index row, and gets none.
+            // The row already belonged to another entity or type when the index was declared. This entity has never had a copy, and none is added.
             Some((after, _)) if !may_be_ours && self.before.as_ref() == Some(after) => None,
             Some(_) => {
                 return Err(match owner {

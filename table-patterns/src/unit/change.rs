@@ -20,7 +20,7 @@ pub(super) struct Change<'a, E> {
     pub(super) new: (&'a E, Row),
 }
 
-/// A replace whose entity's stored properties are all read at the commit.
+/// A replace for which the commit first reads all stored properties of the entity.
 pub(super) struct Rewrite {
     row_key: RowKey,
     etag: ETag,

@@ -184,7 +184,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
 
     fn require_read(&mut self, row_key: &RowKey, version: Option<ETag>) -> Result<()> {
         let planned = self.draft.planned();
-        // A derived row is reread at the commit, and its operation depends on that read.
+        // A derived row is reread at commit time, and its operation depends on that read.
         if planned.derives(row_key) {
             return Ok(());
         }

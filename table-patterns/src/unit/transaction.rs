@@ -1,4 +1,4 @@
-//! Transactions: read-modify-write closures over one unit, rerun until all reads are still current at the commit.
+//! Transactions: read-modify-write closures over one unit, rerun until all reads are still current at commit time.
 
 use std::collections::HashMap;
 
@@ -72,11 +72,11 @@ pub(super) enum Finished {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Runs a read-modify-write closure in one [unit](crate::unit) on a partition, and commits the unit. At the commit, every entity [read](UnitOfWork::get) by
-    /// the closure is still current, and every entity it did not find is still absent. Otherwise, the closure runs again on the new rows, with growing delays
-    /// and a bounded number of attempts. It also runs again if another writer was first to insert an entity or to take a unique value. If two consecutive runs
-    /// fail because of the same row and with unchanged dependencies, the error is returned. If the closure writes nothing, nothing is committed, and the rows
-    /// it read may be from different times.
+    /// Runs a read-modify-write closure in one [unit](crate::unit) on a partition, and commits the unit. At commit time, every entity [read](UnitOfWork::get)
+    /// by the closure is still current, and every entity it did not find is still absent. Otherwise, the closure runs again on the new rows, with exponential
+    /// back-off and a bounded number of attempts. It also runs again if another writer was first to insert an entity or to take a unique value. If two
+    /// consecutive runs fail because of the same row and with unchanged dependencies, the error is returned. If the closure writes nothing, nothing is
+    /// committed, and the rows it read may be from different times.
     ///
     /// - Transactions on a partition through one handle and its clones take turns in arrival order, and are committed in groups: a transaction reads the rows
     ///   written by previous transactions. The closure must not start another transaction on the same partition through the same handle.

@@ -63,10 +63,10 @@ struct State {
     sources: HashSet<String>,
     records: Vec<ChangeRecord>,
     recorder: Recorder,
-    /// The members' admission checks, repeated at the commit, which may begin long after a member has joined.
+    /// The members' admission checks, repeated at commit time, which may be long after a member has joined.
     admissions: Vec<Admission>,
     bytes: usize,
-    /// `None` once the group is sealed.
+    /// The function that commits the group; `None` once the group is sealed.
     commit: Option<CommitGroup>,
     /// The running commit. Any member can drive it.
     sealed: Option<BoxFuture<'static, GroupOutcome>>,

@@ -179,7 +179,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         if self.schema().kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, self.schema());
             return match self.members(&form, &entry.key, &found.row).await? {
-                // A check reports the mark once, with the row.
+                // Only a repair treats a marked list as damaged here. A check reports the mark once, when it checks the list's row.
                 Some(members) if members.contains(owner) && !(self.repair && members.is_marked()) => Ok(None),
                 Some(members) if members.contains(owner) => wrong(FindingKind::Stale, entry, true),
                 Some(_) => wrong(FindingKind::Missing, entry, true),

@@ -58,7 +58,7 @@ impl Packs {
         Ok(true)
     }
 
-    /// Returns independent chains of transactions, each to be written in order. A transaction that writes copies is a chain by itself. Transactions with lists
+    /// Returns independent chains of transactions, each to be written in order. A transaction that writes copies is a chain on its own. Transactions with lists
     /// in one partition form one chain, because they may write the same list.
     fn into_chains(self) -> Vec<Vec<Pack>> {
         let partitions = self.of.into_values();

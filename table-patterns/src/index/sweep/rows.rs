@@ -72,8 +72,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(kept);
             }
             let has_owner = wrong.iter().any(|finding| finding.owner.is_some());
-            // IMPORTANT: an owner may get the entry's value without a write of the row. The row is therefore marked before its owners are read for the last
-            // time.
+            // IMPORTANT: an owner may be given the entry's value without a write to the row. The row is therefore marked before its owners are read for the
+            // last time.
             let marks = marks && has_owner && self.schema().is_same_partition();
             let done = if marks {
                 self.mark(table, key, &found).await
