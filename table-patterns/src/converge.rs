@@ -77,7 +77,7 @@ impl<I, W> Default for Wanted<I, W> {
 pub(crate) struct Settled<I> {
     /// The number of changed rows.
     pub(crate) written: usize,
-    /// The items that can never be settled, with their errors. All other items are settled.
+    /// The items that failed with a lasting error, with their errors. All other items are settled.
     pub(crate) failed: Vec<(I, Error)>,
 }
 
@@ -133,8 +133,8 @@ pub(crate) trait Derive: Sized + Sync {
 /// be settled does not block the other items.
 ///
 /// # Errors
-/// Any store outage, or an error that requires a newer program, reported after all other parts have been written; `UpdateConditionNotSatisfied` if other
-/// writers changed the same rows during every attempt.
+/// Any error from reading the rows or the sources; `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt. If a write fails
+/// because of an outage, or requires a newer program, its error is returned after all other parts have been written.
 pub(crate) async fn settle<D: Derive>(
     of: &D,
     items: impl IntoIterator<Item = D::Item>,

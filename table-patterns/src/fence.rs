@@ -113,7 +113,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
             }
             closing
         };
-        // IMPORTANT: older programs are refused from here on. A program that was admitted earlier has recorded a sighting, which this call reads.
+        // IMPORTANT: older programs are refused from here on. A program that was admitted earlier has recorded a sighting. This call reads it.
         let left = rest_of_sighting(&self.table.sightings().await?);
         let next = left.is_none().then_some(start);
         let layout = self.update_if_seen(seen, |layout| settle(layout, note, &closing, next)).await?;

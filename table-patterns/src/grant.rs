@@ -123,8 +123,8 @@ impl FromStr for PartitionGrant {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a grant for the bearer of a SAS for one partition. `expiry` must not be earlier than the expiry of the SAS. The partition is listed for
-    /// followers, which read its feed, and for sweeps, which read its outbox.
+    /// Creates a grant for the bearer of a SAS for one partition. `expiry` must not be earlier than the expiry of the SAS. The partition is registered, so
+    /// followers read its feed and sweeps read its outbox.
     ///
     /// Backfills for later releases wait until the grant has expired.
     ///

@@ -49,8 +49,8 @@
 //!   [`check`](crate::Entities::check) finds damage caused by other tools.
 //! - Backfills and repairs combine the missing index rows of several entities in a partition into one transaction, conditional on the versions read. If a
 //!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
-//! - All writers must open the table (`create_if_missing`).
-//!   A writer that neither opens the table nor declares the index leaves the index stale, which only a check detects.
+//! - All writers must open the table (`create_if_missing`). A writer that neither opens the table nor declares the index leaves the index stale. Only a check
+//!   detects this.
 //!
 //! # Cost
 //! | verb | requests | operations in the transaction |

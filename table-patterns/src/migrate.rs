@@ -32,7 +32,7 @@
 //!   steps are done.
 //! - Steps that were set aside are copied without their entries in the poison queue. Before the copy, [requeue](crate::outbox::Outbox::requeue_poison) them
 //!   and run workers.
-//! - Rows written by steps have [guards](crate::outbox::guard), which are copied with versions from the source's clock. If that clock was ahead, the target's
+//! - The [guards](crate::outbox::guard) of rows written by steps are copied, with versions from the source's clock. If that clock was ahead, the target's
 //!   workers skip later steps for the same rows until the target's clock has passed these versions. Start the target's writers after that time.
 //! - Blobs are not copied: the rows contain their names, so the target must use the same blob store and prefix. Before the copy, stop both programs' collectors
 //!   of orphaned blobs and lists. During the copy, the target's collector would remove the blobs of rows not yet copied. After the copy, start only the

@@ -27,7 +27,7 @@ pub(super) struct CopyPlan {
     pub(super) new: Option<Row>,
     /// `true` if holders in the same partition may be written in the same transaction.
     pub(super) together: bool,
-    /// The context of the write, which participants of the holders may record.
+    /// The context of the write. Participants of the holders may record it.
     pub(super) context: WriteContext,
     /// The other entities written by the same unit of work.
     pub(super) siblings: Arc<Siblings>,

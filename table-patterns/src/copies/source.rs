@@ -124,7 +124,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Returns an error if a reference's holder still refers to the source, which must then not be deleted. Ignores an outdated reference.
+    /// Returns an error if a reference's holder still refers to the source. The source must then not be deleted. Ignores an outdated reference.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
         let given = &self.relations_of(found)?.relation;
         let group = Group::of(found.clone());

@@ -23,8 +23,8 @@ use crate::bounded_wait::{Alarm, StallDetector};
 use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
 /// The maximum time one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the open
-/// group seal it, because the holder's future may no longer be polled. Writing without a turn may cause conflicts, so the maximum exceeds the time of a typical
-/// request to a distant store.
+/// group seal it. The limit is needed because the holder's future may never be polled again. Writing without a turn may cause conflicts, so the maximum exceeds
+/// the time of a typical request to a distant store.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The minimum queue length at which writers that have given up are removed.
@@ -48,7 +48,7 @@ impl Default for Shared {
     }
 }
 
-/// The scope of a queue: a partition for units of work; for single writes, one row, which is an entity or the head of a feed.
+/// The scope of a queue: a partition for units of work; for single writes, one row (an entity or the head of a feed).
 type Place = (String, PartitionKey, Option<RowKey>);
 
 /// A queue: one writer has the turn, and the others wait in arrival order.

@@ -56,7 +56,7 @@ impl CopyChange {
         (is_there && !self.is_complete) || (self.after.is_some() && !self.newer_properties().is_empty())
     }
 
-    /// Returns the properties known only to a newer release, which a copy takes from the stored entity.
+    /// Returns the names of the properties known only to a newer release. A copy takes them from the stored entity.
     fn newer_properties(&self) -> Arc<[String]> {
         if self.index.include.is_some() {
             return Arc::default();

@@ -14,7 +14,7 @@ use crate::outbox::keys::hash;
 /// A change to an entity whose effects on rows in other partitions or tables must be settled. Lists the rows that may need an update.
 ///
 /// A worker computes the desired rows from the current entity, so changes may be settled late, twice and in any order (PAT-EC-2). The resulting index entry is
-/// recorded as a hash, which distinguishes a stale read from the current entity.
+/// recorded as a hash, so a worker can detect a stale read of the entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
     /// The kind of the rows that may need an update.
@@ -64,7 +64,7 @@ impl Derived {
         }
     }
 
-    /// Returns the maximum number of keys in a recorded change, which bounds the requests sent by a worker.
+    /// Returns the maximum number of keys in a recorded change. It bounds the number of requests sent by a worker.
     const fn most_keys(&self) -> usize {
         match self {
             // The keys before and after the change.

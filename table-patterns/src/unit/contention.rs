@@ -15,7 +15,7 @@ use crate::unit::queue::Queue;
 use crate::unit::reservation::{self, LOSSES, Reservation, elapsed, is_refusal};
 use crate::unit::rivals::Rivals;
 
-/// A transaction's lost attempts, and its reservation, which makes other processes wait.
+/// A transaction's lost attempts, and the reservation that makes other processes wait.
 pub(super) struct Contention {
     seen: Arc<SeenRows>,
     losses: usize,

@@ -121,7 +121,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Reads a row in the partition. Later reads return the same row without a request.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` if the transaction's closure must run again, which the unit records; any error from the store.
+    /// `UpdateConditionNotSatisfied` if the transaction's closure must run again (the unit records this); any error from the store.
     pub(crate) async fn read_row(&mut self, row_key: &RowKey) -> Result<Option<StoredRow>> {
         if let ControlFlow::Continue(found) = self.look_up(row_key).await? {
             return Ok(found);

@@ -198,7 +198,7 @@ impl Group {
         Some(joined)
     }
 
-    /// Closes the group, after which its members drive the commit. When the commit ends, `turn` is passed on.
+    /// Closes the group. Its members then drive the commit. When the commit ends, `turn` passes to the next writer.
     pub(crate) fn seal(&self, turn: Option<Turn>) {
         let mut state = self.lock();
         let Some(commit) = state.commit.take() else { return };

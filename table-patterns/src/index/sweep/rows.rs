@@ -48,7 +48,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// Checks whether each entry in one index row belongs to an entity. Confirms the findings, and repairs them if requested.
+    /// Checks that each entry in one index row belongs to an entity. Confirms the findings, and repairs them if requested.
     async fn row(&self, table: &TableName, key: &EntityKey, mut found: StoredRow) -> Result<Vec<Finding>> {
         let mut race = self.table.retry.start(RACE);
         let at = |error: Error| {
