@@ -94,7 +94,7 @@ impl<I> Settled<I> {
 /// The writes computed by an implementation of [`Derive`].
 pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 
-/// A kind of derived rows, such as index entries. An implementation reads the stored rows and computes the desired rows.
+/// A type of derived rows, such as index entries. An implementation reads the stored rows and computes the desired rows.
 pub(crate) trait Derive: Sized + Sync {
     /// A source entity, or a row derived from one.
     type Item: Clone + Send + Sync;
@@ -240,7 +240,7 @@ async fn write_run<D: Derive>(
         match of.write(&first.place, pack).await {
             Ok(Some(rows)) => written += rows,
             Ok(None) => lost.extend(pack.iter().map(|part| part.item)),
-            // The parts may be too large together, or one of them may be invalid. Repeated halving isolates an invalid part.
+            // The parts may exceed a transaction's size limit together, or one of them may be invalid. Repeated halving isolates an invalid part.
             Err(error) if pack.len() > 1 && !error.is_ambiguous() && !error.is_throttled() => {
                 packs.extend(pack.chunks(pack.len().div_ceil(2)).rev());
             }

@@ -25,8 +25,8 @@
 //!   other (PAT-DEN-2), within the bounds below. A write that adds a reference succeeds only if the source still has the copied version.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the same transaction as the change, and each
 //!   delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even if processes
-//!   die. A holder is read before its source, and written only if its `ETag` is still current. Each change to a source writes every holder, so an outdated
-//!   write by a slow writer always fails; see `docs/convergence.md`.
+//!   die. A holder is read before its source, and written only if its `ETag` is still current. Each change to a source writes every holder, so a slow writer's
+//!   stale write always fails; see `docs/convergence.md`.
 //! - A reference to a missing entity is refused. Depending on the declaration, deleting a referenced source is refused, or its holders are [cleared](OnDelete).
 //!
 //! # Cost

@@ -145,7 +145,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         handle.outbox.prepare(table, partition_key).await?;
         if O::RECORDS {
             registry::kept::keep(handle.table.store(), table, partition_key, expiry).await?;
-            // IMPORTANT: an erasure of the tenant may have marked a registration that this process remembers. The bearer cannot remove such a mark.
+            // IMPORTANT: an erasure of the tenant may have marked the partition's registration as erased after this process cached it. The bearer cannot remove
+            // such a mark.
             registry::renew(handle.table.store(), table, partition_key).await?;
         }
         let ready = states.into_iter().filter(|(_, state)| *state == IndexState::Ready);

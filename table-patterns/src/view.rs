@@ -28,8 +28,8 @@
 //!   entity counts once even if its changes are delivered twice, because only the difference from the record is added.
 //! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that were set aside because their projection failed.
 //!   Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the
-//!   entity, and written conditionally on their `ETag`s, even if nothing changes, so an outdated write by a slow worker always fails. An entity without rows in
-//!   a partition leaves an empty record there, for the same reason.
+//!   entity, and written conditionally on their `ETag`s, even if nothing changes, so a slow worker's stale write always fails. An entity without rows in a
+//!   partition leaves an empty record there, for the same reason.
 //! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves back.
 //!   Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view but not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild processes every row as if it had

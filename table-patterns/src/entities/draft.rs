@@ -161,7 +161,7 @@ impl<'a> Draft<'a> {
             if others.iter().all(|other| rows.insert(&other.key.row_key)) {
                 match others.into_iter().try_for_each(|other| batch.push(other)) {
                     Ok(()) if batch.operations() <= most => return Ok(Cow::Owned(batch)),
-                    // Participants of two entities write the same row. Separate transactions can do this.
+                    // Participants of two entities write the same row. The entities can still be written in separate transactions.
                     Err(error) if error.code() != ErrorCode::InvalidDuplicateRow => return Err(error),
                     _ => {}
                 }

@@ -27,7 +27,7 @@ use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 /// the time of a typical request to a distant store.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The minimum queue length at which writers that have given up are removed.
+/// The minimum queue length at which waiters that have given up are removed.
 const SHORT: usize = 16;
 
 /// The queues for the partitions and rows written by a handle. Clones of the handle share them.
@@ -55,7 +55,7 @@ type Place = (String, PartitionKey, Option<RowKey>);
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
-    /// The queue length at which writers that have given up are removed.
+    /// The queue length at which waiters that have given up are removed.
     limit: usize,
     stalls: Arc<StallDetector>,
     /// The open group, with the uncommitted operations of writers that have already had their turn.
@@ -127,7 +127,7 @@ impl Turns {
             };
             match stalls.wait(turn, (runtime, self.0.timeout)).await {
                 Some(Ok(turn)) => return turn,
-                // A sender is dropped only together with its queue. In this case, this writer queues again.
+                // The sender was dropped together with its queue, so this writer queues again.
                 Some(Err(_)) => {}
                 None => return Turn { turns: self.clone(), place: None },
             }

@@ -126,7 +126,7 @@ impl CopyChange {
         let owner = self.owner(key, stored);
         let after = self.after.as_ref().map(|(owner, _)| owner);
         let is_ours = owner.is_some() && (owner == self.before || owner.as_ref() == after);
-        // The row may be a copy with properties of a release unknown to this handle.
+        // The row may be a copy with properties added by a release that this handle does not know.
         let may_be_ours = owner.is_none() && (self.owner_of)(self.index, key, stored) == self.before;
         Ok(match &self.after {
             Some((_, row)) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),

@@ -81,7 +81,7 @@ impl<S: TableStore> Naming for Named<'_, S> {
             };
             match content::place(&found.bytes().await.in_blob(path)?) {
                 Ok((table, key)) if table == *self.table => key,
-                // The blob is kept, because its owner is unknown.
+                // The blob is kept, because the owning list cannot be determined.
                 _ => return Ok(true),
             }
         };

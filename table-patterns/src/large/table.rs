@@ -86,7 +86,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
                 marks,
                 encode,
                 decode,
-                // The names of these blobs contain complete keys, so their content does not have to.
+                // The names of these blobs contain complete entity keys, so the partition need not be read from their content.
                 partition_in: |_| Ok(None),
                 is_bound: false,
             })

@@ -270,7 +270,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 attempts.contention.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
-            // The decision may be based on outdated rows. If two consecutive runs depend on the same versions and are refused because of the same row, the unit
+            // The decision may be based on stale rows. If two consecutive runs depend on the same versions and are refused because of the same row, the unit
             // itself causes the error, unless only another writer can cause it.
             error if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 let run = RefusedRun::new(depends, &error);

@@ -238,7 +238,7 @@ impl Group {
         let mut member = Member { group: self, is_polling: false, is_done: false };
         let mut committed = poll_fn(|context| member.poll(context));
         let (alarm, runtime) = &self.timer;
-        // The first alarm may have been set long before this wait.
+        // The first alarm may have been set long before this wait, so the second one is decisive.
         for _ in 0..2 {
             if let Either::Left((outcome, _)) = select(&mut committed, alarm.next(runtime, TIMEOUT)).await {
                 return outcome;

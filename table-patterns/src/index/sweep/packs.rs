@@ -93,7 +93,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         match self.attempt(batch, false).await {
             Ok(Outcome::Committed(_)) => Ok(true),
             Ok(Outcome::Conflict(..)) => Ok(false),
-            // The error, such as a full list, may concern only one entity. Separate writes attribute it to that entity.
+            // An error, such as a full list, may concern only one entity. The entities are then written separately, so the error is attributed to the right
+            // one.
             Err(error) if error.code().status() < 500 => Ok(false),
             Err(error) => Err(error),
         }
