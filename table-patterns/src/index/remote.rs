@@ -91,7 +91,7 @@ impl Derived {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryFingerprint {
-    /// The resulting entry is not recorded, for example in a repair.
+    /// No fingerprint of the resulting entry is recorded, for example in a repair.
     #[default]
     Unknown,
     /// The entity has no entry in the index.
@@ -133,12 +133,12 @@ impl EntryFingerprint {
 }
 
 impl RemoteChange {
-    /// Creates a change without a recorded result.
+    /// Creates a change without a fingerprint of the resulting entry.
     pub(crate) const fn new(of: Derived, owner: EntityKey, keys: Vec<EntityKey>) -> Self {
         Self { of, owner, keys, fingerprint: EntryFingerprint::Unknown }
     }
 
-    /// Creates a change to an index entry, without a recorded result.
+    /// Creates a change to an index entry, without a fingerprint of the resulting entry.
     pub(crate) const fn of_index(
         index: &'static IndexSchema,
         owner: EntityKey,
