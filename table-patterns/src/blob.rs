@@ -1,8 +1,7 @@
 //! Blob storage for the patterns: any `ObjectStore` from the `object_store` crate, and blob names derived from keys.
 //!
-//! The patterns take an `Arc<dyn ObjectStore>` from the `object_store` crate, which is re-exported here. Depending on that crate's enabled features, blobs are
-//! stored in a local folder, in memory, in Azure, or in another service. Without the `blobs` feature, this module contains only [`BlobRef`], the address of a
-//! blob.
+//! The patterns take an `Arc<dyn ObjectStore>`. The `object_store` crate is re-exported here. Depending on that crate's enabled features, blobs are stored in a
+//! local folder, in memory, in Azure, or in another service. Without the `blobs` feature, this module contains only [`BlobRef`], the address of a blob.
 
 #[cfg(feature = "blobs")]
 mod error;

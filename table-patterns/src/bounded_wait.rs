@@ -1,4 +1,4 @@
-//! Time-outs for tasks waiting for their turn within one process, needed because the task with the turn may never be polled again.
+//! Time-outs for tasks that wait for their turn within one process. They are needed because the task holding the turn may never be polled again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,7 +44,7 @@ impl StallDetector {
                 Either::Right((_, waiting)) => waiting,
             };
             let turns = self.turns.load(Ordering::Relaxed);
-            // The first alarm may have been set long before this wait, so only two equal counts show a stall.
+            // The first alarm may have been set long before this wait. Only an unchanged count between two consecutive alarms shows a stall.
             if before.replace(turns) == Some(turns) {
                 return None;
             }

@@ -8,7 +8,7 @@
 //! 2. Read the source, once for all rows derived from it, and compute the desired rows.
 //! 3. Write the desired rows and the guard, conditional on the versions from step 1. The guard is written even if nothing else changes. Rows from several
 //!    sources share a transaction.
-//! 4. If another writer changed a guard, repeat from step 1 for the affected item only, after growing delays.
+//! 4. If another writer changed a guard, repeat from step 1 for the affected item only, with exponential back-off.
 //!
 //! Each write is therefore computed from a source read after the previous write, and a suspended worker cannot overwrite newer rows. `docs/convergence.md`
 //! contains the proof, and explains how stale reads are handled.
@@ -58,7 +58,7 @@ pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
     /// The final writes. Each is executed after all `parts` of the same item have been written.
     pub(crate) last: Vec<Part<W>>,
-    /// The items to settle in the next round. Each replaces the input item at the given index, and includes the information found so far.
+    /// The items to settle in the next round, each with the index of the input item it replaces. They include the information found so far.
     pub(crate) again: Vec<(usize, I)>,
     /// The indexes of input items whose rows were changed by another writer in the meantime.
     pub(crate) lost: Vec<usize>,
@@ -77,7 +77,7 @@ impl<I, W> Default for Wanted<I, W> {
 pub(crate) struct Settled<I> {
     /// The number of changed rows.
     pub(crate) written: usize,
-    /// The items that failed with an error other than an outage, with their errors. All other items are settled.
+    /// The items that failed with a lasting error, with their errors. All other items are settled.
     pub(crate) failed: Vec<(I, Error)>,
 }
 
@@ -94,7 +94,7 @@ impl<I> Settled<I> {
 /// The writes computed by an implementation of [`Derive`].
 pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 
-/// A kind of derived rows, such as index entries. An implementation reads the stored rows and computes the desired rows.
+/// A type of derived rows, such as index entries. An implementation reads the stored rows and computes the desired rows.
 pub(crate) trait Derive: Sized + Sync {
     /// A source entity, or a row derived from one.
     type Item: Clone + Send + Sync;
@@ -106,7 +106,8 @@ pub(crate) trait Derive: Sized + Sync {
     /// The description of the derived rows in conflict errors.
     const RACE: &'static str;
 
-    /// Reads the stored rows of `items`. Each guard is read together with its rows or before them. A transaction covers at most `together` items.
+    /// Reads the stored rows of `items`. Each guard is read together with its rows or before them. `together` is the maximum number of items written in one
+    /// transaction.
     fn stored(
         &self,
         items: &[Self::Item],
@@ -132,8 +133,8 @@ pub(crate) trait Derive: Sized + Sync {
 /// be settled does not block the other items.
 ///
 /// # Errors
-/// Any store outage, reported after all other parts have been written; `UpdateConditionNotSatisfied` if other writers changed the same rows during every
-/// attempt.
+/// Any error from reading the rows or the sources; `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt. If a write fails
+/// because of an outage, or requires a newer program, its error is returned after all other parts have been written.
 pub(crate) async fn settle<D: Derive>(
     of: &D,
     items: impl IntoIterator<Item = D::Item>,
@@ -239,7 +240,7 @@ async fn write_run<D: Derive>(
         match of.write(&first.place, pack).await {
             Ok(Some(rows)) => written += rows,
             Ok(None) => lost.extend(pack.iter().map(|part| part.item)),
-            // The parts may be too large together, or one of them may be invalid. Repeated halving isolates an invalid part.
+            // The parts may exceed a transaction's size limit together, or one of them may be invalid. Repeated halving isolates an invalid part.
             Err(error) if pack.len() > 1 && !error.is_ambiguous() && !error.is_throttled() => {
                 packs.extend(pack.chunks(pack.len().div_ceil(2)).rev());
             }

@@ -25,8 +25,8 @@
 //!   other (PAT-DEN-2), within the bounds below. A write that adds a reference succeeds only if the source still has the copied version.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the same transaction as the change, and each
 //!   delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even if processes
-//!   die. A holder is read before its source, and written only if its `ETag` is still current. Each change to a source writes every holder, so an outdated
-//!   write by a slow writer always fails; see `docs/convergence.md`.
+//!   die. A holder is read before its source, and written only if its `ETag` is still current. Each change to a source writes every holder, so a slow writer's
+//!   stale write always fails; see `docs/convergence.md`.
 //! - A reference to a missing entity is refused. Depending on the declaration, deleting a referenced source is refused, or its holders are [cleared](OnDelete).
 //!
 //! # Cost
@@ -47,15 +47,15 @@
 //!
 //! # Bounds
 //! - One transaction contains the source and at most 99 holders (EGT-2), with a total size of 4 MiB. If a source has more holders in its partition, the outbox
-//!   updates all of them. It also does so if the source has more than 100 references, from any partition, and their rows fill more than one page of a query, or
-//!   if participants with different names write the same row for two of these entities.
+//!   updates all of them. It also does so if the source has more than 100 references, from any partition, and their rows fill more than one query page, or if
+//!   participants with different names write the same row for two of these entities.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`. A source referenced by thousands of new holders at the
 //!   same time is a hot spot.
 //! - A copied property may be copied again, in a chain of any length. A worker updates the second copy and all further copies, in any partition. If entities
 //!   copy from each other in a cycle, their values must converge. Otherwise, a change that returns to the same entity for the eighth time becomes poison, and
-//!   the error lists the entities. In a cycle of more than seven entities, the change can first pass through the cycle up to 24 times, or visit up to three
-//!   times as many entities as precede the cycle.
+//!   the error lists the entities. In a cycle of more than seven entities, this may happen only after 24 rounds, or after 3m visits if m entities precede the
+//!   cycle.
 //! - Every write maintains the indexes and the feed declared by either struct for its table. The holder's index keys may contain copied properties. The store's
 //!   [participants](crate::participant) are called for each holder.
 //! - Copies declared by a later release are *announced*: programs built from the older release continue to write without them until the

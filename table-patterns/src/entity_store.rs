@@ -53,7 +53,7 @@ where
 pub trait EntityStore: TableStore + Clone + 'static {
     /// Returns a handle to the table named in the schema of `E`, without sending a request. The handle maintains the indexes and the feed declared by `E`.
     ///
-    /// Compiles only for entities with all indexes in the entity's partition that neither are copied into other entities nor hold copies. Other entities need
+    /// Compiles only if all indexes of `E` are in the entity's partition, and `E` neither is copied into other entities nor holds copies. Other entities need
     /// an outbox (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).
     ///
     /// ```compile_fail,E0080

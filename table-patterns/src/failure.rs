@@ -45,8 +45,8 @@ impl Failure {
         }
     }
 
-    /// Keeps an error to return after the remaining items have been processed. The first error is kept, but an error that requires a newer program replaces a
-    /// lasting error. Otherwise, the work would become poison, and a backfill would complete, although a newer program can process the item.
+    /// Stores an error to return after the remaining items have been processed. Keeps the first error, except that a `Newer` failure replaces a `Lasting` one.
+    /// Otherwise, the work would become poison, or a backfill would complete, although a newer program can process the item.
     ///
     /// # Errors
     /// The error itself if it is an outage, which stops the work immediately.

@@ -10,13 +10,13 @@
 //! | RowKey | properties |
 //! |---|---|
 //! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is omitted |
-//! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from that of a deleted table with the same name; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: see below; `Kept`: `true` if the feed is never marked as quiet |
+//! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from that of a deleted table with the same name; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: `true` if [`FEEDS`] does not list the partition, or marks it as quiet; `Kept`: `true` if the feed is never marked as quiet |
 //!
 //! Changes are numbered from 1 without gaps. All changes in one transaction are in one row, or in a few rows if they are large. Typed reads skip these rows,
 //! like outbox rows.
 //!
 //! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets, the `RowKey` is
-//! the partition. `Quiet` in such a row is the feed position up to which a follower has read all changes.
+//! the partition. If such a row has a `Quiet` property, the partition is marked as quiet: a follower has read all changes up to the cursor stored there.
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
@@ -127,7 +127,7 @@ pub use read::FeedReader;
 pub(crate) use registry::Listed;
 use write::Record;
 
-/// The maximum time one writer may hold the head of a feed while others wait, because the holder's future may no longer be polled.
+/// The maximum time one writer may hold the head of a feed while others wait. The limit is needed because the holder's future may never be polled again.
 const TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The table that lists the partitions with a feed. Listings of the program's tables omit it.
@@ -162,11 +162,11 @@ pub struct FeedEntry {
 
 /// A position in a partition's feed. It can be stored, for example as JSON, and used by another process.
 ///
-/// If the table was deleted and recreated, an old cursor reads the new feed from its beginning. So does a cursor beyond the end of the feed, after the table
-/// was restored from a backup, until the feed reaches the cursor's number.
+/// If the table was deleted and recreated, an old cursor reads the new feed from its beginning. After a restore from a backup, a cursor beyond the end of the
+/// feed also reads from the beginning, until the feed reaches the cursor's number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
-    /// The random identifier of the cursor's feed; 0 in the default cursor, which is the beginning of every feed.
+    /// The random identifier of the cursor's feed; 0 in the default cursor, which represents the beginning of every feed.
     feed: u64,
     number: u64,
 }
@@ -203,7 +203,7 @@ impl FeedEntry {
 }
 
 impl Cursor {
-    /// A cursor that belongs to no feed, because a feed identifier has at most 53 bits.
+    /// A cursor that belongs to no feed: feed identifiers have at most 53 bits.
     pub(crate) const UNKNOWN: Self = Self { feed: u64::MAX, number: 0 };
 
     /// Returns the number of the last change before the cursor; 0 at the beginning of the feed.
@@ -322,7 +322,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Returns the end of a partition's feed. All later commits are after this cursor.
+    /// Returns a cursor at the end of a partition's feed. All later commits are after this cursor.
     ///
     /// To build a state from the entities and then follow their changes, get the end first, read the entities, and follow the feed from the end.
     ///

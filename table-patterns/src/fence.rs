@@ -1,12 +1,12 @@
 //! The fence of a backfill (for an index, copies or a feed). It delays the backfill's pass over the rows until writes by programs with an older schema
 //! can no longer take effect.
 //!
-//! Until then, these older programs may write. Before it writes, each of them records a *sighting*, a row with the current time, and then rereads the schema.
-//! The fence refuses older programs only when none has been seen for [`LAST_REQUESTS`], and then rereads the last sighting. `docs/models/backfill.rs` checks
-//! this protocol.
+//! Until then, these older programs may write. Before it writes, each of them records a *sighting* (a row with the current time, which shows that an older
+//! program is running), and then rereads the schema. The fence refuses older programs once [`LAST_REQUESTS`] has passed since both the backfill's first run and
+//! the latest sighting. It then rereads the latest sighting. `docs/models/backfill.rs` checks this protocol.
 //!
-//! A pass over the rows has an identity, a random number recorded after its position. If a schema change or a program requires the pass to restart, the
-//! position is removed or replaced, and runs of the earlier pass can neither record their position nor complete the backfill.
+//! A pass over the rows has an identity, a random number recorded after its resume position. If a schema change or a program requires a restart, the resume
+//! position is removed or replaced. Runs of the earlier pass can then neither record their progress nor complete the backfill.
 
 use std::time::Duration;
 
@@ -25,20 +25,20 @@ use crate::entities::Entities;
 /// between the sighting and the write: a lease of five seconds, reads, and retries.
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
-/// The first word of the position recorded between the start of the refusal of older programs and the start of the pass. The time of the refusal and a random
-/// number follow.
+/// The first word of the string recorded while older programs are refused but the pass has not begun. It is followed by the time when the refusal began and a
+/// random number.
 const CLOSING: &str = "closing";
 
-/// The word before a pass's identity in a recorded position. Older releases ignore it, and record positions without it. A run that continues such a pass adds
-/// an identity.
+/// The word before a pass's identity in a recorded resume position. Older releases ignore the identity, and record resume positions without one. A run that
+/// continues such a pass adds an identity.
 const PASS: &str = " pass-";
 
-/// Returns the recorded position of a new pass that starts at `start`. `number` is the pass's identity, a random number.
+/// Returns the resume position to record for a new pass that starts at `start`. `number` is the pass's identity, a random number.
 pub(crate) fn new_pass(start: &str, number: u64) -> String {
     format!("{start}{PASS}{number:016x}")
 }
 
-/// Returns the pass identity in a recorded position; `None` if an older release began the pass.
+/// Returns the pass identity in a recorded resume position; `None` if an older release began the pass.
 fn pass_of(recorded: &str) -> Option<&str> {
     recorded.rsplit_once(PASS).map(|(_, pass)| pass)
 }
@@ -49,7 +49,7 @@ pub(crate) const AGAIN: Duration = Duration::from_secs(1);
 /// The fence's decision for one run of a backfill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fence {
-    /// The pass over the rows begins or continues at the given position, which includes the pass identity.
+    /// The pass over the rows begins or continues at the given resume position, which includes the pass identity.
     Passed(String),
     /// The pass must wait for at least the given time, because older programs may have requests in flight or another run is in progress.
     Waits(Duration),
@@ -113,7 +113,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
             }
             closing
         };
-        // IMPORTANT: older programs are refused from here on. A program that was admitted earlier has recorded a sighting, which this call reads.
+        // IMPORTANT: older programs are refused from here on. A program that was admitted earlier has recorded a sighting. This call reads it.
         let left = rest_of_sighting(&self.table.sightings().await?);
         let next = left.is_none().then_some(start);
         let layout = self.update_if_seen(seen, |layout| settle(layout, note, &closing, next)).await?;
@@ -122,8 +122,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 
     /// Changes the schema record and returns it. Returns `None`, and changes nothing, if the record no longer contains the schema seen by this program.
     ///
-    /// IMPORTANT: an earlier schema can be stored again. Times and sightings read before then do not cover programs that wrote with the schema in between, so
-    /// the record must also have the same generation.
+    /// IMPORTANT: an earlier schema can be stored again. Times and sightings read before that do not cover programs that wrote in between, so the record's
+    /// generation must also be unchanged.
     async fn update_if_seen(
         &self,
         seen: &SchemaRecord,
@@ -141,7 +141,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// Returns `true` if a recorded string is a pass's position, and not the time of a refusal.
+/// Returns `true` if a recorded string is a pass's resume position, and not a refusal of older programs.
 fn is_pass(recorded: &str) -> bool {
     !recorded.starts_with(CLOSING)
 }
@@ -159,7 +159,7 @@ pub(crate) fn is_superseded(layout: &SchemaRecord, note: &str, begun: &str) -> b
     is_pending && layout.progress.get(note).is_none_or(|known| pass_of(known) != pass_of(begun))
 }
 
-/// Records a pass's current position, unless another run has completed the backfill or another pass has begun.
+/// Records a pass's current resume position, unless another run has completed the backfill or another pass has begun.
 pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, begun: &str, position: &str) {
     if is_superseded(layout, note, begun) {
         return;

@@ -123,8 +123,8 @@ impl FromStr for PartitionGrant {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a grant for the bearer of a SAS for one partition. `expiry` must not be earlier than the expiry of the SAS. The partition is listed for
-    /// followers, which read its feed, and for sweeps, which read its outbox.
+    /// Creates a grant for the bearer of a SAS for one partition. `expiry` must not be earlier than the expiry of the SAS. The partition is registered, so
+    /// followers read its feed and sweeps read its outbox.
     ///
     /// Backfills for later releases wait until the grant has expired.
     ///
@@ -145,7 +145,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         handle.outbox.prepare(table, partition_key).await?;
         if O::RECORDS {
             registry::kept::keep(handle.table.store(), table, partition_key, expiry).await?;
-            // IMPORTANT: an erasure of the tenant may have marked a registration that this process remembers. The bearer cannot remove such a mark.
+            // IMPORTANT: an erasure of the tenant may have marked the partition's registration as erased after this process cached it. The bearer cannot remove
+            // such a mark.
             registry::renew(handle.table.store(), table, partition_key).await?;
         }
         let ready = states.into_iter().filter(|(_, state)| *state == IndexState::Ready);

@@ -38,8 +38,8 @@
 //!   record, [`settle`](crate::Entities::settle) then reads the current entity and corrects its index entry. It may run late, twice, or out of order. It writes
 //!   the index entry under a guard that contains the newest change settled there, so a late write by a suspended worker, or by one that read stale data, is
 //!   refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify) (PAT-INTER-5). If
-//!   two entities have the same unique value, settling the second one detects it. Its record is retried with growing delays until one of the entities releases
-//!   the value; a [check](crate::Entities::check) reports both.
+//!   two entities have the same unique value, settling the second one detects it. Its record is retried with increasing back-off until one of the entities
+//!   releases the value; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition, eventually
 //!   consistent in other partitions. The new blob is complete before the entity refers to it, and the write of the entity is conditional on its `ETag`. Blobs
 //!   left unreferenced by a change or a crash are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a blob is collected before a
@@ -49,8 +49,8 @@
 //!   [`check`](crate::Entities::check) finds damage caused by other tools.
 //! - Backfills and repairs combine the missing index rows of several entities in a partition into one transaction, conditional on the versions read. If a
 //!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
-//! - All writers must open the table (`create_if_missing`).
-//!   A writer that neither opens the table nor declares the index leaves the index stale, which only a check detects.
+//! - All writers must open the table (`create_if_missing`). A writer that neither opens the table nor declares the index leaves the index stale. Only a check
+//!   detects this.
 //!
 //! # Cost
 //! | verb | requests | operations in the transaction |

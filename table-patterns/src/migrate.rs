@@ -24,7 +24,7 @@
 //! - Stop the source's writers first, because the copy misses rows written behind its current position, and the checksums then differ. A second copy from the
 //!   beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
 //! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have taken numbers from a
-//!   copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would set the sequence or feed back.
+//!   copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would rewind the sequence or feed.
 //! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. An outbox's sealing keys are not
 //!   copied. The target's workers therefore set aside, as poison, steps recorded by a program for other partitions. To prevent this, copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by). A seal also
@@ -32,7 +32,7 @@
 //!   steps are done.
 //! - Steps that were set aside are copied without their entries in the poison queue. Before the copy, [requeue](crate::outbox::Outbox::requeue_poison) them
 //!   and run workers.
-//! - Rows written by steps have [guards](crate::outbox::guard), which are copied with versions from the source's clock. If that clock was ahead, the target's
+//! - The [guards](crate::outbox::guard) of rows written by steps are copied, with versions from the source's clock. If that clock was ahead, the target's
 //!   workers skip later steps for the same rows until the target's clock has passed these versions. Start the target's writers after that time.
 //! - Blobs are not copied: the rows contain their names, so the target must use the same blob store and prefix. Before the copy, stop both programs' collectors
 //!   of orphaned blobs and lists. During the copy, the target's collector would remove the blobs of rows not yet copied. After the copy, start only the
@@ -41,7 +41,7 @@
 //! - Schemas are stored in a separate table, `TablesLayouts`, written in the target by the entity's `create_if_missing`. If the table already has rows, its
 //!   indexes, copies and feeds are only announced, because the target does not know if they are complete. Run their backfills with `assume_no_older_programs`;
 //!   until then, reads through an index fail with `IndexNotReady`.
-//! - A position belongs to one table in one source. A position in a service's table contains the service's continuation token (PAGE-8).
+//! - A `MigrationPosition` belongs to one table in one source. For a service's table, it contains the service's continuation token (PAGE-8).
 //!
 //! # When not to
 //! To copy between two engine folders, copy the folder. To follow a table in use, use [a log](crate::log_tail), which can be followed in order. To change a

@@ -13,8 +13,8 @@
 //!
 //! `Attempts` counts started attempts. Workers ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it claims
 //! the row under the identifier in `Claim`, or when an attempt fails and the next one is delayed. `Wait` is the length of this delay, in ticks. If `NotBefore`
-//! is much further ahead than `Wait`, the row was claimed by a worker whose clock is ahead, and is free. `Prompted` is the time when a sweep last sent a
-//! message for the row.
+//! is much further ahead than `Wait`, the row was claimed by a worker whose clock is ahead, and counts as unclaimed. `Prompted` is the time when a sweep last
+//! sent a message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
 //! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`. `Do` can also be `InsertOrMerge`, or `DeleteIfExists`, which has

@@ -89,9 +89,9 @@ pub use tables::PeriodTables;
 /// An entity stored in the table for its period.
 ///
 /// The entity may declare a feed, and indexes and lists in its partition. It may have slots and be written in units of work. [`PeriodTables::entities_of`]
-/// returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle maintains the rows of these patterns, which are
-/// dropped with the table. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with copies, is
-/// rejected at compile time.
+/// returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle maintains the rows of these patterns. They are dropped
+/// with the table. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with copies, is rejected at
+/// compile time.
 ///
 /// ```compile_fail,E0080
 /// # use chrono::{DateTime, Utc};

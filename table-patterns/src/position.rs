@@ -1,4 +1,4 @@
-//! A backfill's position within its key ranges, as recorded in the stored schema.
+//! A backfill's resume position within its key ranges, as recorded in the stored schema.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,10 +9,10 @@ use table_core::name::TableName;
 use table_core::query::{Continuation, KeyRange, Page, Query};
 use table_core::store::TableStore;
 
-/// A position in a list of key ranges: the index of a range, and the continuation within it. The default is the start.
+/// A resume position in a list of key ranges: the index of a range, and a continuation token within it. The default is the start.
 ///
-/// A position is valid only for the ranges with which it was created. Another release of the program can have different ranges, for example because it declares
-/// another index. The pass then restarts, which is always correct, because processing a row twice is harmless.
+/// A resume position is valid only for the ranges with which it was created. Another release of the program can have different ranges, for example because it
+/// declares another index. The pass then restarts, which is always correct, because processing a row twice is harmless.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Position {
     range: usize,
@@ -36,7 +36,7 @@ impl fmt::Display for Position {
 }
 
 impl Position {
-    /// Parses a position. Returns the start for any other string, such as an older release's position, which contains no hash.
+    /// Parses a resume position. Returns the start for any other string, including an older release's resume position, which contains no hash.
     pub(crate) fn read(text: &str) -> Self {
         let parsed = || -> Option<Self> {
             let mut words = text.split(' ');
@@ -52,8 +52,8 @@ impl Position {
     }
 
     /// Reads the page at this position. Reads the first page instead if the position does not belong to the ranges, or if the store refuses the continuation
-    /// because the table was recreated (PAGE-9). Also returns the position after the page; `None` at the end of the last range. A page has between 1 and 1,000
-    /// rows: the empty page of a query for 0 rows has no continuation, and would be mistaken for the end.
+    /// token because the table was recreated (PAGE-9). Also returns the resume position after the page; `None` at the end of the last range. A page has between
+    /// 1 and 1,000 rows: the empty page of a query for 0 rows has no continuation token, and would be mistaken for the end.
     ///
     /// # Errors
     /// Any error from the store.

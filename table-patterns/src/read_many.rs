@@ -10,7 +10,7 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// The minimum number of ascending keys in one partition to read in pages.
+/// The minimum number of ascending keys in one partition for which pages are read instead of single rows.
 const SOME: usize = 8;
 /// The limit for unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;

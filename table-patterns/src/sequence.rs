@@ -25,8 +25,8 @@
 //! sequence with the same name in the partition gets an error; to share numbers, two entity types must take them through one handle.
 //!
 //! # Bounds
-//! Whenever a sequence's row is removed or set back, restart the programs that use a [`BlockSequence`]. They still hold blocks of numbers that the sequence
-//! will assign a second time. This applies to [`set`](GaplessSequence::set), a restore from a backup, an import, the deletion of the table, and the
+//! Whenever a sequence's row is removed or rewound, restart the programs that use a [`BlockSequence`]. They still hold blocks of numbers that the sequence will
+//! assign a second time. This applies to [`set`](GaplessSequence::set), a restore from a backup, an import, the deletion of the table, and the
 //! [erasure](crate::tenant) of a tenant that later returns.
 //!
 //! Numbers start at 1 and end at `i64::MAX - 1`, because the next number is stored as an `Int64`. If the response to the commit of a gapless unit is lost

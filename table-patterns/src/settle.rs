@@ -16,11 +16,11 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     ///
     /// `docs/convergence.md` proves convergence. The order of two changes to an index is unknown here. Each index key therefore has a guard, a row changed by
     /// every write to the key's entry. The guard is read before the entity, and written together with the entry. If two calls settle the same key, the call
-    /// that read the older entity fails. A worker also knows the change's version, which detects stale reads.
+    /// that read the older entity fails. A worker also knows the change's version, and can therefore detect stale reads.
     ///
     /// # Errors
-    /// - `UniqueViolation` if another entity has the same unique value, which no transaction across partitions can prevent. The change remains recorded and
-    ///   must be resolved manually (PAT-EC-4).
+    /// - `UniqueViolation` if another entity has the same unique value. No transaction spans partitions, so the write could not prevent this. The change
+    ///   remains recorded and must be resolved manually (PAT-EC-4).
     /// - `IndexListFull` if a list has reached its maximum size (PAT-IX-4).
     /// - `SchemaMismatch` if this program must not write; any error from the store.
     pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {

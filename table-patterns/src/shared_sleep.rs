@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use table_core::runtime::{Runtime, ticks_of};
 
-/// The minimum delay past its end before an overdue sleep counts as ended.
+/// The minimum time by which a sleep must be overdue before it counts as ended.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The reason why a sleep has ended.
@@ -23,8 +23,8 @@ pub(crate) enum SleepEnd {
     Panicked,
 }
 
-/// A sleep whose clones end at the same time. It ends early if the sleep function panics. If the sleep function does not wake it, for example because its async
-/// runtime is suspended, it ends when polled after twice its length, at least [`GRACE`] past its end.
+/// A sleep shared by its clones, which all end together. It ends early if the sleep function panics. If the sleep function does not wake it, for example
+/// because its async runtime is suspended, it ends at the first poll after twice its length, or [`GRACE`] after its scheduled end if that is later.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedSleep {
     end: Shared<BoxFuture<'static, SleepEnd>>,
@@ -47,7 +47,7 @@ impl SharedSleep {
         self.end.peek().is_some() || self.is_overdue()
     }
 
-    /// Returns `true` if the sleep is overdue, or if the clock has been set back to before its start.
+    /// Returns `true` if the sleep is overdue, or if the clock has moved backwards to before its start.
     fn is_overdue(&self) -> bool {
         let most = ticks_of(self.length.saturating_add(self.length.max(GRACE)));
         self.runtime.now().checked_sub(self.begun).is_none_or(|passed| passed > most)

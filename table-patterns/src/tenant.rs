@@ -37,8 +37,8 @@
 //!   export. An import into a partition with a different name omits these guards.
 //! - An import into partitions with different names adapts blob addresses. It refuses recorded steps, and any row that contains the name of its partition.
 //!   Before such an export, run a worker until all steps are done.
-//! - Repeat an interrupted call, or continue it from a stored position. Rows already processed are skipped or rewritten with the same content. Sequences and
-//!   feeds are not set back. A blob is imported again from its first part; no part of a blob is lost.
+//! - Repeat an interrupted call, or continue it from a stored resume position. Rows already processed are skipped or rewritten with the same content. Sequences
+//!   and feeds are not rewound. A blob is imported again from its first part; no part of a blob is lost.
 //! - Programs may rely on the registration of an erased tenant's partition, so its steps are found if the tenant returns. The registration is marked as
 //!   erased, and the first [sweep](crate::work::Sweep) after two hours removes it.
 //!

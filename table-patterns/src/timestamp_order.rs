@@ -1,11 +1,11 @@
-//! Checks that a store's Timestamps order its changes. Guarded steps without versions rely on this order.
+//! Checks that a store's Timestamps determine the order of its changes, as required by guarded steps without versions.
 
 use std::time::Duration;
 
 use table_core::store::TableStore;
 use table_core::{Error, Fault, Result};
 
-/// The error for guarded steps without versions on a store whose Timestamps do not order changes.
+/// The error for guarded steps without versions on a store whose Timestamps do not determine the order of changes.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error(
     "guarded steps are ordered by the Timestamps of their changes, but this store gives them in steps of {step:?}; number the \

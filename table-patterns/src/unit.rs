@@ -21,8 +21,8 @@
 //!
 //! # Bounds
 //! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). A call
-//! that would exceed a limit fails, and its error lists the contributions. Some sizes are checked only at the commit, which fails with `RequestBodyTooLarge`:
-//! those of recorded steps and feed entries, and those of index rows if the store measures a transaction by its request body.
+//! that would exceed a limit fails, and its error lists the contributions. The sizes of recorded steps and feed entries are checked only at commit time, and so
+//! are those of index rows if the store measures a transaction by its request body. The commit then fails with `RequestBodyTooLarge`.
 //!
 //! Conditions are checks, which write nothing, if the store [supports checks](table_core::store::Capabilities::checks), as the engine does. The Table service
 //! protocol has no checks: there, [`require`](UnitOfWork::require) is an empty merge, which changes the entity's `ETag`, and
@@ -245,7 +245,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Commits the unit atomically. Returns the new version of each entity, in order, or `None` for a delete. Conditions are omitted.
     ///
     /// # Errors
-    /// - The error for the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb.
+    /// - The error for the first entity that does not satisfy its condition, with its [operation index](Error::operation), type and verb.
     /// - The error for a contributed row, with the name of its contributor.
     /// - `UniqueViolation` (PAT-INTRA-5) or `IndexListFull` (PAT-IX-4) from an index.
     /// - `InvalidInput` if the unit has no operations (EGT-12).

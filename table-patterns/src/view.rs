@@ -28,8 +28,8 @@
 //!   entity counts once even if its changes are delivered twice, because only the difference from the record is added.
 //! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that were set aside because their projection failed.
 //!   Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the
-//!   entity, and written conditionally on their `ETag`s, even if nothing changes, so an outdated write by a slow worker always fails. An entity without rows in
-//!   a partition leaves an empty record there, for the same reason.
+//!   entity, and written conditionally on their `ETag`s, even if nothing changes, so a slow worker's stale write always fails. An entity without rows in a
+//!   partition leaves an empty record there, for the same reason.
 //! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves back.
 //!   Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view but not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild processes every row as if it had
@@ -37,8 +37,8 @@
 //!   the feeds. A rebuild corrects damage caused by a trimmed feed, a changed projection or another tool, including wrong sums. In each partition of the view
 //!   that contains an entity's record, it sets sums to 0 if no entity contributes to their row. It does not remove rows added by another tool.
 //! - Continuation tokens contain keys, so they remain valid after a rebuild. If a view's table is deleted and recreated, the view is building. Handles that
-//!   regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A position stored during a rebuild of the deleted view is
-//!   rejected.
+//!   regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A resume position stored during a rebuild of the deleted
+//!   view is rejected.
 //!
 //! # Cost
 //! | verb | requests |
@@ -71,8 +71,8 @@
 //!   restore, unless at least as many changes have been made since then as the restore lost.
 //! - A process that was applying a change while the view's table was deleted and recreated can write the change to the new table. If the new view was rebuilt
 //!   before this write, rebuild it again. To avoid this, stop the followers before you delete the table.
-//! - While followers of an earlier release run, do not rebuild the view, or rebuild it again after they have stopped: they keep the contributions for only one
-//!   recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
+//! - Do not rebuild the view while followers of an earlier release run, or rebuild it again once they have stopped. These followers keep the contributions for
+//!   only one recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
 //! - The table belongs to the view. Its schema has a single row type. Source entities are distinguished from other rows in their table by key format. Rows and
 //!   changes with other keys, such as the parts of a wide entity, are ignored.

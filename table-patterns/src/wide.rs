@@ -18,8 +18,8 @@
 //! - A write of properties in only one part is a single merge.
 //! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts with one range query, and accepts them only if all have the same `WriteId`.
 //!   Otherwise, it rereads after a [back-off](table_core::retry). This is sufficient because every write of two or more parts changes the `WriteId` of all
-//!   parts. Therefore, parts with the same `WriteId` were stored between the same two such writes, and differ only by merges of single parts. This argument
-//!   requires neither that pages are snapshots nor that the result is a single page.
+//!   parts. Therefore, parts with the same `WriteId` come from the same multi-part write, possibly with later merges into single parts. The argument holds even
+//!   if pages are not snapshots and the result takes several pages.
 //! - A reader whose query result takes several pages may see merges of different parts out of order: the later merge without the earlier one.
 //! - A missing or undeclared part is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts has changed,
 //!   [`resize`](WideTable::resize) converts an entity in one transaction. A program whose older declaration has fewer parts cannot write all parts of a newer
@@ -103,7 +103,7 @@ pub use table::{WideStore, WideTable, WideVersion};
 #[doc = include_str!("wide/derive.md")]
 pub use table_derive::Wide;
 
-/// The property that has the same value in all parts of an entity written together.
+/// The name of the property whose value is the same in all parts written together.
 pub const WRITE_ID: &str = "WriteId";
 
 /// The maximum number of parts. Part numbers have two digits, and one transaction writes all parts (EGT-2).

@@ -1,7 +1,7 @@
-//! Chains of copies: a copied property of one entity can be copied into a third entity. A worker passes each change on to the next entity in the chain.
+//! Chains of copies: a copied property of one entity can be copied into a third entity. A worker propagates each change to the next entity in the chain.
 //!
 //! If entities copy from each other in a cycle, a change must not circulate forever. A recorded change therefore contains its *path*: the keys of the entities
-//! that have passed it on. A worker rejects a change that returns to the same entity too often.
+//! that have propagated it. A worker rejects a change that returns to the same entity too often.
 //!
 //! A long path is truncated to its latest keys and all visits to one entity, its *anchor*. The first anchor is the entity in which the change began. It may be
 //! outside the cycle, so another entity becomes the anchor whenever the number of visited entities reaches a power of two (Brent's algorithm). In a cycle of n
@@ -16,14 +16,14 @@ use crate::copies::declared::Declared;
 use crate::copies::fault::CopyFault;
 use crate::index::{Derived, PATH, RemoteChange};
 
-/// The `RowKey` prefix of the first key in a truncated path, followed by the number of entities that have passed the change on. Older releases regard this key
-/// as the entity in which the change began.
+/// The `RowKey` prefix of the first key in a truncated path, followed by the number of entities that have propagated the change. Older releases regard this key
+/// as that of the entity in which the change began.
 const VISITED: &str = "visited_";
 /// The number of visits to one entity at which a path counts as a cycle. The limit exceeds 1 because entities of several types may have the same key.
 const VISITS: usize = 8;
 
 /// Returns the change that makes a worker update the copies in an entity's holders; `None` if no relation copies a value that differs between `before` and
-/// `after`. `path` contains the entities that have passed the change on to this entity.
+/// `after`. `path` contains the entities that have propagated the change to this entity.
 pub(super) fn passed_on<E: Entity>(
     key: &EntityKey,
     (before, after): (&E, &E),
@@ -39,7 +39,7 @@ pub(super) fn of_source(key: &EntityKey, path: &[EntityKey]) -> RemoteChange {
     RemoteChange::new(Derived::CopiesOf, key.clone(), path.to_vec())
 }
 
-/// Returns `path` extended by `source` (the copied entity), for changes passed on by the holders of its copies.
+/// Returns `path` extended by `source` (the copied entity), for changes propagated by the holders of its copies.
 ///
 /// # Errors
 /// `InvalidInput` (PAT-DEN-2), with the keys in the cycle, if the path contains the source too often.
@@ -78,7 +78,7 @@ fn visited_in(key: &EntityKey) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Passes a change on through `outside` entities, then around a cycle of `circle` entities, for at most `most` visits. Returns the number of visits after
+    /// Propagates a change through `outside` entities, then around a cycle of `circle` entities, for at most `most` visits. Returns the number of visits after
     /// which the cycle is detected.
     fn visits(outside: usize, circle: usize, most: usize) -> Option<usize> {
         let key = |id: usize| EntityKey::new("company", format!("member_{id:06}")).unwrap();

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashSet};
 use sha2::{Digest, Sha256};
 use table_core::key::EntityKey;
 
-/// The maximum number of remembered sources on a store without key order, about 32 bytes each. The holders of each further source are updated once per page
-/// with a reference of that source.
+/// The maximum number of remembered sources on a store without key order, about 32 bytes each. The holders of each further source are updated once for every
+/// page that contains one of the source's references.
 const MOST: usize = 1_000_000;
 
 /// The hashes of sources whose holders have been updated, or could not be updated and have been reported.

@@ -27,7 +27,7 @@ impl Group {
         Self { table, holder, references: vec![found] }
     }
 
-    /// Returns the holder's table and relations, which determine if this program may write it.
+    /// Returns the holder's table and relations. They determine if this program may write the holder.
     pub(super) fn admitted_as(&self) -> (String, Vec<String>) {
         let relations = self.references.iter().map(|found| found.reference.relation.clone());
         (self.table.folded().to_owned(), relations.collect())

@@ -197,7 +197,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
     }
 
     /// Stores a reference to a source in another partition, before the holder is written. The transaction fails if the source does not exist. It also writes
-    /// the source, so a concurrent change to the source that has not seen the reference fails. The reference is the last operation in the transaction.
+    /// the source, so a concurrent change to the source fails if its writer has not seen the reference. The reference is the last operation in the transaction.
     pub(super) async fn refer(
         &self,
         source_table: &TableName,

@@ -27,7 +27,7 @@ pub(super) struct CopyPlan {
     pub(super) new: Option<Row>,
     /// `true` if holders in the same partition may be written in the same transaction.
     pub(super) together: bool,
-    /// The context of the write, which participants of the holders may record.
+    /// The context of the write. Participants of the holders may record it.
     pub(super) context: WriteContext,
     /// The other entities written by the same unit of work.
     pub(super) siblings: Arc<Siblings>,
@@ -79,7 +79,7 @@ pub(super) struct HolderContext<'a> {
     pub(super) limits: &'a Limits,
     /// The stored schemas read by the handle.
     pub(super) watch: SchemaWatch,
-    /// The entities that have passed the change on to the holder; the last one is the holder's source.
+    /// The entities that have propagated the change to the holder; the last one is the holder's source.
     pub(super) path: &'a [EntityKey],
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Holders<'a, E, S, O> {
     pub(super) source: &'a EntityKey,
     /// `true` to also write holders that are already correct, so a concurrent writer that has read an older version of the source fails.
     pub(super) touches: bool,
-    /// The entities that have passed the change on; the last one is the source.
+    /// The entities that have propagated the change; the last one is the source.
     pub(super) path: Vec<EntityKey>,
     /// The delivery that triggered the update, if any.
     pub(super) call: Option<Delivery<'a>>,
@@ -117,7 +117,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
     /// written, and the holders that cannot be written.
     ///
     /// # Errors
-    /// Any store outage.
+    /// Any store outage; an error that requires a newer program.
     pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<Settled<Group>> {
         let limits = self.handle.table().store().capabilities().limits;
         converge::settle(self, groups, (&self.handle.retry, limits)).await
@@ -129,7 +129,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// transaction leaves a consistent state (PAT-EC-6).
     ///
     /// # Errors
-    /// - `InvalidInput` (PAT-DEN-2) if the change has been passed on in a cycle.
+    /// - `InvalidInput` (PAT-DEN-2) if the change has been propagated in a cycle.
     /// - The error from a holder that cannot be written, after all other holders have been written. If any holder requires a newer program, that error is
     ///   returned.
     /// - Any other error from the store.

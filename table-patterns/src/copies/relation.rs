@@ -22,7 +22,7 @@ use crate::entities::EntityPlan;
 pub(super) struct Relation {
     pub(super) name: &'static str,
     source_table: &'static str,
-    /// Computes a holder's new row from its source, which is `None` if the source has been deleted.
+    /// Computes a holder's new row from its source, or from `None` if the source has been deleted.
     pub(super) refresh: fn(&EntityKey, EntityRef<'_>, Option<EntityRef<'_>>) -> Result<Refreshed>,
     /// The functions for writing the holder.
     pub(super) holder: HolderType,

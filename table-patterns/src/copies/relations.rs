@@ -186,7 +186,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         self.hold(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         self.give(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         let new = kept.new.as_ref().map(read).transpose()?;
-        // Holders in the same unit of work have copied this entity's values from before its own copied properties were set.
+        // Holders in the same unit of work copied this entity's values before its own copied properties were set.
         if let (Some(given), Some(new)) = (given, &new) {
             kept.remote.extend(chain::passed_on(&key, (&read(&given)?, new), &[]));
         }
@@ -198,7 +198,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
 }
 
 /// Returns the context for writing holders (entities that hold copies) with this handle. `context` is that of the source's write. `path` contains the entities
-/// that have passed the change on; the last one is the holders' source.
+/// that have propagated the change; the last one is the holders' source.
 pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
     handle: &'a Entities<E, S, O>,
     context: &'a WriteContext,

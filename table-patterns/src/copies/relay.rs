@@ -29,7 +29,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };
-        // The copies in other entities are also settled if those in this entity cannot be.
+        // Copies of this entity in other entities are settled even if the copies in this entity cannot be settled.
         let (mut written, mut failed) = (0, None);
         match copying.hold_all(&key).await {
             Ok(held) => written += held.min(1),

@@ -19,8 +19,8 @@ use crate::entities::StepRecorder;
 use crate::work::Delivery;
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Makes a holder match its source in the relation `held`, and removes its references from the sources in `left` to which it no longer refers. Returns the
-    /// number of writes to the holder.
+    /// Makes a holder match its source in the relation `held`, and removes the holder's references to those sources in `left` to which it no longer refers.
+    /// Returns the number of writes to the holder.
     pub(super) async fn align(
         &self,
         held: &Incoming<H>,

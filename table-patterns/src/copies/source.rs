@@ -82,7 +82,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
             match kept.siblings.get(&holder.row_key).filter(|_| is_here) {
                 None => {}
-                // The same unit of work deletes this holder, or writes it with copies of the new values.
+                // The unit of work that writes the source also deletes this holder, or writes it with copies of the new values.
                 Some(Sibling::Written(_) | Sibling::Deleted) => continue,
                 Some(Sibling::Removed) => {
                     let dropped = group::dropped(found);
@@ -124,7 +124,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Returns an error if a reference's holder still refers to the source, which must then not be deleted. Ignores an outdated reference.
+    /// Returns an error if a reference's holder still refers to the source. The source must then not be deleted. Ignores an obsolete reference.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
         let given = &self.relations_of(found)?.relation;
         let group = Group::of(found.clone());

@@ -26,7 +26,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         true
     }
 
-    /// Adds the rows and steps for a change. Must be a pure function, because it is called once per attempt.
+    /// Adds the rows and steps for a change. Must be a pure function, because every attempt calls it again.
     ///
     /// # Errors
     /// Any error from the pattern. In this case, the entity is not written.

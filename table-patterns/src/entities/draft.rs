@@ -25,7 +25,7 @@ pub(crate) use write::{Completes, EntityWrite};
 pub(crate) struct Draft<'a> {
     /// All parts (writes, rows and steps) as planned, before any completion.
     planned: Batch,
-    /// `None` if no part needs completion.
+    /// The parts, split at the first one that needs completion; `None` if no part does.
     pending: Option<Pending<'a>>,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Draft<'a> {
             if others.iter().all(|other| rows.insert(&other.key.row_key)) {
                 match others.into_iter().try_for_each(|other| batch.push(other)) {
                     Ok(()) if batch.operations() <= most => return Ok(Cow::Owned(batch)),
-                    // Participants of two entities write the same row. Separate transactions can do this.
+                    // Participants of two entities write the same row. The entities can still be written in separate transactions.
                     Err(error) if error.code() != ErrorCode::InvalidDuplicateRow => return Err(error),
                     _ => {}
                 }

@@ -80,7 +80,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }
 
-/// No outbox. Sufficient for entities with all indexes in the entity's partition that neither hold copies of other entities nor are copied.
+/// No outbox. Sufficient if all indexes of an entity are in its partition, and the entity neither holds copies nor is copied.
 ///
 /// ```
 /// use table_patterns::entities::{Entities, NoOutbox};

@@ -99,7 +99,7 @@ pub(crate) struct PlannedRow {
 }
 
 impl PlannedRow {
-    /// Returns the properties of the row, which determine its size.
+    /// Returns the row's properties, for computing its size.
     pub(crate) fn row(&self) -> Option<&Row> {
         match &self.write {
             RowWrite::Fixed(kind) => kind.row(),
@@ -119,10 +119,10 @@ pub(crate) enum RowWrite {
 
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities in a transaction may change the same row. In that case, `parts` contains the changes of all these entities, in order, and the first change
-/// computes the operation for all of them.
+/// Several entities in a transaction may change the same row. In that case, the first change computes the operation for all of them, and its methods receive
+/// all changes to the row, in order, as `parts`.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
-    /// Returns the row's new properties, which determine its size.
+    /// Returns the row's new properties, for computing its size.
     fn row(&self) -> Option<&Row>;
 
     /// Checks that this entity may change the row after an earlier change in the same transaction.
@@ -174,7 +174,7 @@ pub(crate) struct PreparedRow {
     pub(crate) undo: Option<Arc<dyn UndoWrite>>,
 }
 
-/// Work done outside the table for a transaction, such as an uploaded blob, which can be undone if the transaction is refused.
+/// Work done outside the table for a transaction, such as uploading a blob. It can be undone if the transaction is refused.
 pub(crate) trait UndoWrite: Send + Sync {
     /// Checks that the work is still valid. Called immediately before the transaction is submitted.
     ///

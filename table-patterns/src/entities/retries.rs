@@ -61,7 +61,7 @@ impl<'a> Retries<'a> {
     ) -> Result<Option<Outcome>> {
         let (planned, most) = (draft.planned(), site.store.capabilities().limits.operations);
         let batch = match draft.batch(&mut self.together, most).await {
-            // If the plan itself requires a version, every attempt would require the same one.
+            // If the plan itself requires a version of the row, every attempt would require that version.
             Err(error) if is_moved(&error) && !self.replans_entities && requires_row_of(planned, &error) => {
                 return Ok(Some(Outcome::Conflict(Conflict::Entity, error)));
             }

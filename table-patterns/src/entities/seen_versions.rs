@@ -11,9 +11,9 @@ use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 
-/// The number of partitions per generation. A handle remembers up to about twice as many.
+/// The maximum number of partitions per cache generation. A handle keeps two generations, so it remembers up to twice as many.
 const PARTITIONS: usize = 256;
-/// The number of rows per generation. A partition's rows are remembered up to about twice as many. A transaction reads at most 100 rows.
+/// The maximum number of rows per cache generation. Two generations are kept for each partition. A transaction reads at most 100 rows.
 const ROWS: usize = 128;
 
 /// The partitions recently used by a handle's transactions. Clones of the handle share them.

@@ -23,11 +23,11 @@ use crate::bounded_wait::{Alarm, StallDetector};
 use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
 /// The maximum time one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the open
-/// group seal it, because the holder's future may no longer be polled. Writing without a turn may cause conflicts, so the maximum exceeds the time of a typical
-/// request to a distant store.
+/// group seal it. The limit is needed because the holder's future may never be polled again. Writing without a turn may cause conflicts, so the maximum exceeds
+/// the time of a typical request to a distant store.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The queue length up to which writers that have given up are not removed.
+/// The minimum queue length at which waiters that have given up are removed.
 const SHORT: usize = 16;
 
 /// The queues for the partitions and rows written by a handle. Clones of the handle share them.
@@ -48,14 +48,14 @@ impl Default for Shared {
     }
 }
 
-/// The scope of a queue: a partition for units of work; for single writes, one row, which is an entity or the head of a feed.
+/// The scope of a queue: a partition for units of work; for single writes, one row (an entity or the head of a feed).
 type Place = (String, PartitionKey, Option<RowKey>);
 
 /// A queue: one writer has the turn, and the others wait in arrival order.
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
-    /// The queue length at which writers that have given up are removed.
+    /// The queue length at which waiters that have given up are removed.
     limit: usize,
     stalls: Arc<StallDetector>,
     /// The open group, with the uncommitted operations of writers that have already had their turn.
@@ -65,7 +65,7 @@ struct Line {
 /// One writer's turn. When it is dropped, the turn passes to the next writer, or the open group is sealed if no writer waits.
 pub(crate) struct Turn {
     turns: Turns,
-    /// `None` once the turn has been passed on, or if the writer timed out while it waited.
+    /// The scope of the queue; `None` once the next writer has the turn, or if this writer timed out while it waited.
     place: Option<Place>,
 }
 
@@ -127,7 +127,7 @@ impl Turns {
             };
             match stalls.wait(turn, (runtime, self.0.timeout)).await {
                 Some(Ok(turn)) => return turn,
-                // A sender is dropped only together with its queue. In this case, this writer queues again.
+                // The sender was dropped together with its queue, so this writer queues again.
                 Some(Err(_)) => {}
                 None => return Turn { turns: self.clone(), place: None },
             }

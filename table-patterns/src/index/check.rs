@@ -57,7 +57,7 @@ impl IndexReport {
 /// A check reads every entity and every index row, sixteen concurrently, with a few requests for each, and holds one page in memory. It then reads the
 /// references of copies and the rows of feeds, because these patterns silently ignore unreadable rows. While other programs write, the check does not report
 /// damage that a concurrent transaction is about to correct, and its repair does not undo other writes. It also reports a remote index that merely lags behind:
-/// let the workers finish first, or repair, which does the same work earlier.
+/// let the workers finish first, or run a repair, which does their work early.
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};

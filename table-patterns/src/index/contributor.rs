@@ -47,7 +47,7 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
     }
 
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
-        // A bulk write's size is estimated before it is known whether the entity exists.
+        // A bulk write's size is estimated before the entity is read, so the entity may already exist.
         if matches!(change.kind, OperationKind::Insert(_)) {
             check_partition::<E>(change.key)?;
         }
@@ -228,8 +228,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Treats the indexes as ready without reading their states, for rewriting a table under a schema not stored yet. For a SAS without read access to
-    /// [`LAYOUTS`](table_core::table::LAYOUTS), use a [grant](crate::grant) instead, which backfills respect.
+    /// Treats the indexes as ready without reading their states, for rewriting a table under a schema that is not yet stored. For a SAS without read access to
+    /// [`LAYOUTS`](table_core::table::LAYOUTS), use a [grant](crate::grant) instead: backfills wait until it has expired.
     ///
     /// ```
     /// use table_patterns::{Engine, Entity, EntityStore};

@@ -56,7 +56,7 @@ impl CopyChange {
         (is_there && !self.is_complete) || (self.after.is_some() && !self.newer_properties().is_empty())
     }
 
-    /// Returns the properties known only to a newer release, which a copy takes from the stored entity.
+    /// Returns the names of the properties known only to a newer release. A copy takes them from the stored entity.
     fn newer_properties(&self) -> Arc<[String]> {
         if self.index.include.is_some() {
             return Arc::default();
@@ -126,12 +126,12 @@ impl CopyChange {
         let owner = self.owner(key, stored);
         let after = self.after.as_ref().map(|(owner, _)| owner);
         let is_ours = owner.is_some() && (owner == self.before || owner.as_ref() == after);
-        // The row may be a copy with properties of a release unknown to this handle.
+        // The row may be a copy with properties added by a release that this handle does not know.
         let may_be_ours = owner.is_none() && (self.owner_of)(self.index, key, stored) == self.before;
         Ok(match &self.after {
             Some((_, row)) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
             None if is_ours => Some(OperationKind::Delete(if_match)),
-            // When the index was declared, the row already belonged to another entity or type. This entity never had an index row, and gets none.
+            // The row already belonged to another entity or type when the index was declared. This entity has never had a copy, and none is added.
             Some((after, _)) if !may_be_ours && self.before.as_ref() == Some(after) => None,
             Some(_) => {
                 return Err(match owner {

@@ -40,7 +40,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.note(|layout| {
             let is_disabled = layout.disabled.contains(&note);
             layout.disabled.retain(|known| *known != note);
-            // Programs without the index are still refused, unless its first backfill has not begun.
+            // Programs without the index remain refused once its first backfill has begun.
             if is_disabled && !layout.pending.contains(&note) {
                 fence::restart(layout, &note, &start);
             }
@@ -79,7 +79,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.note(|layout| fence::restart(layout, &note, &start)).await.map(drop)
     }
 
-    /// Returns the recorded position that starts a new pass over the rows. It includes a random identity.
+    /// Returns the resume position to record for a new pass over the rows. It includes a random identity.
     fn new_start(&self) -> String {
         fence::new_pass(&format_position(Phase::Rows, &Position::default()), self.retry.runtime().random())
     }

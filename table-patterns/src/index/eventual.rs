@@ -16,7 +16,7 @@ use table_core::{Result, ticks};
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
 
-/// A value read from an index copy, which may be stale. It does not dereference to its value, so it cannot be mistaken for the current entity.
+/// A possibly stale value, read from an index copy. It does not dereference to its value, so it cannot be mistaken for the current entity.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -71,7 +71,7 @@ impl<T> Eventual<T> {
         Ok(Self { value: F::read(copy)?, timestamp: copy.row.timestamp(), index, key, owner })
     }
 
-    /// Returns the value of the copy, which may be older than the entity.
+    /// Returns the copy's value. It may be older than the entity.
     #[must_use]
     pub const fn possibly_stale(&self) -> &T {
         &self.value

@@ -84,7 +84,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         <I::Consistency as ReportedAtOnce<E>>::then(self.members(list))
     }
 
-    /// Returns the entities in a list stored in another partition or table. Each entity is current, but an entity that got the value very recently may be
+    /// Returns the entities in a list stored in another partition or table. Each entity is current, but an entity that received the value very recently may be
     /// missing (PAT-INTER-3).
     ///
     /// # Errors

@@ -59,7 +59,7 @@ struct Named<'a, S> {
 }
 
 impl<S: TableStore> Naming for Named<'_, S> {
-    /// The key of the list; `None` if the name contains only a hash.
+    /// The key of a blob's list; `None` if the blob's name contains only a hash.
     type Of = Option<EntityKey>;
 
     fn of(&self, segments: &[String]) -> Option<Option<EntityKey>> {
@@ -81,7 +81,7 @@ impl<S: TableStore> Naming for Named<'_, S> {
             };
             match content::place(&found.bytes().await.in_blob(path)?) {
                 Ok((table, key)) if table == *self.table => key,
-                // The blob is kept, because its owner is unknown.
+                // The blob is kept, because the owning list cannot be determined.
                 _ => return Ok(true),
             }
         };

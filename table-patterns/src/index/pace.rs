@@ -32,7 +32,7 @@ impl Pacer {
         let Some(per_second) = self.per_second else { return };
         let time =
             |items: u64| items.saturating_mul(ticks_of(Duration::from_secs(1))) / u64::from(per_second.get());
-        // A call never waits longer than its items require, even if the clock is set back or frozen.
+        // A call never waits longer than its items require, even if the clock moves backwards or stops.
         let wait =
             self.began.saturating_add(time(self.done)).saturating_sub(self.pace.now()).min(time(items));
         if wait > 0 {

@@ -53,7 +53,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.entity(key.into_point()).boxed()
     }
 
-    /// Returns an entity's copy in an index of another partition or table, which may be stale (PAT-INTER-3). Sends one request.
+    /// Returns an entity's possibly stale copy in an index of another partition or table (PAT-INTER-3). Sends one request.
     ///
     /// # Errors
     /// Any error from [`get`](Self::get).

@@ -14,7 +14,7 @@ use crate::outbox::keys::hash;
 /// A change to an entity whose effects on rows in other partitions or tables must be settled. Lists the rows that may need an update.
 ///
 /// A worker computes the desired rows from the current entity, so changes may be settled late, twice and in any order (PAT-EC-2). The resulting index entry is
-/// recorded as a hash, which distinguishes a stale read from the current entity.
+/// recorded as a hash, so a worker can detect a stale read of the entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
     /// The kind of the rows that may need an update.
@@ -64,7 +64,7 @@ impl Derived {
         }
     }
 
-    /// Returns the maximum number of keys in a recorded change, which bounds the requests sent by a worker.
+    /// Returns the maximum number of keys in a recorded change. It bounds the number of requests sent by a worker.
     const fn most_keys(&self) -> usize {
         match self {
             // The keys before and after the change.
@@ -91,7 +91,7 @@ impl Derived {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryFingerprint {
-    /// The resulting entry is not recorded, for example in a repair.
+    /// No fingerprint of the resulting entry is recorded, for example in a repair.
     #[default]
     Unknown,
     /// The entity has no entry in the index.
@@ -133,12 +133,12 @@ impl EntryFingerprint {
 }
 
 impl RemoteChange {
-    /// Creates a change without a recorded result.
+    /// Creates a change without a fingerprint of the resulting entry.
     pub(crate) const fn new(of: Derived, owner: EntityKey, keys: Vec<EntityKey>) -> Self {
         Self { of, owner, keys, fingerprint: EntryFingerprint::Unknown }
     }
 
-    /// Creates a change to an index entry, without a recorded result.
+    /// Creates a change to an index entry, without a fingerprint of the resulting entry.
     pub(crate) const fn of_index(
         index: &'static IndexSchema,
         owner: EntityKey,

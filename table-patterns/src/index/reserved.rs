@@ -10,7 +10,7 @@ use crate::index::fault::IndexFault;
 /// Checks that no declared key of an index row begins with U+FFFC before the row is written. Rows stored under such keys by an older release are still read and
 /// removed.
 ///
-/// If an index declares no `PartitionKey`, its rows use the entity's, which is not checked.
+/// If an index declares no `PartitionKey`, its rows use the entity's `PartitionKey`, which is not checked.
 ///
 /// # Errors
 /// `OutOfRangeInput` (PAT-EC-8), naming the field whose value begins with the character.

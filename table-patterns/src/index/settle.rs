@@ -106,7 +106,7 @@ struct Entries<'a, E: Entity, S, O> {
     is_genuine: bool,
     /// `true` if an entry is [marked](crate::index::mark) before it is removed.
     marks: bool,
-    /// The number of stale reads so far, which returned the entity as it was before the change.
+    /// The number of reads so far that returned the entity as it was before the change.
     looks: AtomicUsize,
 }
 

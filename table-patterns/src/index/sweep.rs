@@ -61,7 +61,7 @@ pub(crate) struct Swept {
     pub(crate) items: u64,
     /// The confirmed findings: first unreadable rows, then all others in key order.
     pub(crate) findings: Vec<Finding>,
-    /// The position of the next page; `None` at the end of the phase.
+    /// The resume position of the next page; `None` at the end of the phase.
     pub(crate) next: Option<Position>,
 }
 

@@ -10,7 +10,7 @@ use table_core::{Result, ValueRef};
 use crate::entities::Entities;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns a stored entity's index entry, which has the [stored values](with_values). A copy of the whole entity also gets properties known only to a newer
+    /// Returns a stored entity's index entry, with the [stored values](with_values). A copy of the whole entity also gets properties known only to a newer
     /// release.
     ///
     /// # Errors

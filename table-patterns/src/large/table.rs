@@ -32,8 +32,8 @@ pub struct LargeTable<E, S, O = NoOutbox> {
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Creates a handle to a table of large entities. Their values are stored in a blob store under names that begin with `prefix`. No other blobs may have
-    /// this prefix, not even those of the same table in another table store, whose collector would remove this table's blobs. The [handle](crate::Entities)
-    /// maintains all other patterns declared by the entity type.
+    /// this prefix, not even those of the same table in another table store. That store's collector would remove this table's blobs. The
+    /// [handle](crate::Entities) maintains all other patterns declared by the entity type.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();
@@ -86,7 +86,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
                 marks,
                 encode,
                 decode,
-                // The names of these blobs contain complete keys, so their content does not have to.
+                // The names of these blobs contain complete entity keys, so the partition need not be read from their content.
                 partition_in: |_| Ok(None),
                 is_bound: false,
             })

@@ -1,4 +1,4 @@
-//! Errors in writes of parents and parts: mismatched keys, and too many parts.
+//! Errors when writing parents and parts: mismatched keys, and too many parts.
 
 use table_core::Fault;
 

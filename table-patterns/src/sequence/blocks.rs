@@ -102,7 +102,7 @@ fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
     None
 }
 
-/// Adds a block for a partition. If too many partitions have blocks, first discards all blocks, which leaves gaps.
+/// Adds a block for a partition. If too many partitions have blocks, first discards all blocks. Their numbers become gaps.
 fn keep(in_hand: &mut InHand, partition_key: PartitionKey, block: Range<u64>) {
     if block.is_empty() {
         return;

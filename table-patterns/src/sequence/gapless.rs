@@ -55,7 +55,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes `count` consecutive numbers, for a unit of work that inserts several entities.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range, which is the number after the last one; any error from
+    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range (the number after the last one); any error from
     /// [`next`](Self::next).
     pub async fn take<N: TryFrom<u64> + Copy>(
         &self,
@@ -93,7 +93,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes `count` consecutive numbers in an existing unit. A unit can take numbers only once.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range, which is the number after the last one; any error from
+    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range (the number after the last one); any error from
     /// [`next_in`](Self::next_in).
     pub async fn take_in<N: TryFrom<u64>>(
         &self,

@@ -16,7 +16,7 @@ use table_core::property::Property;
     note = "`i32`, `i64` and `f64` can; `set` takes any property"
 )]
 pub trait SlotNumber: Property + Copy {
-    /// The value of an empty slot for an increment.
+    /// The value that an increment assumes for an empty slot.
     const ZERO: Self;
 
     /// Returns the sum; `None` if the type cannot represent it.

@@ -91,7 +91,7 @@ pub(crate) fn copy(row: &Row, writer: &mut RowWriter) -> Result<()> {
     Ok(())
 }
 
-/// Rows of other types, such as index entries and feed entries, are recognised as they are for `E`, and do not belong to the series.
+/// Rows of other types, such as index entries and feed entries, are excluded by the same rules as for `E`.
 impl<E: Series> FromEntity for SeriesRow<E> {
     const IS_MIXED: bool = E::IS_MIXED;
     const AROUND: Option<Around> = E::AROUND;

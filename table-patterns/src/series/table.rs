@@ -208,7 +208,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
-    /// Creates a query for several periods, which returns them in key order with their slots. Consecutive days take a single range query.
+    /// Creates a query that returns several periods with their slots, in key order. Consecutive days take a single range query.
     pub fn query<C: PagedOf<E>>(&self, periods: impl IntoSelection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
         self.table().query(periods).project::<SeriesRow<E>>()
     }

@@ -20,7 +20,7 @@ pub(super) struct Change<'a, E> {
     pub(super) new: (&'a E, Row),
 }
 
-/// A replace whose entity's stored properties are all read at the commit.
+/// A replace for which the commit first reads all stored properties of the entity.
 pub(super) struct Rewrite {
     row_key: RowKey,
     etag: ETag,
@@ -44,7 +44,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         } else {
             OperationKind::Merge(after.clone(), if_match)
         };
-        // Index rows contain the stored values, which are known if the unit has read this version of the entity.
+        // Index rows contain the entity's stored values. They are known if the unit has read this version of the entity.
         let stored = self.reads.row(&key.row_key, etag);
         self.write("replace", key.clone(), kind, Some((old, stored.as_ref())), Some(new))?;
         if reads {
@@ -60,8 +60,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
             let ControlFlow::Continue(found) = self.look_up(&row_key).await? else {
                 return Ok(ControlFlow::Break(()));
             };
-            // If the version differs, the replace stays unchanged. The commit then fails, because the write contradicts the read or requires an outdated
-            // version.
+            // If the version differs, the replace stays unchanged. The commit then fails, because the write contradicts the read or requires a stale version.
             if let Some(found) = found.filter(|found| found.etag == etag) {
                 let row = row::rewrite(found.row.view(), before.view(), after.view())?;
                 self.draft.change_row(&row_key, &|_| Ok(row.clone()))?;

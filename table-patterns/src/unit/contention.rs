@@ -15,7 +15,7 @@ use crate::unit::queue::Queue;
 use crate::unit::reservation::{self, LOSSES, Reservation, elapsed, is_refusal};
 use crate::unit::rivals::Rivals;
 
-/// A transaction's lost attempts, and its reservation, which makes other processes wait.
+/// A transaction's lost attempts, and the reservation that makes other processes wait.
 pub(super) struct Contention {
     seen: Arc<SeenRows>,
     losses: usize,
@@ -42,7 +42,7 @@ impl Contention {
         self.seen.set_shared(true);
     }
 
-    /// Records that the transaction was committed. `deleted` is the reservation that the commit deleted, if any.
+    /// Records that the transaction was committed. `deleted` is the reservation deleted by the commit, if any.
     pub(super) fn won(&mut self, rivals: Option<&Rivals>, deleted: Option<&Reservation>) {
         if deleted.is_some() {
             self.own = None;
@@ -106,7 +106,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         contention.lost();
         let Some(rivals) = &self.rivals else { return Ok(()) };
         contention.own.clone_from(&rivals.own);
-        // After a touch, the row versions differ. If the next attempt reads the same versions as this one, the transaction itself caused the error.
+        // A touch changes row versions. The reservation is therefore not renewed directly after a touch: if the next attempt reads the same versions as this
+        // one, the transaction itself caused the error.
         let is_disturbed = is_race && !std::mem::take(&mut contention.has_touched);
         if contention.losses < LOSSES || (contention.own.is_some() && !is_disturbed) {
             return Ok(());

@@ -77,8 +77,8 @@ impl<S: TableStore> Queue<'_, S> {
         self.seen.expired() >= MOST_EXPIRED
     }
 
-    /// Reserves the partition, or renews the reservation. If no other reservation is ahead of it, also touches `rows`, which makes earlier reads of them
-    /// outdated. Returns `None` if the credential does not permit reservations.
+    /// Reserves the partition, or renews the reservation. If no other reservation is ahead of it, also touches `rows`, which invalidates earlier reads of them.
+    /// Returns `None` if the credential does not permit reservations.
     ///
     /// # Errors
     /// Any error from a query or a transaction. A reservation whose response was lost is treated as inserted.

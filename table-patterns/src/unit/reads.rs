@@ -32,7 +32,7 @@ pub(super) struct Reads {
     /// `true` if a read returned an uncommitted row from the group.
     pub(super) used_group: bool,
     /// `true` if the transaction's closure must run again, regardless of its result: it read a row that is unavailable until the group has been committed, or
-    /// its earlier reads are outdated.
+    /// its earlier reads are stale.
     pub(super) must_restart: bool,
     /// The error for a write that contradicts a read, because it requires a different version of the row.
     pub(super) outdated: Option<Error>,
@@ -121,7 +121,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Reads a row in the partition. Later reads return the same row without a request.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` if the transaction's closure must run again, which the unit records; any error from the store.
+    /// `UpdateConditionNotSatisfied` if the transaction's closure must run again (the unit records this); any error from the store.
     pub(crate) async fn read_row(&mut self, row_key: &RowKey) -> Result<Option<StoredRow>> {
         if let ControlFlow::Continue(found) = self.look_up(row_key).await? {
             return Ok(found);
@@ -152,7 +152,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 
     /// Reads a row from the store. In a transaction, first waits for other processes that have reserved the partition. Returns `Break` if the unit's earlier
-    /// reads may be outdated after this wait.
+    /// reads may be stale after this wait.
     async fn read_stored(&mut self, row_key: &RowKey) -> Result<ControlFlow<(), Option<StoredRow>>> {
         let partition_key = self.draft.planned().partition_key().clone();
         let key = EntityKey { partition_key, row_key: row_key.clone() };
@@ -184,7 +184,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
 
     fn require_read(&mut self, row_key: &RowKey, version: Option<ETag>) -> Result<()> {
         let planned = self.draft.planned();
-        // A derived row is reread at the commit, and its operation depends on that read.
+        // A derived row is reread at commit time, and its operation depends on that read.
         if planned.derives(row_key) {
             return Ok(());
         }

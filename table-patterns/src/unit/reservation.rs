@@ -113,7 +113,7 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    /// Returns `false` only if the queue cannot contain a reservation.
+    /// Returns `true` if the queue contains a reservation, or may contain it after the reservations read.
     pub(super) fn may_contain(&self, own: &Reservation) -> bool {
         !self.is_whole || self.first.iter().any(|stored| stored.reservation == *own)
     }

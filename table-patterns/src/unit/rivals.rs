@@ -34,7 +34,7 @@ pub(super) struct Rivals {
     pub(super) waited: Duration,
 }
 
-/// A row that was read, and `true` if earlier reads in the unit may be outdated.
+/// A row that was read, and `true` if earlier reads in the unit may be stale.
 pub(super) struct ReadRow {
     pub(super) found: Option<StoredRow>,
     pub(super) has_waited: bool,
@@ -125,7 +125,7 @@ impl Rivals {
             let Some(ahead) = queue.ahead(&found, self.own.as_ref()) else { return Ok(has_waited) };
             has_waited = true;
             if first.as_ref().is_none_or(|(first, _)| *first != ahead.reservation) {
-                // Another process has deleted the previous reservation. Its owner would have deleted it sooner.
+                // After half of the hold time, the previous reservation was probably deleted by another process: its owner would have deleted it sooner.
                 if first.is_some_and(|(_, hold)| waited >= hold / 2) {
                     self.seen.expire(1);
                 }

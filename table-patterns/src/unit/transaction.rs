@@ -1,4 +1,4 @@
-//! Transactions: read-modify-write closures over one unit, rerun until all reads are still current at the commit.
+//! Transactions: read-modify-write closures over one unit, rerun until all reads are still current at commit time.
 
 use std::collections::HashMap;
 
@@ -60,8 +60,8 @@ impl RefusedRun {
     }
 }
 
-/// The versions on which an attempt depends: those of the rows read by the unit, and those required by its writes, because the closure may have read rows
-/// elsewhere.
+/// The versions on which an attempt depends: those of the rows read by the unit, and those required by its writes. The latter count because the closure may
+/// have read rows outside the unit.
 type Depends = (HashMap<RowKey, Option<ETag>>, Vec<(RowKey, ETag)>);
 
 /// The outcome of one attempt.
@@ -72,11 +72,11 @@ pub(super) enum Finished {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Runs a read-modify-write closure in one [unit](crate::unit) on a partition, and commits the unit. At the commit, every entity [read](UnitOfWork::get) by
-    /// the closure is still current, and every entity it did not find is still absent. Otherwise, the closure runs again on the new rows, with growing delays
-    /// and a bounded number of attempts. It also runs again if another writer was first to insert an entity or to take a unique value. If two consecutive runs
-    /// fail because of the same row and with unchanged dependencies, the error is returned. If the closure writes nothing, nothing is committed, and the rows
-    /// it read may be from different times.
+    /// Runs a read-modify-write closure in one [unit](crate::unit) on a partition, and commits the unit. At commit time, every entity [read](UnitOfWork::get)
+    /// by the closure is still current, and every entity it did not find is still absent. Otherwise, the closure runs again on the new rows, with exponential
+    /// back-off and a bounded number of attempts. It also runs again if another writer was first to insert an entity or to take a unique value. If two
+    /// consecutive runs fail because of the same row and with unchanged dependencies, the error is returned. If the closure writes nothing, nothing is
+    /// committed, and the rows it read may be from different times.
     ///
     /// - Transactions on a partition through one handle and its clones take turns in arrival order, and are committed in groups: a transaction reads the rows
     ///   written by previous transactions. The closure must not start another transaction on the same partition through the same handle.
@@ -270,7 +270,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 attempts.contention.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
-            // The decision may be based on outdated rows. If two consecutive runs depend on the same versions and are refused because of the same row, the unit
+            // The decision may be based on stale rows. If two consecutive runs depend on the same versions and are refused because of the same row, the unit
             // itself causes the error, unless only another writer can cause it.
             error if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 let run = RefusedRun::new(depends, &error);

@@ -85,7 +85,7 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
     /// Otherwise, the patch first reads the versions of the parts. One transaction then writes a new `WriteId` to every part.
     ///
     /// # Errors
-    /// - `ResourceNotFound` if the wide entity does not exist, or if the patch affects a single part, which does not exist.
+    /// - `ResourceNotFound` if the wide entity does not exist, or if the patch affects a single part that does not exist.
     /// - `EntityMismatch` if the patch affects several parts, and a part is missing, was written separately, or is not declared (PAT-WIDE-4).
     /// - `UpdateConditionNotSatisfied` if the patch affects several parts, and every attempt conflicted with another writer.
     /// - `InvalidInput` if a name is not in any part, if a property is set twice, or if the patch is empty.

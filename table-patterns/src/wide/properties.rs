@@ -183,7 +183,7 @@ impl<'a> WideReader<'a> {
         Ok(moved.map(RowWriter::finish))
     }
 
-    /// Returns the first of a property's stored values, which may be in several parts.
+    /// Returns the first of a property's values stored in one or several parts.
     ///
     /// # Errors
     /// `EntityMismatch` if the values differ, unless the reader is [lenient](Self::lenient).

@@ -63,10 +63,10 @@ struct State {
     sources: HashSet<String>,
     records: Vec<ChangeRecord>,
     recorder: Recorder,
-    /// The members' admission checks, repeated at the commit, which may begin long after a member has joined.
+    /// The members' admission checks, repeated at commit time, which may be long after a member has joined.
     admissions: Vec<Admission>,
     bytes: usize,
-    /// `None` once the group is sealed.
+    /// The function that commits the group; `None` once the group is sealed.
     commit: Option<CommitGroup>,
     /// The running commit. Any member can drive it.
     sealed: Option<BoxFuture<'static, GroupOutcome>>,
@@ -198,7 +198,7 @@ impl Group {
         Some(joined)
     }
 
-    /// Closes the group, after which its members drive the commit. When the commit ends, `turn` is passed on.
+    /// Closes the group. Its members then drive the commit. When the commit ends, `turn` passes to the next writer.
     pub(crate) fn seal(&self, turn: Option<Turn>) {
         let mut state = self.lock();
         let Some(commit) = state.commit.take() else { return };
@@ -238,7 +238,7 @@ impl Group {
         let mut member = Member { group: self, is_polling: false, is_done: false };
         let mut committed = poll_fn(|context| member.poll(context));
         let (alarm, runtime) = &self.timer;
-        // The first alarm may have been set long before this wait.
+        // The first alarm may have been set long before this wait, so the second one is decisive.
         for _ in 0..2 {
             if let Either::Left((outcome, _)) = select(&mut committed, alarm.next(runtime, TIMEOUT)).await {
                 return outcome;

@@ -30,8 +30,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     ) -> Result<bool> {
         let Entry { target: Target { key, guard, row }, wanted, entity, marks } = entry;
         let step = match self.step(key, (wanted.as_ref(), *marks), row.as_ref()).await {
-            // This entity may have released the value after it was read, and another entity may have acquired it. Both had the value at the same time only if
-            // this entity has not changed.
+            // This entity may have released the value after it was read, and another entity may have acquired it. The violation is real only if this entity has
+            // not changed.
             Err(error) if error.code() == ErrorCode::UniqueViolation => {
                 let (store, table) = (self.handle.table.store(), self.handle.table.name()?);
                 let now = store.get(table, &self.change.owner, &Select::All).await?;

@@ -130,7 +130,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let (table, mut race) = (self.table.table.name()?, self.table.retry.start(RACE));
         loop {
-            // The page may be outdated, so the entity, its row, and the entity again are read here.
+            // The page may be stale. The entity is therefore reread, then its index row, then the entity again.
             let Some(found) = self.store().get(table, key, &Select::All).await? else { return Ok(None) };
             let entry = match self.entry(key, &found.row).await? {
                 Ok(Some(entry)) => entry,
@@ -179,7 +179,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         if self.schema().kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, self.schema());
             return match self.members(&form, &entry.key, &found.row).await? {
-                // A check reports the mark once, with the row.
+                // Only a repair treats a marked list as damaged here. A check reports the mark once, when it checks the list's row.
                 Some(members) if members.contains(owner) && !(self.repair && members.is_marked()) => Ok(None),
                 Some(members) if members.contains(owner) => wrong(FindingKind::Stale, entry, true),
                 Some(_) => wrong(FindingKind::Missing, entry, true),

@@ -58,7 +58,7 @@ impl Packs {
         Ok(true)
     }
 
-    /// Returns independent chains of transactions, each to be written in order. A transaction that writes copies is a chain by itself. Transactions with lists
+    /// Returns independent chains of transactions, each to be written in order. A transaction that writes copies is a chain on its own. Transactions with lists
     /// in one partition form one chain, because they may write the same list.
     fn into_chains(self) -> Vec<Vec<Pack>> {
         let partitions = self.of.into_values();
@@ -93,7 +93,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         match self.attempt(batch, false).await {
             Ok(Outcome::Committed(_)) => Ok(true),
             Ok(Outcome::Conflict(..)) => Ok(false),
-            // The error, such as a full list, may concern only one entity. Separate writes attribute it to that entity.
+            // An error, such as a full list, may concern only one entity. The entities are then written separately, so the error is attributed to the right
+            // one.
             Err(error) if error.code().status() < 500 => Ok(false),
             Err(error) => Err(error),
         }

@@ -48,7 +48,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// Checks whether each entry in one index row belongs to an entity. Confirms the findings, and repairs them if requested.
+    /// Checks that each entry in one index row belongs to an entity. Confirms the findings, and repairs them if requested.
     async fn row(&self, table: &TableName, key: &EntityKey, mut found: StoredRow) -> Result<Vec<Finding>> {
         let mut race = self.table.retry.start(RACE);
         let at = |error: Error| {
@@ -72,8 +72,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(kept);
             }
             let has_owner = wrong.iter().any(|finding| finding.owner.is_some());
-            // IMPORTANT: an owner may get the entry's value without a write of the row. The row is therefore marked before its owners are read for the last
-            // time.
+            // IMPORTANT: an owner may be given the entry's value without a write to the row. The row is therefore marked before its owners are read for the
+            // last time.
             let marks = marks && has_owner && self.schema().is_same_partition();
             let done = if marks {
                 self.mark(table, key, &found).await
