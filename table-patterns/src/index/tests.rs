@@ -13,6 +13,7 @@ mod full_marks;
 mod kit;
 mod layout;
 mod life;
+mod list_age;
 mod list_blobs;
 mod list_faults;
 mod list_keys;
