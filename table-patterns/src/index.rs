@@ -143,5 +143,5 @@ pub(crate) use remote::PATH;
 pub use remote::{Derived, EntryFingerprint, RemoteChange};
 pub(crate) use remote_removal::remote as remote_indexes;
 pub use state::IndexState;
-pub(crate) use state::States;
+pub(crate) use state::{States, note};
 pub use sweep::Phase;
