@@ -112,6 +112,7 @@ mod mark;
 mod orphans;
 mod owners;
 mod pace;
+mod pass;
 mod read;
 pub(crate) mod relay;
 mod remote;

@@ -26,6 +26,11 @@ impl Completed {
         Self { is_ordered, sources: HashSet::new() }
     }
 
+    /// Forgets all sources.
+    pub(super) fn clear(&mut self) {
+        self.sources.clear();
+    }
+
     /// Removes the sources that were on an earlier page from the sources on a page. Remembers all sources on the page.
     pub(super) fn take_from(&mut self, page: &mut BTreeSet<EntityKey>) {
         let on_page: Vec<_> = page.iter().map(hash).collect();

@@ -5,6 +5,7 @@ mod backfill;
 mod backfill_faults;
 mod backfill_fence;
 mod backfill_releases;
+mod backfill_stopped;
 mod bad_rows;
 mod concurrent;
 mod disturbed;
