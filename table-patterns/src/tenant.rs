@@ -35,8 +35,9 @@
 //! - The [guards](crate::outbox::guard) of index rows, and the references to entities that hold copies, are not exported. An import derives them again. The
 //!   guards of targets of recorded steps are exported with their partitions, so an imported step does not overwrite its target if a newer step was done
 //!   before the export. An import into a partition with another name omits these guards.
-//! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
-//!   partition. Before such an export, run a worker until all steps are done.
+//! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, entities whose RowKeys, properties or index entries
+//!   derive from the PartitionKey, and rows of unregistered types whose RowKey or strings contain the PartitionKey. Before such an export, run a worker until
+//!   all steps are done.
 //! - Repeat an interrupted call, or continue it from a stored position. Rows that have already been processed are skipped or written again with the same
 //!   content. Sequences and feeds are not set back. A blob is imported again from its first part; no part of a blob is lost.
 //! - Programs may rely on the registration of an erased tenant's partition, so its steps are found if the tenant returns. The registration is marked as
