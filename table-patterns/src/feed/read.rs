@@ -164,8 +164,8 @@ impl<S: TableStore> Feed<S> {
     }
 
     /// Deletes the entries before a cursor, in transactions of 100 rows.
-    /// Returns the number of deleted changes. Readers that have not reached the cursor miss these changes. If the table is deleted and created again meanwhile,
-    /// its new feed keeps its entries.
+    /// Returns the number of changes between the cursor and the end of the previous trim; 0 for a call that only completes an earlier trim to the same cursor.
+    /// Readers that have not reached the cursor miss these changes. If the table is deleted and created again meanwhile, its new feed keeps its entries.
     ///
     /// # Errors
     /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.

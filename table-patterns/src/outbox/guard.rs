@@ -233,9 +233,9 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
 }
 
 /// Deletes each guard in one partition whose entity no longer exists and which no step has changed since the time `untouched_since`, in
-/// [ticks](table_core::ticks). Returns the number of deleted guards. For each page of guards, costs a
-/// query for the guards, the reads of the entities of old guards without an owner, and one transaction per 100 deleted guards. Adjacent entities are read in
-/// pages if the store returns rows in key order.
+/// [ticks](table_core::ticks). Keeps guards with an owner, even if another tool has deleted the entity. Returns the number of deleted guards. For each page of
+/// guards, costs a query for the guards, the reads of the entities of old guards without an owner, and one transaction per 100 deleted guards. Adjacent
+/// entities are read in pages if the store returns rows in key order.
 ///
 /// A step that is delivered after its guard was deleted is applied as if it were new. Choose a time, such as several days ago, that is certainly before every
 /// unfinished intent, including intents that were set aside as poison.
