@@ -46,7 +46,9 @@ pub(crate) fn phase(row: &TableEntity, index: &str) -> Phase {
     let progress = lines("Progress");
     let position = progress.iter().find_map(|line| line.split_once('\t').filter(|(what, _)| *what == note));
     let Some((_, position)) = position else { return Phase::Announced };
-    match position.split(' ').next() {
+    // The text of a backfill that has found a failure contains the failed page before the next one.
+    let next = position.rsplit_once(" reached ").map_or(position, |(_, next)| next);
+    match next.split(' ').next() {
         Some("rows") => Phase::Rows,
         Some("entities") => Phase::Entities,
         _ => Phase::Closing,
@@ -92,5 +94,8 @@ mod tests {
             note("index ByName", "", "index Other\trows 0 \nindex ByName\tentities 1 x"),
             Phase::Entities
         );
+        let failed = |next: &str| format!("index ByName\tfailed rows 0  reached {next}");
+        assert_eq!(note("index ByName", "", &failed("rows 1 x")), Phase::Rows);
+        assert_eq!(note("index ByName", "", &failed("entities 0 ")), Phase::Entities);
     }
 }

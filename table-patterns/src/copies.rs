@@ -151,6 +151,7 @@ mod reference;
 mod relation;
 mod relations;
 mod relay;
+mod report;
 mod settle;
 mod side;
 mod source;
@@ -160,10 +161,11 @@ pub(crate) mod tests;
 use table_core::entity::Entity;
 use table_core::selection::{Point, Selection};
 
-pub use backfill::{CopiesBackfill, CopiesReport};
+pub use backfill::CopiesBackfill;
 pub use reference::REFERENCE_PREFIX;
 pub(crate) use reference::source_in;
 pub(crate) use relations::{Copies, SettleCopies, keeping};
+pub use report::CopiesReport;
 use side::{Gives, Holds};
 
 /// A relation between two entity types. Entities of one type (*holders*) refer to an entity of the other type (their *source*) and store copies of some of

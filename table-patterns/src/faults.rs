@@ -4,7 +4,7 @@ mod blobs;
 
 use std::any::Any;
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
@@ -62,12 +62,15 @@ pub(crate) enum Fault {
 }
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
+type Hangs = Box<dyn Fn(&TableName, &EntityKey) -> bool + Send>;
 
 /// A store wrapper with a script, called before each request with its kind and number to choose its fault.
 #[derive(Clone)]
 pub(crate) struct FaultyStore<S> {
     inner: S,
     script: Arc<Mutex<Script>>,
+    /// Returns `true` for the rows whose reads never end.
+    hangs: Arc<Mutex<Option<Hangs>>>,
     calls: Arc<Mutex<Vec<Call>>>,
     /// The number of rows returned by queries since the script was last set or removed.
     rows: Arc<AtomicUsize>,
@@ -87,6 +90,7 @@ impl<S: TableStore> FaultyStore<S> {
         Self {
             inner,
             script: Arc::new(Mutex::new(script)),
+            hangs: Arc::default(),
             calls: Arc::default(),
             rows: Arc::default(),
             waiting: Arc::default(),
@@ -144,8 +148,14 @@ impl<S: TableStore> FaultyStore<S> {
         self.script(fault);
     }
 
-    /// Removes the script and resets the counters.
+    /// Makes each read of a row never end if `hangs` returns `true` for the row.
+    pub(crate) fn hang_gets(&self, hangs: impl Fn(&TableName, &EntityKey) -> bool + Send + 'static) {
+        *self.hangs.lock().unwrap() = Some(Box::new(hangs));
+    }
+
+    /// Removes the script, lets all reads end, and resets the counters.
     pub(crate) fn heal(&self) {
+        *self.hangs.lock().unwrap() = None;
         self.script(|_, _| Fault::None);
     }
 
@@ -249,6 +259,10 @@ impl<S: TableStore> TableStore for FaultyStore<S> {
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        let hangs = self.hangs.lock().unwrap().as_ref().is_some_and(|hangs| hangs(table, key));
+        if hangs {
+            pending::<()>().await;
+        }
         let found = self.run(Call::Get, self.inner.get(table, key, select)).await?;
         let returned =
             |found: StoredRow| Ok::<_, Error>(StoredRow { row: self.returned(found.row.view())?, ..found });

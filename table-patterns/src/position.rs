@@ -35,7 +35,21 @@ impl fmt::Display for Position {
     }
 }
 
+/// The result of reading the page at a position.
+#[derive(Debug, Default)]
+pub(crate) struct PageAt {
+    pub(crate) page: Page,
+    /// The position after the page; `None` at the end of the last range.
+    pub(crate) next: Option<Position>,
+    /// `true` if the first page was read although the position is a later one, so the pass starts again.
+    pub(crate) is_restart: bool,
+}
+
 impl Position {
+    const fn is_first(&self) -> bool {
+        self.range == 0 && self.from.is_none()
+    }
+
     /// Parses a resume position. Returns the start for any other string, including an older release's resume position, which contains no hash.
     pub(crate) fn read(text: &str) -> Self {
         let parsed = || -> Option<Self> {
@@ -52,8 +66,8 @@ impl Position {
     }
 
     /// Reads the page at this position. Reads the first page instead if the position does not belong to the ranges, or if the store refuses the continuation
-    /// token because the table was recreated (PAGE-9). Also returns the resume position after the page; `None` at the end of the last range. A page has between
-    /// 1 and 1,000 rows: the empty page of a query for 0 rows has no continuation token, and would be mistaken for the end.
+    /// because the table was created again (PAGE-9). A page has between 1 and 1,000 rows: the empty page of a query for 0 rows has no continuation, and would
+    /// be mistaken for the end.
     ///
     /// # Errors
     /// Any error from the store.
@@ -62,11 +76,11 @@ impl Position {
         (store, table): (&S, &TableName),
         ranges: &[KeyRange],
         query: impl Fn(KeyRange) -> Query,
-    ) -> Result<(Page, Option<Self>)> {
+    ) -> Result<PageAt> {
         let hash = Some(hash(ranges));
         let mut at = if self.ranges == hash { self.clone() } else { Self::default() };
         loop {
-            let Some(range) = ranges.get(at.range) else { return Ok((Page::default(), None)) };
+            let Some(range) = ranges.get(at.range) else { return Ok(PageAt::default()) };
             let query = query(range.clone());
             let query = Query { top: query.top.map(|top| top.clamp(1, PAGE_ENTITIES)), ..query };
             let mut page = match store.query(table, &query, at.from.as_ref()).await {
@@ -84,7 +98,8 @@ impl Position {
                     ranges: hash,
                 }),
             };
-            return Ok((page, next));
+            let is_restart = at.is_first() && !self.is_first();
+            return Ok(PageAt { page, next, is_restart });
         }
     }
 }
@@ -113,15 +128,22 @@ mod tests {
             .collect()
     }
 
-    /// Reads the ranges page by page, parsing the position before each page, until `pages` pages have been read.
-    fn read(engine: &Engine, ranges: &[KeyRange], from: &str, pages: usize) -> (Vec<String>, Option<String>) {
-        let (mut found, mut next) = (Vec::new(), Some(from.to_owned()));
+    /// Reads the ranges page by page, parsing the position before each page, until `pages` pages have been read. Returns the rows, the next position, and the
+    /// number of restarts.
+    fn read(
+        engine: &Engine,
+        ranges: &[KeyRange],
+        from: &str,
+        pages: usize,
+    ) -> (Vec<String>, Option<String>, usize) {
+        let (mut found, mut next, mut restarts) = (Vec::new(), Some(from.to_owned()), 0);
         let table = TableName::new("Items").unwrap();
         for _ in 0..pages {
             let Some(at) = next.take() else { break };
             let query = |keys| Query { top: Some(1), ..Query::new(keys) };
-            let (page, following) =
+            let PageAt { page, next: following, is_restart } =
                 block_on(Position::read(&at).page((engine, &table), ranges, query)).unwrap();
+            restarts += usize::from(is_restart);
             found.extend(
                 page.rows
                     .iter()
@@ -129,7 +151,7 @@ mod tests {
             );
             next = following.map(|next| next.to_string());
         }
-        (found, next)
+        (found, next, restarts)
     }
 
     #[test]
@@ -144,12 +166,19 @@ mod tests {
         let start = Position::default().to_string();
         assert_eq!(read(&engine, &list, &start, 20).0, all);
         for pages in 1..7 {
-            let (found, next) = read(&engine, &list, &start, pages);
+            let (found, next, restarts) = read(&engine, &list, &start, pages);
+            assert_eq!(restarts, 0);
             let Some(next) = next else { continue };
-            assert_eq!([found, read(&engine, &list, &next, 20).0].concat(), all, "after {pages} pages");
+            let (rest, _, restarts) = read(&engine, &list, &next, 20);
+            assert_eq!(
+                ([found, rest].concat(), restarts),
+                (all.map(str::to_owned).to_vec(), 0),
+                "after {pages} pages"
+            );
             for others in [&["a", "c"][..], &["c"], &["", "c"], &["c", "b", "a", "d"]] {
                 let others = ranges(others);
-                assert_eq!(read(&engine, &others, &next, 20), read(&engine, &others, &start, 20), "{next}");
+                let (expected, ..) = read(&engine, &others, &start, 20);
+                assert_eq!(read(&engine, &others, &next, 20), (expected, None, 1), "{next}");
             }
         }
         for other in ["", "1 ", "1 x 00", "9  00", "-1  0", "2  zz"] {
@@ -168,9 +197,10 @@ mod tests {
             }
         };
         fill();
-        let (_, next) = read(&engine, &list, &Position::default().to_string(), 2);
+        let (_, next, _) = read(&engine, &list, &Position::default().to_string(), 2);
         block_on(open().delete_table()).unwrap();
         fill();
-        assert_eq!(read(&engine, &list, &next.unwrap(), 20).0, ["a1", "a2", "a3"]);
+        let expected = ["a1", "a2", "a3"].map(str::to_owned).to_vec();
+        assert_eq!(read(&engine, &list, &next.unwrap(), 20), (expected, None, 1));
     }
 }

@@ -35,8 +35,9 @@
 //! - The [guards](crate::outbox::guard) of index rows, and the references to holders of copies, are not exported: an import recreates them. The guards of
 //!   recorded steps' targets are exported with their partitions, so an imported step does not overwrite its target if a newer step was performed before the
 //!   export. An import into a partition with a different name omits these guards.
-//! - An import into partitions with different names adapts blob addresses. It refuses recorded steps, and any row that contains the name of its partition.
-//!   Before such an export, run a worker until all steps are done.
+//! - An import into partitions with different names adapts blob addresses. It refuses recorded steps, entities whose RowKeys, properties or index entries derive
+//!   from the PartitionKey, and rows of unregistered types whose RowKey or strings contain the PartitionKey. Before such an export, run a worker until all
+//!   steps are done.
 //! - Repeat an interrupted call, or continue it from a stored resume position. Rows already processed are skipped or rewritten with the same content. Sequences
 //!   and feeds are not rewound. A blob is imported again from its first part; no part of a blob is lost.
 //! - Programs may rely on the registration of an erased tenant's partition, so its steps are found if the tenant returns. The registration is marked as

@@ -4,49 +4,27 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+use table_core::Result;
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_key, classify_row};
 use table_core::query::{KeyRange, Page, Query, Select, TextRange};
 use table_core::selection::{Scan, Selection};
 use table_core::store::TableStore;
-use table_core::{Error, Result};
 
 use crate::copies::completed::Completed;
 use crate::copies::reference::{REFERENCE_PREFIX, source_in};
 use crate::copies::relations::Copying;
+use crate::copies::report::CopiesReport;
 use crate::entities::{Entities, StepRecorder};
 use crate::failure::Failure;
 use crate::fence::{self, Fence};
 use crate::panicked::caught_in;
-use crate::position::Position;
+use crate::position::{PageAt, Position};
 use crate::requests::{self, CONCURRENCY};
 
-/// The maximum number of failed entities in a report.
+/// The maximum number of failed entities in a report. A page has at most as many entities.
 const LISTED: usize = 1_000;
-
-/// The result of a backfill of copies.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct CopiesReport {
-    /// The number of processed entities: sources with references, and holders.
-    pub scanned: u64,
-    /// The number of entities that were written.
-    pub written: u64,
-    /// The entities whose copies could not be updated, with their errors; at most 1,000. Correct the entities, then update their copies with
-    /// [`settle_copies`](crate::Entities::settle_copies).
-    pub failed: Vec<(EntityKey, Error)>,
-    /// The delay before the next run, if the backfill is not complete: programs built from an older release may still have requests in flight, another pass has
-    /// begun during this run, or the pass with the `failed` entities ended the run before the pass of another relation.
-    pub retry_after: Option<Duration>,
-}
-
-impl CopiesReport {
-    /// Records that another run is necessary after `delay`.
-    fn run_again(&mut self, delay: Duration) {
-        self.retry_after = Some(self.retry_after.map_or(delay, |known| known.max(delay)));
-    }
-}
 
 /// The side of a relation that one pass of the backfill completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +46,25 @@ impl Side {
     }
 }
 
-/// Formats the position of a pass for the stored schema.
-fn format_position(position: &Position) -> String {
-    format!("range {position}")
+/// The first word of the recorded position if a run has found failed entities. Earlier releases ignore the first word.
+const CAREFUL: &str = "careful";
+
+/// Formats the position of a pass for the stored schema. A pass in which a run has found failed entities is careful.
+fn format_position(is_careful: bool, position: &Position) -> String {
+    format!("{} {position}", if is_careful { CAREFUL } else { "range" })
 }
 
-fn parse_position(text: &str) -> Position {
-    Position::read(text.split_once(' ').map_or("", |(_, position)| position))
+fn parse_position(text: &str) -> (bool, Position) {
+    let (word, position) = text.split_once(' ').unwrap_or_default();
+    (word == CAREFUL, Position::read(position))
+}
+
+/// The state of a pass after one page.
+enum AfterPage {
+    /// The position of the next page; `None` after the last page.
+    Next(Option<Position>),
+    /// The report must be returned first. Another run processes the page.
+    Full,
 }
 
 /// A builder for the backfill of one entity type's copies, as a source and as a holder. Created by
@@ -88,7 +78,8 @@ fn parse_position(text: &str) -> Position {
 /// - Rolling updates: as in the backfill of an [index](crate::index::Backfill). If older programs may have requests in flight, a run returns
 ///   immediately, with [`retry_after`](CopiesReport::retry_after).
 /// - One relation at a time: a type with several new relations needs one pass for each.
-/// - Resumable: the position is recorded with the stored schema after each page.
+/// - Resumable: the position is recorded with the stored schema after each page. After a page with failed entities, a run records no further position until it
+///   ends. If it is interrupted, the next runs continue at that page, and each of them ends after a page with failed entities.
 ///
 /// ```
 /// use table_patterns::copies::CopiesReport;
@@ -152,7 +143,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         while let Some((note, side)) = passes.next() {
             let begun = self
                 .handle
-                .pass_fence(&layout, (note, &format_position(&Position::default())), self.has_older)
+                .pass_fence(&layout, (note, &format_position(false, &Position::default())), self.has_older)
                 .await?;
             let begun = match begun {
                 Fence::Passed(position) => position,
@@ -161,27 +152,36 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     continue;
                 }
             };
-            let mut next = Some(parse_position(&begun));
+            let (is_careful, start) = parse_position(&begun);
+            let (mut next, mut is_noted, mut is_full) = (Some(start), is_careful, false);
             let mut completed = Completed::new(table.store().capabilities().ordered);
-            // IMPORTANT: the position is not recorded after a page with failures. If this run is interrupted, the next run reports them again.
-            let mut has_failed = false;
-            while let Some(position) = next {
+            while let Some(position) = next.take().filter(|_| !is_full) {
                 self.handle.admit(false).await?;
-                let (following, failures) =
-                    copying.complete_page(side, &position, (self.page, &mut completed), &mut report).await?;
-                next = following;
-                has_failed |= failures > 0;
-                if has_failed && next.is_some() {
-                    continue;
+                let page = (self.page, is_careful);
+                match copying.complete_page(side, &position, page, &mut completed, &mut report).await? {
+                    AfterPage::Next(following) => next = following,
+                    AfterPage::Full => (next, is_full) = (Some(position.clone()), true),
                 }
+                let has_failed = !report.failed.is_empty();
+                // IMPORTANT: a failure is reported only when the run ends. Until then, the recorded position does not pass the page, so that the next run finds the
+                // failure again if this run is interrupted.
+                let reached = match &next {
+                    Some(_) if has_failed && !is_full && is_noted => continue,
+                    Some(_) if has_failed && !is_full => {
+                        is_noted = true;
+                        Some(format_position(true, &position))
+                    }
+                    Some(next) => Some(format_position(is_careful, next)),
+                    None => None,
+                };
                 let recorded = table
-                    .update_schema_record(|layout| match &next {
-                        Some(next) => fence::advance(layout, note, &begun, &format_position(next)),
+                    .update_schema_record(|layout| match &reached {
+                        Some(reached) => fence::advance(layout, note, &begun, reached),
                         None => fence::complete(layout, note, &begun),
                     })
                     .await;
                 let recorded = match recorded {
-                    // IMPORTANT: the pass may be recorded as complete although the write failed. The next run would then not report the failures again.
+                    // IMPORTANT: the position may be recorded although the write failed. The next run would then not report the failures again.
                     Err(_) if has_failed => {
                         report.run_again(fence::AGAIN);
                         return Ok(report);
@@ -194,8 +194,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                 }
             }
             // IMPORTANT: an error in a later pass would drop the report, and the next run does not repeat this pass.
-            if has_failed {
-                if passes.peek().is_some() {
+            if !report.failed.is_empty() {
+                if is_full || passes.peek().is_some() {
                     report.run_again(Duration::ZERO);
                 }
                 return Ok(report);
@@ -206,16 +206,16 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Settles the copies of the entities on one page (makes them equal to their sources). Returns the position after the page, and the number of
-    /// entities that failed.
+    /// Settles the copies of the entities on one page (makes them equal to their sources). If the report already contains failed entities and has no space for
+    /// this page's, returns [`AfterPage::Full`]. In a careful pass, no entity is settled after a page with failed entities.
     async fn complete_page(
         &self,
         side: Side,
         position: &Position,
-        (top, completed): (Option<usize>, &mut Completed),
+        (top, is_careful): (Option<usize>, bool),
+        completed: &mut Completed,
         report: &mut CopiesReport,
-    ) -> Result<(Option<Position>, usize)> {
-        let mut failures = 0;
+    ) -> Result<AfterPage> {
         let table = &self.handle.table;
         let ranges = match side {
             Side::Sources => {
@@ -226,12 +226,22 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let keys = || Select::names(["PartitionKey", "RowKey"]);
         let select = if side == Side::Sources { keys() } else { Select::All };
         let query = |range| Query { top, select: select.clone(), ..Query::new(range) };
-        let (page, next) = position.page((table.store(), table.name()?), &ranges, query).await?;
+        let PageAt { page, next, is_restart } =
+            position.page((table.store(), table.name()?), &ranges, query).await?;
+        if is_restart {
+            // The sources were completed in an earlier state of the table.
+            completed.clear();
+        }
         let mut found = Self::found(side, &page)?;
         // Each page of the holders contains other holders.
         if side == Side::Sources {
             completed.take_from(&mut found);
         }
+        let has_failed = !report.failed.is_empty();
+        if is_careful && has_failed && !found.is_empty() {
+            return Ok(AfterPage::Full);
+        }
+        let mut failed = Vec::new();
         let settled = found.into_iter().map(|key| async move {
             let settle = async {
                 match side {
@@ -246,14 +256,15 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             report.scanned += 1;
             match settled {
                 Ok(written) => report.written += u64::try_from(written).unwrap_or(u64::MAX),
-                Err(error) if Failure::of(&error) == Failure::Lasting => {
-                    failures += 1;
-                    report.failed.extend((report.failed.len() < LISTED).then_some((key, error)));
-                }
+                Err(error) if Failure::of(&error) == Failure::Lasting => failed.push((key, error)),
                 Err(error) => return Err(error),
             }
         }
-        Ok((next, failures))
+        if has_failed && report.failed.len() + failed.len() > LISTED {
+            return Ok(AfterPage::Full);
+        }
+        report.failed.append(&mut failed);
+        Ok(AfterPage::Next(next))
     }
 
     /// Returns the keys of the entities to settle for one page. For [`Side::Sources`], these are the sources of the references on the page; for

@@ -26,6 +26,11 @@ impl Completed {
         Self { is_ordered, sources: HashSet::new() }
     }
 
+    /// Forgets all sources.
+    pub(super) fn clear(&mut self) {
+        self.sources.clear();
+    }
+
     /// Removes sources already seen on earlier pages from `page`, and remembers all sources on it.
     pub(super) fn take_from(&mut self, page: &mut BTreeSet<EntityKey>) {
         let on_page: Vec<_> = page.iter().map(hash).collect();

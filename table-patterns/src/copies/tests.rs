@@ -1,5 +1,6 @@
 //! Tests copies and the entities from which they are copied: the stored layout, concurrent writers, and crashes.
 
+mod backfill_runs;
 mod chain;
 mod combined;
 mod concurrent;

@@ -15,7 +15,12 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, RACE};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Inserts an entity with its contributed rows. Sends one request and reads nothing, unless the entity has an index that is a list in its partition.
+    /// Inserts an entity with its contributed rows. Sends one request and reads nothing, with these exceptions:
+    /// - An opened handle reads the stored schema again after five seconds.
+    /// - An index that is a list in the entity's partition reads the list.
+    /// - A holder of copies reads its sources.
+    /// - An outbox registers the partition before its first intent there, and again an hour later.
+    /// - A feed reads its head before the first write to the partition, and lists the partition if the feed is new or quiet.
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if an entity with this key exists (INS-1).

@@ -163,8 +163,9 @@ impl<S: TableStore> Feed<S> {
         Ok((entries, reached))
     }
 
-    /// Deletes the entries before a cursor, in transactions of 100 rows. Returns the number of deleted changes. Readers that have not reached the cursor miss
-    /// these changes. If the table is deleted and recreated meanwhile, its new feed keeps its entries.
+    /// Deletes the entries before a cursor, in transactions of 100 rows. Returns the number of changes between the end of the previous trim and the cursor; 0 for
+    /// a call that only completes an earlier trim to the same cursor. Readers that have not reached the cursor miss these changes. If the table is deleted and
+    /// recreated meanwhile, its new feed keeps its entries.
     ///
     /// # Errors
     /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.

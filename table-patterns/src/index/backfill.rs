@@ -16,9 +16,9 @@ use crate::index::check::IndexReport;
 use crate::index::fault::IndexFault;
 use crate::index::finding::FindingKind;
 use crate::index::pace::Pacer;
+use crate::index::pass::Pass;
 use crate::index::state::{IndexState, is_declared_by, is_stored, load, note, noted};
 use crate::index::sweep::{Phase, Sweep};
-use crate::position::Position;
 
 /// The maximum number of findings listed in a backfill's report.
 const LISTED: usize = 1_000;
@@ -47,7 +47,8 @@ pub struct BackfillProgress {
 ///   [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their table must be stopped first.
 /// - Resumable: the position is recorded with the stored schema after each page. The next run, in any process, continues from it.
 /// - When the backfill completes, the index is *ready*.
-///   Two entities with the same value in a unique index leave it *building*: the error contains their keys, and a later run starts from the beginning.
+///   Two entities with the same value in a unique index leave it *building*: the error contains the keys of one of them and of the index entry. The run that
+///   reaches the end returns the error, even if an earlier run found the entities. A later run starts from the beginning.
 ///
 /// ```
 /// # use table_core::{Engine, TableStoreExt};
@@ -168,7 +169,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         if !is_declared_by::<E>(&layout, self.index.name) {
             return Err(Error::of(IndexFault::DeclaredDifferently(self.index.name.to_owned())));
         }
-        let start = format_position(Phase::Rows, &Position::default());
+        let start = Pass::start().to_string();
         let begun = match self.table.pass_fence(&layout, (&note, &start), self.has_older).await? {
             Fence::Passed(position) => position,
             Fence::Waits(time) => return Ok(IndexReport { retry_after: Some(time), ..report }),
@@ -182,39 +183,45 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             blocked: OnceLock::new(),
         };
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
-        let (mut phase, mut position) = parse_position(&begun);
+        let mut pass = Pass::read(&begun);
         let mut duplicate = None;
-        loop {
-            let swept = sweep.page(phase, &position, &mut pacer).await?;
+        let is_whole = loop {
+            let swept = sweep.page(pass.next.phase, &pass.next.position, &mut pacer).await?;
+            if swept.is_restart {
+                pass.restart_phase();
+            }
             report.scanned += swept.items;
             let is_duplicate = |kind| kind == FindingKind::Duplicate;
             duplicate =
                 duplicate.or(swept.findings.iter().find(|finding| is_duplicate(finding.kind)).cloned());
             report.add(swept.findings, LISTED);
             if let Some(progress) = &mut self.progress {
-                progress(BackfillProgress { phase, scanned: report.scanned, written: report.repaired });
+                let (phase, scanned, written) = (pass.next.phase, report.scanned, report.repaired);
+                progress(BackfillProgress { phase, scanned, written });
             }
-            (phase, position) = match (swept.next, phase) {
-                (None, Phase::Entities) => break,
-                (None, Phase::Rows) => (Phase::Entities, Position::default()),
-                (Some(next), phase) => (phase, next),
+            let has_failed = duplicate.is_some() || sweep.blocked.get().is_some();
+            let is_second = pass.failed.as_ref() == Some(&pass.next);
+            if has_failed && is_second {
+                break false;
+            }
+            if has_failed {
+                pass.failed.get_or_insert_with(|| pass.next.clone());
+            } else if is_second {
+                pass.failed = None;
+            }
+            pass.next = match (pass.next.after(swept.next), &pass.failed) {
+                (Some(next), _) => next,
+                (None, None) => break true,
+                (None, Some(_)) if has_failed => break false,
+                // IMPORTANT: an earlier run has found the failure, and was interrupted before it could return the error. This run processes the page again.
+                (None, Some(failed)) => failed.clone(),
             };
-            let (noted, found) =
-                (format_position(phase, &position), duplicate.is_some() || sweep.blocked.get().is_some());
-            let layout = self
-                .table
-                .note(|layout| {
-                    // After an entity that could not be indexed, the run records no further positions.
-                    if !found {
-                        fence::advance(layout, &note, &begun, &noted);
-                    }
-                })
-                .await?;
+            let reached = pass.to_string();
+            let layout = self.table.note(|layout| fence::advance(layout, &note, &begun, &reached)).await?;
             if fence::is_superseded(&layout, &note, &begun) {
                 return Err(self.superseded());
             }
-        }
-        let is_whole = duplicate.is_none() && sweep.blocked.get().is_none();
+        };
         let layout = self
             .table
             .note(|layout| {
@@ -244,16 +251,4 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Backfill<'_, E, S, O> {
     fn superseded(&self) -> Error {
         Error::of(IndexFault::OtherPass(self.index.name.to_owned()))
     }
-}
-
-/// Formats the phase of a backfill, `rows` or `entities`, and the position within that phase.
-pub(super) fn format_position(phase: Phase, position: &Position) -> String {
-    let phase = if phase == Phase::Rows { "rows" } else { "entities" };
-    format!("{phase} {position}")
-}
-
-fn parse_position(text: &str) -> (Phase, Position) {
-    let (phase, position) = text.split_once(' ').unwrap_or_default();
-    let phase = if phase == "entities" { Phase::Entities } else { Phase::Rows };
-    (phase, Position::read(position))
 }

@@ -8,10 +8,8 @@ use table_core::table::SchemaRecord;
 
 use crate::entities::{Entities, StepRecorder};
 use crate::fence;
-use crate::index::backfill::format_position;
+use crate::index::pass::Pass;
 use crate::index::state::note;
-use crate::index::sweep::Phase;
-use crate::position::Position;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Other handles that already know
@@ -81,7 +79,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 
     /// Returns the resume position to record for a new pass over the rows. It includes a random identity.
     fn new_start(&self) -> String {
-        fence::new_pass(&format_position(Phase::Rows, &Position::default()), self.retry.runtime().random())
+        fence::new_pass(&Pass::start().to_string(), self.retry.runtime().random())
     }
 
     /// Changes the stored index states, and updates the handle's copy of them.

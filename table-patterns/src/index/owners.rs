@@ -27,6 +27,8 @@ use crate::index::fault::IndexFault;
 const ROW_KEY: &str = "\u{FFFC}owners";
 /// The property that stores the claims.
 const OWNERS: &str = "Owners";
+/// The property that marks claims as questionable, because a program has found claims to a table that may not exist.
+const QUESTIONED: &str = "Questioned";
 /// The name of the race between programs that write the claims, for error messages.
 const RACE: &str = "the owners of a table";
 
@@ -82,6 +84,8 @@ fn name_in(claims: &Claims, name: &str, claim: &Claim) -> String {
 #[derive(Debug, Default)]
 struct Found {
     claims: Claims,
+    /// `true` if a program may be about to delete the claims.
+    are_questioned: bool,
     etag: Option<ETag>,
 }
 
@@ -94,7 +98,8 @@ async fn find(store: &impl TableStore, table: &TableName) -> Result<Found> {
     match store.get(&layouts, &key, &Select::All).await {
         Ok(Some(StoredRow { row, etag })) => {
             let claims = read(&row).map_err(|error| error.with_table(LAYOUTS))?;
-            Ok(Found { claims, etag: Some(etag) })
+            let are_questioned = row.view().find(QUESTIONED, &mut 0)?.is_some();
+            Ok(Found { claims, are_questioned, etag: Some(etag) })
         }
         Err(error) if !error.is_table_not_found() => Err(error),
         _ => Ok(Found::default()),
@@ -111,7 +116,8 @@ fn place(table: &TableName) -> Result<(TableName, EntityKey)> {
 ///
 /// If the table does not exist or is being deleted, deletes the claims, because they belong to an earlier table with this name. After the creation of the
 /// table, nothing distinguishes them from claims to the new table: the response to the creation may have been lost, or another program may have created the
-/// table.
+/// table. The claims are first marked as questionable, and the existence of the table is checked again. If the table has been created in the meantime, a
+/// program that [claims](claim) its keys removes the mark, so the deletion fails.
 ///
 /// # Errors
 /// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.
@@ -124,7 +130,9 @@ pub(crate) async fn check<E: Entity>(
     let (own, (layouts, key)) = (claims_of(E::SCHEMA, of, indexes), place(table)?);
     let mut race = retry.start(RACE);
     loop {
-        let Found { claims, etag: Some(etag) } = find(store, table).await? else { return Ok(()) };
+        let Found { claims, are_questioned, etag: Some(etag) } = find(store, table).await? else {
+            return Ok(());
+        };
         if exists(store, table).await? {
             let accepted = accept(table, &own, &claims);
             // Another program may have deleted the claims and created the table after the claims were read.
@@ -132,9 +140,19 @@ pub(crate) async fn check<E: Entity>(
                 return accepted;
             }
         } else {
-            let delete = (key.row_key.clone(), OperationKind::Delete(IfMatch::ETag(etag)));
-            if converge::is_won(converge::submit(store, &layouts, &key.partition_key, [delete]).await)? {
-                return Ok(());
+            // IMPORTANT: claims are deleted only if they were marked before the table was found missing. Programs that claim keys of a table created after that
+            // find the mark.
+            let change = if are_questioned {
+                OperationKind::Delete(IfMatch::ETag(etag))
+            } else {
+                OperationKind::Replace(write(&claims, true)?, IfMatch::ETag(etag))
+            };
+            let change = [(key.row_key.clone(), change)];
+            if converge::is_won(converge::submit(store, &layouts, &key.partition_key, change).await)? {
+                if are_questioned {
+                    return Ok(());
+                }
+                continue;
             }
         }
         race.retry(None).await.map_err(|error| error.with_table(table.as_str()))?;
@@ -183,15 +201,15 @@ pub(crate) async fn claim<E: Entity>(
     let mut race = retry.start(RACE);
     loop {
         // IMPORTANT: the claims are read after the table has been created. Another program may have deleted the claims found before.
-        let Found { mut claims, etag } = find(store, table).await?;
+        let Found { mut claims, are_questioned, etag } = find(store, table).await?;
         accept(table, &own, &claims)?;
         let named: Claims =
             own.iter().map(|(name, claim)| (name_in(&claims, name, claim), claim.clone())).collect();
-        if named.iter().all(|(name, claim)| claims.get(name) == Some(claim)) {
+        if !are_questioned && named.iter().all(|(name, claim)| claims.get(name) == Some(claim)) {
             return Ok(());
         }
         claims.extend(named);
-        let write = (key.row_key.clone(), upsert(write(&claims)?, etag));
+        let write = (key.row_key.clone(), upsert(write(&claims, false)?, etag));
         if converge::is_won(converge::submit(store, &layouts, &key.partition_key, [write]).await)? {
             return Ok(());
         }
@@ -208,9 +226,12 @@ fn read(row: &Row) -> Result<Claims> {
     }
 }
 
-fn write(claims: &Claims) -> Result<Row> {
+fn write(claims: &Claims, are_questioned: bool) -> Result<Row> {
     let text = serde_json::to_string(claims).map_err(|error| Error::of(IndexFault::Owners(Some(error))))?;
-    let mut writer = RowWriter::with_capacity(1);
+    let mut writer = RowWriter::with_capacity(2);
     writer.property(OWNERS, ValueRef::String(&text));
+    if are_questioned {
+        writer.property(QUESTIONED, ValueRef::Boolean(true));
+    }
     Ok(writer.finish())
 }

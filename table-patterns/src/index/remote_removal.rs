@@ -107,6 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             if operations.is_empty() {
                 return Ok(0);
             }
+            upload.as_ref().map_or(Ok(()), |upload| self.lists(&table).check_age(upload))?;
             let submitted = converge::submit(store, &table, &key.partition_key, operations).await;
             match submitted {
                 // The row was removed in the meantime, so the next iteration finds nothing.

@@ -30,7 +30,7 @@ use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, Members, is_unreadable};
 use crate::index::pace::Pacer;
 use crate::panicked::caught_in;
-use crate::position::Position;
+use crate::position::{PageAt, Position};
 
 /// A phase of a pass over an index. Index rows come first, so dangling rows are removed before other entities need their keys.
 ///
@@ -63,6 +63,8 @@ pub(crate) struct Swept {
     pub(crate) findings: Vec<Finding>,
     /// The resume position of the next page; `None` at the end of the phase.
     pub(crate) next: Option<Position>,
+    /// `true` if the first page of the phase was processed although the position is a later one.
+    pub(crate) is_restart: bool,
 }
 
 /// An entity or an index row on the page.
@@ -98,8 +100,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             None => ranges,
         };
         let query = |keys| Query { top: self.top, ..Query::new(keys) };
-        let (page, next) = position.page((self.store(), &table), &ranges, query).await?;
-        let mut swept = Swept { next, ..Swept::default() };
+        let PageAt { page, next, is_restart } = position.page((self.store(), &table), &ranges, query).await?;
+        let mut swept = Swept { next, is_restart, ..Swept::default() };
         let mut items = Vec::with_capacity(page.rows.len());
         for entity in page.rows.iter() {
             let key = EntityKey::new(entity.partition_key, entity.row_key)?;

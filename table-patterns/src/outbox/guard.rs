@@ -231,9 +231,10 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
     Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
 }
 
-/// Deletes the guards in one partition whose entities no longer exist and that no step has changed since `untouched_since`, in [ticks](table_core::ticks).
-/// Returns the number of deleted guards. Each page of guards costs one query, the reads of the entities of old guards without an owner, and one transaction per
-/// 100 deleted guards. Adjacent entities are read in pages if the store returns rows in key order.
+/// Deletes the guards in one partition whose entities no longer exist and that no step has changed since `untouched_since`, in [ticks](table_core::ticks). Keeps
+/// guards with an owner, even if another tool has deleted the entity. Returns the number of deleted guards. Each page of guards costs one query, the reads of
+/// the entities of old guards without an owner, and one transaction per 100 deleted guards. Adjacent entities are read in pages if the store returns rows in
+/// key order.
 ///
 /// A step delivered after its guard was deleted is applied as if it were new. Choose a time, such as several days ago, that is certainly before every
 /// unfinished intent, including intents set aside as poison.

@@ -259,16 +259,22 @@ proptest! {
 
 #[test]
 fn pat_hvd_1_the_registrations_of_an_expired_table_are_removed_in_batches() {
+    let mut reads = Vec::new();
     for count in [160, 1_600] {
         let (attempts, store, _) = attempts();
         registrations(&store, [(4, count), (1, 5)]);
         store.heal();
         block_on(attempts.expire()).unwrap();
-        let deletions = store.calls().iter().filter(|call| **call == Call::Submit).count();
+        let calls = store.calls();
+        let before = calls.iter().take_while(|call| **call != Call::Submit);
+        reads.push(before.filter(|call| **call == Call::Query).count());
+        let deletions = calls.iter().filter(|call| **call == Call::Submit).count();
         // The registrations are in 16 partitions of the registry, one of which may be on two pages.
         assert!((16..40).contains(&deletions), "{deletions} transactions for {count} registrations");
         assert_eq!(registered(&store), [("loginattempts20140422".into(), 5)].into());
     }
+    // The registrations on a page are removed before the next page is read.
+    assert_eq!(reads[0], reads[1]);
 }
 
 #[test]

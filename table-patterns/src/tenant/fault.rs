@@ -113,6 +113,12 @@ pub(super) enum TenantFault {
     )]
     #[fault(InvalidInput)]
     Bound(String),
+    #[error(
+        "the row belongs to no registered type, and its RowKey or one of its strings contains the PartitionKey; register its type, or import it under the name \
+         from which it was exported"
+    )]
+    #[fault(InvalidInput)]
+    BoundRow,
     #[error("the export is incomplete; its last line is missing")]
     #[fault(InvalidInput)]
     Incomplete,

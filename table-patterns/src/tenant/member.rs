@@ -44,6 +44,9 @@ pub(super) trait Member: Send + Sync {
     /// Returns `true` if the key has this type's key format.
     fn owns_key(&self, key: &EntityKey) -> bool;
 
+    /// Returns `true` if the row belongs to an index of this type in the entities' own partition.
+    fn has_index_row(&self, row: EntityRef<'_>) -> bool;
+
     /// Returns `true` if the key belongs to an index row of this type in another partition or table.
     fn has_remote_row(&self, _: &TableName, _: &EntityKey) -> bool {
         false
@@ -167,6 +170,12 @@ pub(super) fn owns_key<E: Entity>(key: &EntityKey) -> bool {
         && matches!(classify_key::<E>(partition_key, key.row_key.as_str()), Ok(RowOwner::Own))
 }
 
+/// Returns `true` if a row belongs to an index of type `E` in the entities' own partition.
+pub(super) fn has_index_row<E: Entity>(row: EntityRef<'_>) -> bool {
+    let mut indexes = E::INDEXES.iter().map(IndexOf::schema).filter(|index| index.is_same_partition());
+    indexes.any(|index| matches!(classify_index_row::<E>(index, row), Ok(RowOwner::Own)))
+}
+
 /// Returns `false` if the partition belongs to an index of `E` and its rows could decode as entities. Scans skip such a partition, and no entity can be
 /// inserted into it.
 fn is_visible<E: Entity>(partition_key: &str) -> bool {
@@ -247,6 +256,10 @@ where
 
     fn owns_key(&self, key: &EntityKey) -> bool {
         owns_key::<E>(key)
+    }
+
+    fn has_index_row(&self, row: EntityRef<'_>) -> bool {
+        has_index_row::<E>(row)
     }
 
     fn has_remote_row(&self, table: &TableName, key: &EntityKey) -> bool {

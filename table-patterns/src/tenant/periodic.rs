@@ -69,6 +69,10 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
         member::owns_key::<E>(key)
     }
 
+    fn has_index_row(&self, row: EntityRef<'_>) -> bool {
+        member::has_index_row::<E>(row)
+    }
+
     /// Creates the table of a period, even if the period has expired: imported rows from expired periods are stored until their tables are
     /// dropped.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<Arc<dyn Member>>> {

@@ -161,6 +161,11 @@ impl Place {
         self.members.iter().find(|member| member.owns(row))
     }
 
+    /// Returns `true` if a row belongs to an index of a registered type in the entities' own partition.
+    pub(super) fn has_index_row(&self, row: EntityRef<'_>) -> bool {
+        self.members.iter().any(|member| member.has_index_row(row))
+    }
+
     /// Checks that all types in the location's tables that may have rows in other partitions or tables are registered.
     ///
     /// # Errors

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::FutureExt;
-use table_core::schema::{Compatibility, StoredSchema, compare_schemas};
-use table_core::table::SchemaRecord;
+use table_core::schema::{Compatibility, EntitySchema, StoredSchema, compare_schemas};
 use table_core::{Error, Result};
 
+use crate::index::note;
 use crate::requests::{self, CONCURRENCY};
 use crate::tenant::Tenant;
 use crate::tenant::fault::TenantFault;
@@ -19,8 +19,8 @@ use crate::unit::is_refusal;
 pub(super) type LackingOf = BTreeMap<(usize, &'static str), Lacking>;
 
 impl Tenant {
-    /// Returns the stored schemas of the registered types for the header of an export. A type with one table per period may have several. Omits a type if the
-    /// credential does not permit reading all of its schemas, for example with a signature for the exported table. An import then derives the type's index rows.
+    /// Returns the stored schemas of the registered types for the header of an export. A type with one table per period may have several. If the credential
+    /// does not permit reading a stored schema, for example with a signature for the exported table, returns the schema that this program declares instead.
     ///
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if a schema cannot be read; any other error from the stores.
@@ -28,9 +28,9 @@ impl Tenant {
         let mut schemas = Vec::new();
         for (at, place) in self.places.iter().enumerate() {
             let mut pending = BTreeMap::<String, BTreeSet<String>>::new();
-            for record in records(place).await? {
-                let schema = record.schema.in_table(place.name()?.as_str());
-                pending.entry(schema.to_string()).or_default().extend(record.pending);
+            for (schema, parts) in stored(place).await? {
+                let schema = schema.in_table(place.name()?.as_str());
+                pending.entry(schema.to_string()).or_default().extend(parts);
             }
             schemas.extend(pending.into_iter().map(|(schema, pending)| HeaderSchema {
                 place: at,
@@ -78,24 +78,25 @@ impl Tenant {
     }
 }
 
-/// Returns the stored schemas of the registered types, in all existing tables of a place. Omits the types with a schema that the credential does not permit
-/// reading.
-async fn records(place: &Place) -> Result<Vec<SchemaRecord>> {
+/// Returns the stored schemas of the registered types in all existing tables of a place, each with its pending parts. If the credential does not permit reading
+/// a schema, the result contains the declared schema in its place.
+async fn stored(place: &Place) -> Result<Vec<(StoredSchema, Vec<String>)>> {
     let tables = place.existing().await?;
     let reads = tables.iter().flat_map(|table| {
         place.members.iter().map(move |member| async move {
-            let entity = member.schema().entity;
             match member.schema_record(table).await {
-                Err(error) if is_refusal(error.code()) => Ok((entity, Err(error))),
-                record => Ok::<_, Error>((entity, Ok(record?))),
+                Err(error) if is_refusal(error.code()) => Ok(Some(declared(member.schema()))),
+                record => Ok::<_, Error>(record?.map(|record| (record.schema, record.pending))),
             }
         })
     });
     let reads: Vec<_> = reads.map(FutureExt::boxed).collect();
-    let found = requests::in_order(reads, CONCURRENCY).await?;
-    // IMPORTANT: an import considers the rows of a type complete if all schemas in the header are, so a type's schemas are all present or all omitted.
-    let refused = found.iter().filter(|(_, record)| record.is_err()).map(|(entity, _)| *entity);
-    let refused: BTreeSet<_> = refused.collect();
-    let known = found.into_iter().filter(|(entity, _)| !refused.contains(entity));
-    Ok(known.filter_map(|(_, record)| record.ok().flatten()).collect())
+    Ok(requests::in_order(reads, CONCURRENCY).await?.into_iter().flatten().collect())
+}
+
+/// Returns the schema that this program declares for a type, for an export in place of a stored schema that cannot be read. All of its indexes are pending,
+/// because they may be incomplete.
+fn declared(schema: &'static EntitySchema) -> (StoredSchema, Vec<String>) {
+    let pending = schema.indexes.iter().map(|index| note(index.name)).collect();
+    (StoredSchema::of(schema), pending)
 }

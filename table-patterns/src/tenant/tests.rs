@@ -2,6 +2,7 @@
 //! point.
 
 mod alike;
+mod bound;
 mod cut;
 mod damaged;
 mod depots;

@@ -5,8 +5,9 @@ use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::Row;
-use table_core::{Error, Result};
+use table_core::{Error, Result, ValueRef};
 
+use crate::blob::BlobRef;
 use crate::feed::FEED_PREFIX;
 use crate::outbox::notes::without_notes;
 use crate::outbox::rows::seal_in;
@@ -24,7 +25,8 @@ const SOURCE: usize = 16;
 /// Returns a row in the form in which it is stored at its destination. If its PartitionKey changes, the addresses of its blobs also change.
 ///
 /// # Errors
-/// `InvalidInput` if the old PartitionKey also occurs where it cannot be replaced: in the row's properties, in its index rows, or in recorded steps.
+/// `InvalidInput` if the old PartitionKey also occurs where it cannot be replaced: in the row's properties, in its index rows, or in recorded steps; or, for a
+/// row of an unregistered type, in its RowKey.
 pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     let Incoming { from, to, row, .. } = incoming;
     if from == to {
@@ -45,10 +47,29 @@ pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
             Err(Error::of(TenantFault::Bound(row_key.to_owned())))
         };
     }
-    if let Some(member) = place.member(entity(from, row)) {
-        member.check_moved(from, row, &to.partition_key)?;
+    match place.member(entity(from, row)) {
+        Some(member) => member.check_moved(from, row, &to.partition_key)?,
+        // The rows of an index are checked with their entities.
+        None if place.has_index_row(entity(from, row)) => {}
+        None => check_unknown(from, row)?,
     }
     with_moved_blobs(place, incoming)
+}
+
+/// Checks that a row of an unregistered type does not contain its PartitionKey, except in addresses of blobs, which are adapted.
+///
+/// # Errors
+/// `InvalidInput` if the RowKey or a string of the row contains the PartitionKey.
+fn check_unknown(from: &EntityKey, row: &Row) -> Result<()> {
+    let contains =
+        |text: &str| !from.partition_key.as_str().is_empty() && text.contains(from.partition_key.as_str());
+    let mut is_bound = contains(from.row_key.as_str());
+    for property in row.view().properties() {
+        if let ValueRef::String(text) = property?.value {
+            is_bound |= contains(text) && text.parse::<BlobRef>().is_err();
+        }
+    }
+    if is_bound { Err(Error::of(TenantFault::BoundRow)) } else { Ok(()) }
 }
 
 /// Returns the insert operation that recorded the intent in a row, under the key that the seal covers. Returns `None` if the row is not an intent. A
@@ -129,11 +150,9 @@ use with_blobs::with_moved_blobs;
 
 #[cfg(feature = "blobs")]
 mod with_blobs {
-    use table_core::ValueRef;
     use table_core::row::RowWriter;
 
-    use super::{Incoming, Place, Result, Row};
-    use crate::blob::BlobRef;
+    use super::{BlobRef, Incoming, Place, Result, Row, ValueRef};
 
     /// Returns a row that contains the addresses of its blobs after the import.
     pub(super) fn with_moved_blobs(place: &Place, incoming: &Incoming) -> Result<Row> {

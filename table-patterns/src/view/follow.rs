@@ -95,6 +95,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 all.is_behind = true;
                 break;
             }
+            // IMPORTANT: the turn ends before the first request, because the caller may cancel the call at any point.
+            let ended = self.memory.follower.turns().end(&listed.partition_key);
             match self.follow(&listed.partition_key, left, Some(listed), (&mut aside, lease)).await {
                 Ok(Some(some)) => {
                     all.changes += some.changes;
@@ -103,6 +105,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     all.is_behind |= some.is_behind;
                 }
                 Ok(None) => {
+                    self.memory.follower.turns().restore(&listed.partition_key, &ended);
                     (all.busy, all.is_behind) = (partitions.len() - at, true);
                     break;
                 }
@@ -165,7 +168,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     return Ok(Some(CaughtUp { is_behind: true, ..caught }));
                 }
                 caught.failed = usize::from(self.report_gap(partition_key, aside).await?);
-                self.move_cursor(partition_key, &Cursor::default(), etag).await?;
+                caught.is_behind = !self.move_cursor(partition_key, &Cursor::default(), etag).await?;
             }
             delete_poison_row(aside, &feed_of(partition_key)?, self).await?;
             return Ok(Some(caught));
@@ -190,11 +193,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
             }
         }
-        // A call that another follower prevents from working ends no turn, and neither does a call for a single partition. The turn ends before the changes are
-        // applied, because the caller may cancel the call at any point.
-        if listed.is_some() {
-            self.memory.follower.turns().end(partition_key);
-        }
         let (entries, reached) = self.feed.entries((table, partition_key), &head, &cursor, most).await?;
         let (mut applied, mut failed) = (0, 0);
         if reached != cursor {
@@ -214,7 +212,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
             // IMPORTANT: the cursor is moved after the changes have been applied. A process that has moved the cursor has therefore also applied the changes
             // before it.
-            self.move_cursor(partition_key, &reached, etag).await?;
+            if !self.move_cursor(partition_key, &reached, etag).await? {
+                // The cursor may be at an earlier position of another follower, whose lease has expired in the meantime.
+                return Ok(Some(CaughtUp {
+                    changes: entries.len(),
+                    applied,
+                    failed,
+                    busy: 0,
+                    is_behind: true,
+                }));
+            }
         }
         delete_poison_row(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());

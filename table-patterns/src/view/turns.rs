@@ -20,6 +20,15 @@ pub(super) struct Turns {
     last: HashMap<PartitionKey, u64>,
 }
 
+/// An ended turn of a partition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    /// The number that the partition received.
+    number: u64,
+    /// The number that the partition had before.
+    before: Option<u64>,
+}
+
 impl Turns {
     pub(super) fn new(chance: usize) -> Self {
         Self { chance, next: 0, last: HashMap::new() }
@@ -37,10 +46,21 @@ impl Turns {
         partitions.sort_by_cached_key(|listed| self.last.get(&listed.partition_key).copied());
     }
 
-    /// Ends the turn of a partition. Its next turn follows those of all other partitions.
-    pub(super) fn end(&mut self, partition_key: &PartitionKey) {
-        self.last.insert(partition_key.clone(), self.next);
+    /// Ends the turn of a partition. Its next turn follows those of all other partitions. The result can restore the turn.
+    pub(super) fn end(&mut self, partition_key: &PartitionKey) -> Ended {
+        let number = self.next;
+        let before = self.last.insert(partition_key.clone(), number);
         self.next = self.next.saturating_add(1);
+        Ended { number, before }
+    }
+
+    /// Restores the turn of a partition, because the call could not begin it. Does nothing if a clone of the follower has ended another turn of the partition.
+    pub(super) fn restore(&mut self, partition_key: &PartitionKey, ended: &Ended) {
+        if let (Some(last), Some(before)) = (self.last.get_mut(partition_key), ended.before)
+            && *last == ended.number
+        {
+            *last = before;
+        }
     }
 
     /// Forgets the partitions that are no longer listed, if it remembers more partitions than are listed.

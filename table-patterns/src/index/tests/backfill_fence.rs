@@ -14,9 +14,7 @@ use crate::EntityStore;
 use crate::entities::{Entities, NoOutbox};
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::IndexState;
-use crate::index::backfill::format_position;
-use crate::index::sweep::Phase;
-use crate::position::Position;
+use crate::index::pass::Pass;
 
 mod before {
     #[derive(Clone, Debug, table_core::Entity)]
@@ -65,7 +63,7 @@ async fn opened<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
 
 /// Begins a pass like an older release of the library, which records no pass identity.
 async fn begin_without_identity<E: Entity, S: TableStore>(people: &Entities<E, S, NoOutbox>) -> Result<()> {
-    let start = format_position(Phase::Rows, &Position::default());
+    let start = Pass::start().to_string();
     let begin = |layout: &mut table_core::table::SchemaRecord| {
         layout.progress.insert("index ByAge".to_owned(), start.clone());
     };

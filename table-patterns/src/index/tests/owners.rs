@@ -2,6 +2,9 @@
 
 mod answers;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::name::TableName;
@@ -285,23 +288,36 @@ fn pat_inter_3_two_programs_open_the_successor_of_a_deleted_table_at_once() {
     }
 }
 
-/// Tests every order of the requests of two programs that open the successor of a deleted table.
+/// Tests every order of the requests of two programs that open the successor of a deleted table, which one of them or a third program creates.
 #[test]
 fn pat_inter_3_one_of_two_types_that_open_the_successor_of_a_deleted_table_is_refused() {
-    for number in 0..20 {
+    for (number, is_created) in (0..20).flat_map(|number| [(number, false), (number, true)]) {
         let engine = Engine::in_memory();
         open::<Partner>(&engine).unwrap();
         open::<Customer>(&engine).unwrap();
-        block_on(engine.delete_table(&TableName::new("Emails").unwrap())).unwrap();
+        let emails = TableName::new("Emails").unwrap();
+        block_on(engine.delete_table(&emails)).unwrap();
         let (store, other) = (FaultyStore::new(engine.clone()), engine.clone());
-        let mut other = Some(other);
+        let has_customers = Arc::<AtomicBool>::default();
+        let (mut other, opened) = (Some(other), Arc::clone(&has_customers));
         store.script(move |_, at| match other.take_if(|_| at == number) {
-            Some(other) => Fault::Meanwhile(Box::new(move || drop(open::<Customer>(&other)))),
+            Some(other) => {
+                let (emails, opened) = (emails.clone(), Arc::clone(&opened));
+                Fault::Meanwhile(Box::new(move || {
+                    if is_created {
+                        // The table may exist already.
+                        let _ = block_on(other.create_table(&emails));
+                    }
+                    opened.store(open::<Customer>(&other).is_ok(), Ordering::SeqCst);
+                }))
+            }
             None => Fault::None,
         });
         let supplier = store.entities_with_outbox::<Supplier, _>(Records::default());
         let is_open = block_on(supplier.create_if_missing()).is_ok();
+        let at = format!("request {number}, created by a third program: {is_created}");
+        assert!(!(is_open && has_customers.load(Ordering::SeqCst)), "{at}: both types are open");
         let is_again = (open::<Supplier>(&engine).is_ok(), open::<Customer>(&engine).is_ok());
-        assert_eq!(is_again, (is_open, !is_open), "request {number}");
+        assert_eq!(is_again, (is_open, !is_open), "{at}");
     }
 }

@@ -197,3 +197,27 @@ fn imp_6_a_delayed_process_that_crashes_undoes_nothing() {
         company.assert_right(&format!("{name}, asleep at request {number}"));
     }
 }
+
+/// Tests that a follower whose cursor another follower moves to an earlier position, before any of its requests, reads the partition again.
+#[test]
+fn imp_6_a_delayed_follower_skips_no_partition_with_pending_changes() {
+    let scene: Scene = |company| {
+        let _ = block_on(company.view.catch_up(100));
+    };
+    for number in 0..requests(2, scene) {
+        let company = company_of(2);
+        let mut other = Some(company.again());
+        company.store.script(move |_, call| match other.take_if(|_| call == number) {
+            Some(other) => Fault::Meanwhile(Box::new(move || {
+                let sales = PartitionKey::new("Sales").unwrap();
+                block_on(other.view.catch_up_partition(&sales, 1)).unwrap();
+            })),
+            None => Fault::None,
+        });
+        scene(&company);
+        company.store.heal();
+        while block_on(company.view.catch_up(100)).unwrap().is_behind {}
+        assert_eq!(block_on(company.view.freshness()).unwrap().pending, 0, "request {number}");
+        company.assert_right(&format!("request {number}"));
+    }
+}

@@ -9,12 +9,13 @@ use std::time::Duration;
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
-use table_core::key::PartitionKey;
+use table_core::key::{EntityKey, PartitionKey};
 
 use super::super::{ByDepartment, Member, Store, World, members};
 use crate::Entities;
 use crate::faults::{Call, Fault};
-use crate::view::ViewTable;
+use crate::feed::FEED_HEAD;
+use crate::view::{ViewTable, record};
 
 const FOLLOWERS: usize = 3;
 const PARTITIONS: usize = 5;
@@ -178,5 +179,33 @@ fn imp_6_a_call_that_is_cancelled_in_a_busy_partition_ends_its_turn() {
         store.heal();
         while block_on(view.catch_up(10_000)).unwrap().is_behind {}
         assert_eq!(members(&view, "busy").0, 2_000);
+    }
+}
+
+/// Tests calls that the caller cancels because a read of one of two partitions does not end.
+#[test]
+fn imp_6_a_call_that_is_cancelled_in_the_reads_of_a_partition_ends_its_turn() {
+    type IsOfSlow = fn(&EntityKey) -> bool;
+    let head: IsOfSlow = |key| key.partition_key.as_str() == "slow" && key.row_key.as_str() == FEED_HEAD;
+    let cursor: IsOfSlow = |key| *key == record::cursor_key(&PartitionKey::new("slow").unwrap()).unwrap();
+    for (name, is_slow) in [("head", head), ("cursor", cursor)] {
+        for _ in 0..6 {
+            let world = World::new();
+            let (reader, _) = world.follower::<ByDepartment>();
+            block_on(reader.rebuild().run()).unwrap();
+            world.hire("slow", 1, 1);
+            world.hire("other", 1, 1);
+            // The new follower begins with either partition.
+            let (view, store) = world.follower::<ByDepartment>();
+            store.hang_gets(move |_, key| is_slow(key));
+            let calls = (1..10).find(|_| {
+                assert_eq!(polls_of(view.catch_up(100), 1_000), None, "{name}");
+                members(&reader, "other").0 == 1
+            });
+            assert!(calls.is_some_and(|calls| calls <= 2), "{name}: {calls:?}");
+            store.heal();
+            while block_on(view.catch_up(100)).unwrap().is_behind {}
+            assert_eq!(members(&reader, "slow").0, 1, "{name}");
+        }
     }
 }

@@ -1,0 +1,132 @@
+//! The state of an index backfill's pass between two pages, as recorded in the stored schema.
+
+use std::fmt;
+
+use crate::index::sweep::Phase;
+use crate::position::Position;
+
+/// The first word of a recorded state with a failed page. Earlier releases complete an index if they find no failure after the recorded position. They read a
+/// text with this word as the start of a pass, and therefore process the failed page again.
+const FAILED: &str = "failed ";
+/// The text between the failed and the next page of a recorded state.
+const REACHED: &str = " reached ";
+
+/// A page of a pass: its phase, and its position within the phase.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PageOf {
+    pub(super) phase: Phase,
+    pub(super) position: Position,
+}
+
+impl PageOf {
+    /// Returns the first page of a phase.
+    pub(super) fn first(phase: Phase) -> Self {
+        Self { phase, position: Position::default() }
+    }
+
+    fn read(text: &str) -> Self {
+        let (phase, position) = text.split_once(' ').unwrap_or_default();
+        let phase = if phase == "entities" { Phase::Entities } else { Phase::Rows };
+        Self { phase, position: Position::read(position) }
+    }
+
+    /// Returns the page after this one; `None` at the end of the pass. `next` is the next position in the same phase.
+    pub(super) fn after(&self, next: Option<Position>) -> Option<Self> {
+        match (next, self.phase) {
+            (Some(position), phase) => Some(Self { phase, position }),
+            (None, Phase::Rows) => Some(Self::first(Phase::Entities)),
+            (None, Phase::Entities) => None,
+        }
+    }
+}
+
+impl fmt::Display for PageOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase = if self.phase == Phase::Rows { "rows" } else { "entities" };
+        write!(f, "{phase} {}", self.position)
+    }
+}
+
+/// The state of a pass. Every page before the next one has been processed, and every page before the failed one is complete.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pass {
+    /// The first page with an entity that could not be indexed, or with an index row that could not be checked; `None` if all processed pages are complete.
+    pub(super) failed: Option<PageOf>,
+    /// The next page. If it is the failed page, the pass has reached the end, and processes the failed page a second time.
+    pub(super) next: PageOf,
+}
+
+impl Pass {
+    /// Returns the state of a pass that has processed no page.
+    pub(super) fn start() -> Self {
+        Self { failed: None, next: PageOf::first(Phase::Rows) }
+    }
+
+    /// Makes the first page of the current phase the next one. The pass then processes all pages of the phase again, including a failed one.
+    pub(super) fn restart_phase(&mut self) {
+        self.next = PageOf::first(self.next.phase);
+        self.failed = self.failed.take().filter(|failed| failed.phase != self.next.phase);
+    }
+
+    /// Parses a state. Returns the start for any other text.
+    pub(super) fn read(text: &str) -> Self {
+        match text.strip_prefix(FAILED).and_then(|text| text.split_once(REACHED)) {
+            Some((failed, next)) => Self { failed: Some(PageOf::read(failed)), next: PageOf::read(next) },
+            None => Self { failed: None, next: PageOf::read(text) },
+        }
+    }
+}
+
+impl fmt::Display for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(failed) = &self.failed {
+            write!(f, "{FAILED}{failed}{REACHED}")?;
+        }
+        write!(f, "{}", self.next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the start of a phase, and a page after it.
+    fn pages(phase: Phase) -> [PageOf; 2] {
+        let position = Position::read("3  00000000000000ff");
+        assert_ne!(position, Position::default());
+        [PageOf::first(phase), PageOf { phase, position }]
+    }
+
+    #[test]
+    fn a_state_is_read_as_it_was_recorded() {
+        let all = || [Phase::Rows, Phase::Entities].into_iter().flat_map(pages);
+        for next in all() {
+            for failed in all().map(Some).chain([None]) {
+                let pass = Pass { failed, next: next.clone() };
+                assert_eq!(Pass::read(&pass.to_string()), pass);
+                assert_eq!(Pass::read(&format!("{pass} pass-00ff")), pass);
+            }
+        }
+        for other in ["", "rows", "failed rows 3  ff", "closing 7", "rows x y z"] {
+            assert_eq!(Pass::read(other), Pass::start(), "{other}");
+        }
+    }
+
+    /// Tests that earlier releases process all pages again, because they do not know that one of them has failed.
+    #[test]
+    fn an_earlier_release_reads_a_pass_with_a_failed_page_as_its_start() {
+        let read_before = |text: &str| {
+            let (phase, position) = text.split_once(' ').unwrap_or_default();
+            let phase = if phase == "entities" { Phase::Entities } else { Phase::Rows };
+            (phase, Position::read(position))
+        };
+        for failed in pages(Phase::Entities) {
+            for next in pages(Phase::Entities) {
+                let pass = Pass { failed: Some(failed.clone()), next: next.clone() };
+                assert_eq!(read_before(&pass.to_string()), (Phase::Rows, Position::default()));
+                let pass = Pass { failed: None, next: next.clone() };
+                assert_eq!(read_before(&pass.to_string()), (next.phase, next.position));
+            }
+        }
+    }
+}
