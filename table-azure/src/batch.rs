@@ -101,7 +101,7 @@ fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations
     let service =
         ServiceError::new(OPERATION, answer.status, |name| answer.header(name), &ErrorBody::default())
             .of_part(part.status, &body);
-    let failure = Failure::of_rejection(service, body.known);
+    let failure = Failure::of_rejection(service, body.known, false);
     // For a single operation, the message may lack the index (EGT-35). If it is missing after successful parts, their number is the failed operation's index.
     let only = (operations == 1).then_some(0);
     let index = body.index.or(only).or((position > 0).then_some(position));

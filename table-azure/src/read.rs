@@ -43,7 +43,7 @@ impl AzureTables {
             Err(failure) => return Err(failure.into_error(true)),
         };
         let body = read_entity(json::body(OPERATION, &answer)?, Sender::Service)
-            .map_err(|error| json::malformed(OPERATION, error))?;
+            .map_err(|error| unreadable(OPERATION, key, error))?;
         // A different key means that the response is not from the service, or answers a different request.
         let found = (body.partition_key.as_deref(), body.row_key.as_deref());
         if found != (Some(key.partition_key.as_str()), Some(key.row_key.as_str())) {
@@ -129,6 +129,16 @@ impl AzureTables {
     /// Returns `true` if rows can be returned as read, because write identifiers are disabled or the selection excludes their property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
+    }
+}
+
+/// Creates the error for a response that contains no readable entity. If it contains the requested key, the stored data is the cause, and another attempt would
+/// also fail.
+fn unreadable(operation: &'static str, key: &EntityKey, source: Error) -> Error {
+    if source.key() == Some((key.partition_key.as_str(), key.row_key.as_str())) {
+        Error::of(AnswerFault::Stored { operation, source })
+    } else {
+        json::malformed(operation, source)
     }
 }
 

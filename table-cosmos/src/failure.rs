@@ -174,7 +174,8 @@ pub(crate) fn not_from_service(help: &str) -> Error {
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error code for a rejection.
+/// Returns the error code for a rejection. No code is ambiguous, because requests that only read are also rejected. A write that may have been applied is
+/// reported as ambiguous according to its [`verdict`] or [`effect`].
 pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     match (status, sub) {
         (400, FAN_OUT) => ErrorCode::Unsupported,
@@ -184,7 +185,7 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
         (401, _) => ErrorCode::AuthenticationFailed,
         (403, _) => ErrorCode::AuthorizationFailure,
         (404, _) => ErrorCode::ResourceNotFound,
-        (408, _) => ErrorCode::OperationTimedOut,
+        (408, _) => ErrorCode::Io,
         (409, _) => ErrorCode::EntityAlreadyExists,
         (412, _) => ErrorCode::UpdateConditionNotSatisfied,
         // The only requests with several operations are batches. A batch can be committed in parts, and the size of a single item is reported separately.
@@ -223,5 +224,18 @@ pub(crate) const fn help(status: u16, sub: u16) -> &'static str {
         (413, _) => "; the request is too large, send it in parts",
         (410, _) | (500, SPLIT_RETRIES) => "; the partition is still being split or moved, retry later",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn con_11_no_status_makes_a_read_ambiguous() {
+        let subs = [0, FAN_OUT, LOGICAL_FULL, SESSION_BEHIND, OWNER_NOT_FOUND, SPLIT_RETRIES, 20_008];
+        for (status, sub) in (100..600).flat_map(|status| subs.map(|sub| (status, sub))) {
+            assert!(!Error::new(code(status, sub), "rejected").is_ambiguous(), "{status}/{sub}");
+        }
     }
 }

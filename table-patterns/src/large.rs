@@ -20,6 +20,7 @@
 //! - A reader sees either the complete old value or the complete new value. A call that uploads several blobs changes their addresses in one write. A reader
 //!   with an older version of the entity can open its blob within the grace period, and receives `BlobNotFound` afterwards.
 //! - A stale address is never written back: an entity that was read earlier can be written with its existing addresses only if its `ETag` still matches.
+//! - An entity that another program wrote can contain any address. A blob that was not uploaded under the entity's key is not opened (`EntityMismatch`).
 //! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).
 //! - A crash can leave an unreferenced blob. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The collector considers only
 //!   blobs older than the grace period, and a write fails if its upload took more than half of that period. Two assumptions remain: the entity's write reaches

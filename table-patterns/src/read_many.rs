@@ -2,11 +2,11 @@
 
 use std::ops::Bound;
 
-use table_core::Result;
 use table_core::key::{EntityKey, order};
 use table_core::name::TableName;
 use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::requests::{self, CONCURRENCY};
 
@@ -19,10 +19,21 @@ const PAGE: usize = 1_000;
 
 /// Reads the rows with the given keys. Returns them in the order of `keys`, with `None` for each missing row.
 pub(crate) async fn rows<S: TableStore, T: Send>(
+    of: (&S, &TableName),
+    keys: &[EntityKey],
+    select: &Select,
+    read: impl Fn(EntityRef<'_>) -> Result<T> + Sync,
+) -> Result<Vec<Option<T>>> {
+    rows_or(of, keys, select, read, Err).await
+}
+
+/// Reads the rows with the given keys, as [`rows`] does. A row that the store cannot represent does not block the others: `unreadable` converts its error.
+pub(crate) async fn rows_or<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],
     select: &Select,
     read: impl Fn(EntityRef<'_>) -> Result<T> + Sync,
+    unreadable: impl Fn(Error) -> Result<T> + Sync,
 ) -> Result<Vec<Option<T>>> {
     let mut found: Vec<Option<T>> = keys.iter().map(|_| None).collect();
     let numbered: Vec<(usize, &EntityKey)> = keys.iter().enumerate().collect();
@@ -44,9 +55,15 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
     }
     let alone = alone.into_iter().flatten().copied();
     let gets = alone.map(|(at, key)| {
-        let read = &read;
+        let (read, unreadable) = (&read, &unreadable);
         async move {
-            let Some(stored) = store.get(table, key, select).await? else { return Ok((at, None)) };
+            let stored = match store.get(table, key, select).await {
+                Err(error) if error.code() == ErrorCode::EntityMismatch => {
+                    return Ok((at, Some(unreadable(error)?)));
+                }
+                stored => stored?,
+            };
+            let Some(stored) = stored else { return Ok((at, None)) };
             let row = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), stored.row.view());
             Ok((at, Some(read(row.with_etag(&stored.etag))?)))
         }
@@ -108,7 +125,7 @@ mod tests {
     use table_core::{Entity, TableStoreExt};
 
     use super::*;
-    use crate::faults::{Call, FaultyStore};
+    use crate::faults::{Call, Fault, FaultyStore};
 
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Many")]
@@ -158,6 +175,33 @@ mod tests {
             let found = read(&store(stored.clone()).pages_of(page), &wanted);
             let found: Vec<_> = found.iter().map(Option::is_some).collect();
             prop_assert_eq!(found, wanted.iter().map(|key| stored.contains(key)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_represented_blocks_no_other() {
+        let (store, name) = (store((0..5).map(|number| (1, number))), TableName::new("Many").unwrap());
+        let keys: Vec<_> = (0..5).map(|number| One::key(1, number).into_key().unwrap()).collect();
+        for number in 0..5 {
+            let script = move |code| {
+                move |_: Call, at: usize| if at == number { Fault::Before(code) } else { Fault::None }
+            };
+            let read = || {
+                let text = |row: EntityRef<'_>| Ok(Ok(row.row_key.to_owned()));
+                block_on(rows_or((&store, &name), &keys, &Select::All, text, |error| Ok(Err(error.code()))))
+            };
+            store.script(script(ErrorCode::EntityMismatch));
+            let found: Vec<_> = read().unwrap().into_iter().flatten().collect();
+            let expected = |at: usize| {
+                if at == number {
+                    Err(ErrorCode::EntityMismatch)
+                } else {
+                    Ok(keys[at].row_key.as_str().to_owned())
+                }
+            };
+            assert_eq!(found, (0..5).map(expected).collect::<Vec<_>>());
+            store.script(script(ErrorCode::ServerBusy));
+            assert_eq!(read().unwrap_err().code(), ErrorCode::ServerBusy);
         }
     }
 

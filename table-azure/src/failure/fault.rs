@@ -14,6 +14,11 @@ pub(crate) enum AnswerFault {
     #[error("{operation}: invalid response")]
     #[fault(InternalError)]
     Entity { operation: String, source: Error },
+    #[error(
+        "{operation}: the stored entity cannot be represented; correct the property, or select other properties"
+    )]
+    #[fault(EntityMismatch)]
+    Stored { operation: &'static str, source: Error },
     #[error("{operation}: invalid response: {why}")]
     #[fault(InternalError)]
     Batch { operation: &'static str, why: String },

@@ -8,7 +8,7 @@ use table_core::{Error, ErrorCode};
 use table_wire::ErrorBody;
 
 use crate::failure::{AnswerFault, ServiceError, error_code};
-use crate::http::{Answer, TransportError};
+use crate::http::{Answer, Request, TransportError};
 use crate::retry::retry_after;
 
 /// A JSON member found only in error bodies of table services (ERR-1).
@@ -33,7 +33,8 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// Creates the failure for a response with an error status.
-    pub(crate) fn of_answer(operation: &'static str, answer: &Answer, now: DateTime<Utc>) -> Self {
+    pub(crate) fn of_answer(request: &Request, answer: &Answer, now: DateTime<Utc>) -> Self {
+        let operation = request.operation;
         let body = ErrorBody::read(&answer.body);
         let service = ServiceError::new(operation, answer.status, |name| answer.header(name), &body);
         // Gateways of other APIs send errors of the form `{"error": …}`.
@@ -46,13 +47,15 @@ impl Failure {
         if matches!(answer.status, 404 | 409 | 412) && is_foreign && is_page {
             return Self { into_ambiguous: false, ..Self::of_page(operation, answer.status) };
         }
-        Self { after: retry_after(&answer.headers, now), ..Self::of_rejection(service, known) }
+        let after = retry_after(&answer.headers, now);
+        Self { after, ..Self::of_rejection(service, known, request.reads()) }
     }
 
-    /// Creates the failure for a rejected request, or for a rejected part of a batch. `known` is `true` if the response was recognised as a service error.
-    pub(crate) fn of_rejection(service: ServiceError, known: bool) -> Self {
+    /// Creates the failure for a rejected request, or for a rejected part of a batch. `known` is `true` if the response is an error of the service, and `reads`
+    /// is `true` if the request only reads.
+    pub(crate) fn of_rejection(service: ServiceError, known: bool, reads: bool) -> Self {
         let status = service.status();
-        let code = error_code(status, service.code(), service.operation());
+        let code = of_request(error_code(status, service.code(), service.operation()), reads);
         // Throttling rejects a request before it has any effect. A 503 without a service error may be the response of a gateway.
         let throttled = status == 429 || service.code() == Some("ServerBusy");
         let transient = matches!(status, 408 | 429 | 500 | 502 | 503 | 504);
@@ -83,7 +86,7 @@ impl Failure {
     pub(crate) fn of_transport(operation: &'static str, error: TransportError, reads: bool) -> Self {
         let (transient, sent) = (error.is_transient(), error.sent);
         let code = if sent { ErrorCode::OperationTimedOut } else { ErrorCode::Io };
-        let code = if reads && !transient { ErrorCode::InvalidInput } else { code };
+        let code = if reads && !transient { ErrorCode::InvalidInput } else { of_request(code, reads) };
         Self {
             error: error.into_error(operation, code),
             status: None,
@@ -109,4 +112,9 @@ impl Failure {
     pub(crate) fn into_error(self, reads: bool) -> Error {
         if reads || !self.into_ambiguous { self.error } else { self.error.into_ambiguous() }
     }
+}
+
+/// Returns the error code for a request. A lost response never makes a read ambiguous (CON-11), so its code is that of a request that was not sent.
+fn of_request(code: ErrorCode, reads: bool) -> ErrorCode {
+    if reads && code == ErrorCode::OperationTimedOut { ErrorCode::Io } else { code }
 }

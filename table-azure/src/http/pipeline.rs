@@ -179,7 +179,7 @@ impl Pipeline {
                     }
                 }
                 Ok(answer) if answer.is_success() => Failure::of_page(request.operation, answer.status),
-                Ok(answer) => Failure::of_answer(request.operation, &answer, inner.parts.clock.instant()),
+                Ok(answer) => Failure::of_answer(request, &answer, inner.parts.clock.instant()),
                 Err(failure) => failure,
             };
             if secondary.is_some() && !failure.transient {

@@ -11,6 +11,14 @@ pub(super) fn of_request(queue: &QueueName, failure: Failure, reads: bool) -> Er
     failure.into_error(reads).with_context(&format!("queue `{queue}`"))
 }
 
+/// Creates the error for a failed update or deletion of a message. If the service rejects the pop receipt after a lost response, the caller no longer holds the
+/// message, whether or not an earlier attempt was applied, so the error is not ambiguous.
+pub(super) fn of_holder(queue: &QueueName, failure: Failure) -> Error {
+    let is_lost = failure.error.code() == ErrorCode::PopReceiptMismatch;
+    let into_ambiguous = failure.into_ambiguous && !is_lost;
+    of_request(queue, Failure { into_ambiguous, ..failure }, false)
+}
+
 /// Creates the error for a response that violates the protocol.
 pub(super) fn of_answer(queue: &QueueName, operation: &str) -> Error {
     Error::of(AnswerFault::Queue(operation.to_owned())).with_context(&format!("queue `{queue}`"))

@@ -8,10 +8,10 @@ use table_core::{Error, ErrorCode, Result};
 use table_wire::queue::{lease, message, read_list, write_text};
 
 use super::client::AzureQueues;
-use super::failure::{no_message, of_answer, of_request};
+use super::failure::{no_message, of_answer, of_holder, of_request};
 use crate::ascii;
 use crate::auth::parse_http_date;
-use crate::http::{Answer, Failure, Request, encode};
+use crate::http::{Answer, Request, encode};
 use crate::target::Target;
 use crate::xml::{self, Element};
 
@@ -73,11 +73,7 @@ impl AzureQueues {
         match self.pipeline().send(&request.acknowledged_by(&[204])).await {
             Ok(_) => Ok(()),
             Err(failure) if failure.status == Some(404) && failure.known && failure.into_ambiguous => Ok(()),
-            // The message still exists under another receipt, so no attempt has deleted it.
-            Err(failure) if failure.error.code() == ErrorCode::PopReceiptMismatch => {
-                Err(of_request(queue, Failure { into_ambiguous: false, ..failure }, false))
-            }
-            Err(failure) => Err(of_request(queue, failure, false)),
+            Err(failure) => Err(of_holder(queue, failure)),
         }
     }
 
@@ -168,7 +164,8 @@ impl AzureQueues {
         if let Some(text) = &text {
             request = request.body(XML, body(self.target(), queue, text)?);
         }
-        let answer = self.send(queue, request).await?;
+        let sent = self.pipeline().send(&request).await;
+        let answer = sent.map_err(|failure| of_holder(queue, failure))?;
         let receipt = answer.header("x-ms-popreceipt");
         let visible = parse_http_date(answer.header("x-ms-time-next-visible"));
         let Some(visible) = visible.filter(|_| !receipt.is_empty()) else {

@@ -69,6 +69,38 @@ async fn con_11_a_refusal_after_a_lost_response_is_ambiguous() {
     }
 }
 
+/// Tests each read after each failure that makes a write ambiguous: a read changes nothing, so its error is never ambiguous.
+#[tokio::test(start_paused = true)]
+async fn con_11_a_read_is_never_ambiguous() {
+    for lost in [
+        Reply::Cut,
+        Reply::CutBody,
+        Reply::Silence,
+        Reply::SlowBody,
+        refusal(408, "RequestTimeout"),
+        refusal(500, "OperationTimedOut"),
+        refusal(500, "InternalError"),
+        refusal(503, "ServerBusy"),
+        answer(502, &["Content-Type: text/html"], "<html>"),
+        answer(504, &[], ""),
+    ] {
+        let server = Server::start(vec![lost.clone(); 20]).await;
+        let client = server.client(Options::new());
+        let outcomes = [
+            client.get(&table(), &key(), &Select::All).await.map(drop),
+            client.query(&table(), &Query::new(KeyRange::ALL), None).await.map(drop),
+            client.list_tables("", None, 10).await.map(drop),
+            client.access_policies(&table()).await.map(drop),
+            client.service_properties().await.map(drop),
+        ];
+        for (number, outcome) in outcomes.into_iter().enumerate() {
+            let error = outcome.unwrap_err();
+            assert!(!error.is_ambiguous(), "read {number} after {lost:?}: {error}");
+        }
+        assert_eq!(server.received().len(), 20, "{lost:?}: each read was retried");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn con_11_a_refusal_without_a_lost_response_is_definite() {
     for kind in all() {

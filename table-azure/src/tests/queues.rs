@@ -101,6 +101,48 @@ async fn con_11_a_message_missing_after_a_lost_response_was_deleted() {
     assert_eq!(delete(vec![Reply::Cut, taken]).await, Err(ErrorCode::PopReceiptMismatch));
 }
 
+/// Tests updates after each failure that loses a response. The retry has the receipt that the first attempt may have replaced.
+#[tokio::test(start_paused = true)]
+async fn que_13_and_14_an_update_whose_receipt_is_stale_fails_with_the_same_code_after_a_lost_response() {
+    let now = clock().instant();
+    let message = Message::new(MessageId::new("7"), "x".to_owned(), now, None, 1);
+    let lease = Lease::new(message, PopReceipt::new("a"), now);
+    let update = async |replies: Vec<Reply>| {
+        let server = Server::start(replies).await;
+        let outcome = queues(&server).update(&work(), &lease, Duration::ZERO, None).await;
+        let error = outcome.unwrap_err();
+        assert!(error.to_string().contains("queue `work`"), "{error}");
+        (error.code(), error.is_ambiguous())
+    };
+    let taken = || xml(400, "PopReceiptMismatch");
+    assert_eq!(update(vec![taken()]).await, (ErrorCode::PopReceiptMismatch, false));
+    for lost in [Reply::Cut, Reply::CutBody, xml(500, "OperationTimedOut"), answer(504, &[], "")] {
+        let replies = vec![lost.clone(), taken()];
+        assert_eq!(update(replies).await, (ErrorCode::PopReceiptMismatch, false), "{lost:?}");
+        // The message was deleted, or its time to live has expired. The text that it had before is unknown.
+        let (_, is_ambiguous) = update(vec![lost.clone(), xml(404, "MessageNotFound")]).await;
+        assert!(is_ambiguous, "{lost:?}");
+    }
+}
+
+/// Tests that requests that only read, and receives, are not ambiguous, whatever response is lost.
+#[tokio::test(start_paused = true)]
+async fn con_11_a_read_of_a_queue_is_never_ambiguous() {
+    for lost in [Reply::Cut, Reply::CutBody, xml(500, "OperationTimedOut"), answer(504, &[], "")] {
+        let server = Server::start(vec![lost.clone(); 12]).await;
+        let (queues, work) = (queues(&server), work());
+        let outcomes = [
+            queues.approximate_count(&work).await.map(drop),
+            queues.peek(&work, 1).await.map(drop),
+            queues.receive(&work, 1, Duration::from_secs(30)).await.map(drop),
+        ];
+        for outcome in outcomes {
+            let error = outcome.unwrap_err();
+            assert!(!error.is_ambiguous(), "{lost:?}: {error}");
+        }
+    }
+}
+
 /// Tests that no request is sent if the identifier is empty, `.` or `..`: its URL would address the queue or all its messages.
 #[tokio::test(start_paused = true)]
 async fn que_3_an_identifier_that_no_message_has_addresses_neither_the_messages_nor_the_queue() {

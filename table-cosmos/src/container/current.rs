@@ -51,10 +51,7 @@ impl CosmosTables {
             _ => return result,
         };
         // The write may have been applied to the new container.
-        let is_applied = match &result {
-            Ok(_) => verb == Verb::Submit,
-            Err(error) => error.is_ambiguous(),
-        };
+        let is_applied = verb == Verb::Submit && result.as_ref().map_or_else(Error::is_ambiguous, |_| true);
         Err(if is_applied { error.into_ambiguous() } else { error })
     }
 }

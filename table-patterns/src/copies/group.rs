@@ -11,6 +11,7 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
 use crate::copies::reference::StoredReference;
+use crate::failure::Failure;
 use crate::requests::{self, CONCURRENCY};
 
 /// A holder, and all references to it from one source.
@@ -50,16 +51,20 @@ pub(super) fn group(references: Vec<StoredReference>) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// Reads each group's holder. Returns `None` for a holder that does not exist.
-pub(super) async fn read<S: TableStore>(
-    store: &S,
-    groups: Vec<Group>,
-) -> Result<Vec<(Group, Option<StoredRow>)>> {
+/// A group with its stored holder; `None` if the holder does not exist. The error is that of a holder which cannot be read.
+pub(super) type Read = (Group, Result<Option<StoredRow>>);
+
+/// Reads each group's holder. A holder that cannot be read does not block the other holders.
+///
+/// # Errors
+/// Any store outage.
+pub(super) async fn read<S: TableStore>(store: &S, groups: Vec<Group>) -> Result<Vec<Read>> {
     let reads = groups.into_iter().map(|group| async {
         match store.get(&group.table, &group.holder, &Select::All).await {
             // A deleted table has no holders.
-            Err(error) if error.is_table_not_found() => Ok((group, None)),
-            found => Ok::<_, Error>((group, found?)),
+            Err(error) if error.is_table_not_found() => Ok((group, Ok(None))),
+            Err(error) if Failure::of(&error) == Failure::Lasting => Ok((group, Err(error))),
+            found => Ok::<_, Error>((group, Ok(found?))),
         }
     });
     requests::in_order(reads, CONCURRENCY).await

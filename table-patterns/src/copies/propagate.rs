@@ -7,7 +7,7 @@ use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
-use table_core::store::{StoredRow, TableStore};
+use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::converge::{self, Derive, Part, Place, Settled, Wanted, WantedOf};
@@ -42,7 +42,7 @@ pub(super) struct Holders<'a, E, S, O> {
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_, E, S, O> {
     type Item = Group;
-    type Stored = Vec<(Group, Option<StoredRow>)>;
+    type Stored = Vec<group::Read>;
     type What = HolderStep;
 
     const RACE: &'static str = io::RACE;
@@ -59,6 +59,13 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
         let source = (self.source, found.as_ref().map(|found| io::entity(self.source, &found.row)));
         let mut wanted = Wanted::default();
         for (item, (group, stored)) in holders.into_iter().enumerate() {
+            let stored = match stored {
+                Ok(stored) => stored,
+                Err(error) => {
+                    wanted.failed.push((item, error));
+                    continue;
+                }
+            };
             let partition_key = group.holder.partition_key.clone();
             let place = Place { table: group.table.clone(), partition_key };
             let how = (&self.relations[..], self.handle.feed_recorder(), self.touches);

@@ -14,7 +14,7 @@ use crate::copies::chunk::{self, HolderStep};
 use crate::copies::fault::CopyFault;
 use crate::copies::group::{self, Group};
 use crate::copies::plan::CopyPlan;
-use crate::copies::reference::{self, StoredReference};
+use crate::copies::reference::{self, Reference, StoredReference};
 use crate::copies::relation::Relation;
 use crate::copies::relations::{Copying, holder_context};
 use crate::copies::{OnDelete, io};
@@ -32,10 +32,20 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
-    /// Removes references in unknown relations from the list if the handle has been opened. If a newer program has declared these relations, its backfill
-    /// completes their copies, even if it has stored only the holders' schema so far. If an earlier program declared them, nothing reads their copies. If the
-    /// handle has not been opened, no schema says which relations exist, so the list is returned unchanged.
+    /// Returns `true` if a handle of the holders' type can have written the reference. All of these handles use the table that the type declares. Otherwise, a
+    /// foreign writer has written it, to make a worker write rows of another table.
+    fn is_of_holders(&self, found: &StoredReference) -> bool {
+        let Reference { relation, holder_table, .. } = &found.reference;
+        let known = self.relations.gives.iter().find(|given| given.relation.relation.name == relation);
+        let is_declared = |table: &str| holder_table.as_str().eq_ignore_ascii_case(table);
+        known.is_none_or(|given| is_declared(given.relation.holders.table))
+    }
+
+    /// Removes references that no handle can have written from the list. Also removes references in unknown relations if the handle has been opened. If a newer
+    /// program has declared these relations, its backfill completes their copies, also if it has stored only the schema of the holders so far. If an earlier
+    /// program has declared them, nothing reads their copies. If the handle has not been opened, no schema says which relations exist.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
+        found.retain(|found| self.is_of_holders(found));
         let given = self.given();
         let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
         if !found.iter().all(is_known) && self.handle.table.is_current().await?.is_some() {
@@ -107,12 +117,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             let groups = group::group(here);
             self.admit(&groups).await?;
             let source = kept.new.clone();
-            for holder in group::read(store, groups).await? {
+            for (group, stored) in group::read(store, groups).await? {
                 let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
                 let source = source.as_ref().map(|row| EntityRef::new(partition_key, row_key, row.view()));
                 let how = (&self.given()[..], self.handle.feed_recorder(), true);
                 let context = holder_context(self.handle, &kept.context, std::slice::from_ref(key));
-                let step = HolderStep::of(how, &context, (key, source), holder)?;
+                let step = HolderStep::of(how, &context, (key, source), (group, stored?))?;
                 kept.others.extend(step.write);
                 let dropped = step.drop.into_iter().filter_map(group::dropped);
                 kept.rows.extend(dropped.map(|(row_key, kind)| Operation { row_key, kind }));

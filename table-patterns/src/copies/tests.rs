@@ -8,6 +8,7 @@ mod deaths;
 mod declared;
 pub(crate) mod desk;
 mod feeds;
+mod forged;
 mod handle;
 mod in_unit;
 mod kit;

@@ -104,6 +104,7 @@ impl Head {
         writer.finish()
     }
 
+    /// Reads the head in a row. Returns `None` if the row is not a valid head.
     pub(super) fn read(row: RowView<'_>) -> Result<Option<Self>> {
         let number = |name| {
             Ok::<_, Error>(match row.find(name, &mut 0)? {
@@ -116,6 +117,10 @@ impl Head {
         else {
             return Ok(None);
         };
+        // A reader of such a feed would never reach its end.
+        if floor > last {
+            return Ok(None);
+        }
         let kept = row.find("Kept", &mut 0)? == Some(ValueRef::Boolean(true));
         Ok(Some(Self { id, last, floor, quiet, kept }))
     }

@@ -25,6 +25,7 @@ use table_core::{ErrorCode, ValueRef};
 
 use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::head::HEAD;
+use crate::feed::write::name;
 use crate::feed::{Cursor, FEED_PREFIX, Feed, FeedChange, FeedEntry, FeedReader};
 use crate::work::Runtime;
 
@@ -248,8 +249,57 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
 /// The expected list of skipped entries: none.
 const NONE: [usize; 0] = [];
 
+/// Returns numbers of a head, as a foreign writer of the partition may store them.
+fn number_of_head() -> impl Strategy<Value = i64> {
+    prop_oneof![4 => 0..50_i64, 1 => Just(i64::MAX), 1 => any::<i64>()]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Tests heads and rows of entries with any numbers.
+    #[test]
+    fn pat_ec_8_a_reader_reaches_the_end_of_a_feed_that_a_foreign_writer_has_changed(
+        (id, last, floor) in (number_of_head(), number_of_head(), number_of_head()),
+        rows in proptest::collection::btree_map(0..60_u64, 0..5_usize, 0..20),
+        limit in 1..5_usize,
+    ) {
+        let world = World::new(1_000);
+        let feed = world.feed(0);
+        let mut head = RowWriter::new();
+        for (name, value) in [("Id", id), ("Last", last), ("Floor", floor)] {
+            head.property(name, ValueRef::Int64(value));
+        }
+        head.property("Quiet", ValueRef::Boolean(false));
+        let mut transaction = world.transaction();
+        let kind = OperationKind::Insert(head.finish());
+        transaction.push(Operation { row_key: RowKey::new(HEAD).unwrap(), kind }).unwrap();
+        for (number, changes) in rows {
+            let mut row = RowWriter::new();
+            for at in 0..changes {
+                row.property(&name("Source", at), ValueRef::String("x"));
+                row.property(&name("Kind", at), ValueRef::String("set"));
+            }
+            let row_key = RowKey::new(format!("{FEED_PREFIX}{number:020}")).unwrap();
+            transaction.push(Operation { row_key, kind: OperationKind::Insert(row.finish()) }).unwrap();
+        }
+        block_on(world.store.submit(&world.table, transaction)).unwrap();
+        let (place, mut cursor, mut steps) = ((&world.table, &world.sales), Cursor::default(), 0);
+        match block_on(feed.head(place.0, place.1)) {
+            Err(error) => {
+                prop_assert_eq!(error.code(), ErrorCode::Corrupted);
+                prop_assert!(id < 0 || last < 0 || floor < 0 || floor > last);
+            }
+            Ok(head) => {
+                let (head, _) = head.unwrap();
+                while cursor != head.end() {
+                    (_, cursor) = block_on(feed.entries(place, &head, &cursor, limit)).unwrap();
+                    steps += 1;
+                    prop_assert!(steps < 300, "at {:?} of {:?}", cursor, head);
+                }
+            }
+        }
+    }
 
     /// Tests random sequences of writes by processes with different clocks, reads, and trims at any position.
     #[test]

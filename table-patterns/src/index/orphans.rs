@@ -8,7 +8,7 @@ use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::schema::IndexKind;
 use table_core::store::TableStore;
-use table_core::{Error, Result, ValueRef};
+use table_core::{Error, ErrorCode, Result, ValueRef};
 
 use crate::blob::{BlobRef, Collected, InBlobs, Naming, Orphans, decode_caseless, is_hashed};
 use crate::entities::{Entities, StepRecorder};
@@ -85,8 +85,13 @@ impl<S: TableStore> Naming for Named<'_, S> {
                 _ => return Ok(true),
             }
         };
-        let Some(found) = self.store.get(self.table, &key, &Select::All).await? else { return Ok(false) };
-        // Every property is checked, because the list may belong to another type's index or to a renamed index.
+        let found = match self.store.get(self.table, &key, &Select::All).await {
+            // The address may be in an entity that cannot be represented, so the blob is kept.
+            Err(error) if error.code() == ErrorCode::EntityMismatch => return Ok(true),
+            found => found?,
+        };
+        let Some(found) = found else { return Ok(false) };
+        // Checks every property: the list may belong to an index of another type, or to a renamed one.
         for property in found.row.view().properties() {
             if let ValueRef::String(text) = property?.value
                 && text.parse::<BlobRef>().is_ok_and(|blob| blob.path() == path.as_ref())
@@ -107,6 +112,7 @@ mod tests {
     use table_core::Engine;
 
     use super::*;
+    use crate::faults::{Fault, FaultyStore};
 
     #[test]
     fn a_blob_that_another_collector_has_removed_is_not_named() {
@@ -114,5 +120,21 @@ mod tests {
         let blobs = ListBlobs::new(Arc::new(InMemory::new()), "lists");
         let named = Named { store: &store, table: &table, blobs: &blobs };
         assert!(!block_on(named.is_named(&Path::from("lists/removed"), &None)).unwrap());
+    }
+
+    #[test]
+    fn pat_large_2_a_list_that_cannot_be_read_keeps_its_blobs_but_an_outage_ends_the_collection() {
+        let (store, table) = (FaultyStore::new(Engine::in_memory()), TableName::new("People").unwrap());
+        let blobs = ListBlobs::new(Arc::new(InMemory::new()), "lists");
+        let named = Named { store: &store, table: &table, blobs: &blobs };
+        let is_named = |code| {
+            store.script(move |_, _| Fault::Before(code));
+            let key = EntityKey::new("Jones", "all").unwrap();
+            block_on(named.is_named(&Path::from("lists/people/jones/all/1_2_3"), &Some(key)))
+        };
+        assert!(is_named(ErrorCode::EntityMismatch).unwrap());
+        for code in [ErrorCode::InternalError, ErrorCode::TableNotFound] {
+            assert_eq!(is_named(code).unwrap_err().code(), code);
+        }
     }
 }

@@ -23,6 +23,11 @@ pub(super) enum LargeFault {
     )]
     OthersBlob,
     #[error(
+        "the stored entity names a blob of another entity, so the blob is not opened; remove the address, or upload the content for this entity"
+    )]
+    #[fault(EntityMismatch, "PAT-LARGE-2")]
+    ReadsOthersBlob,
+    #[error(
         "the entity names a blob that may have been removed; read the entity again and replace it under its ETag, upload the content again, or set \
          the field to `None`"
     )]

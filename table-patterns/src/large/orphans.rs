@@ -4,7 +4,7 @@ use object_store::path::Path;
 use table_core::key::EntityKey;
 use table_core::query::Select;
 use table_core::store::TableStore;
-use table_core::{Result, ValueRef};
+use table_core::{ErrorCode, Result, ValueRef};
 
 use crate::blob::{Collected, Naming, Orphans, decode, spellings};
 use crate::entities::StepRecorder;
@@ -14,8 +14,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// Removes blobs that have been unreferenced for a grace period, and marks newly found orphans. Call this function periodically.
     ///
     /// Safe to run concurrently with writers, readers and other collectors. After an interruption, simply run it again: existing marks are used. A blob is in
-    /// use if any property of its entity contains its address, so blobs of fields unknown to this program are kept. Blobs whose names have a different format
-    /// are ignored.
+    /// use if any property of its entity contains its address, so blobs of fields unknown to this program are kept, and so are the blobs of an unreadable
+    /// entity. Blobs whose names have a different format are ignored.
     ///
     /// # Errors
     /// Any error from the table or the blob store. A missing table is also an error: a wrong table name must not turn all blobs into orphans.
@@ -48,7 +48,12 @@ impl<E: Large, S: TableStore, O: StepRecorder> Naming for Named<'_, E, S, O> {
     /// may declare other blobs.
     async fn is_named(&self, path: &Path, key: &EntityKey) -> Result<bool> {
         let (store, table) = (self.0.table().store(), self.0.table().name()?);
-        let Some(stored) = store.get(table, key, &Select::All).await? else { return Ok(false) };
+        let stored = match store.get(table, key, &Select::All).await {
+            // The address may be in an entity that cannot be represented, so the blob is kept.
+            Err(error) if error.code() == ErrorCode::EntityMismatch => return Ok(true),
+            stored => stored?,
+        };
+        let Some(stored) = stored else { return Ok(false) };
         for property in stored.row.view().properties() {
             if let ValueRef::String(text) = property?.value
                 && text.contains(path.as_ref())

@@ -1,8 +1,12 @@
-//! Blob ownership, encoded in the blob's name. An entity must not refer to another entity's blob, because writes to the other entity may remove the blob.
+//! Blob ownership, encoded in the blob's name. An entity must not refer to another entity's blob, because writes to the other entity may remove the blob. It must
+//! not refer to an earlier blob of its own either, unless the stored version does: the collector may have removed the blob.
 
 use std::any::Any;
 
+use table_core::clock::Clock;
+use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
+use table_core::operation::OperationKind;
 use table_core::{Error, Result, ValueRef};
 
 use crate::blob::encode;
@@ -10,8 +14,11 @@ use crate::entities::{Contribution, Contributor, EntityChange};
 use crate::large::fault::LargeFault;
 use crate::large::{BlobRef, Large};
 
-/// A contributor that refuses entities with the address of a blob uploaded for another entity.
-pub(super) struct OwnBlobs;
+/// A contributor that refuses an entity if it contains the address of a blob that was uploaded for another entity, or that may have been removed.
+pub(super) struct OwnBlobs {
+    /// The clock that determines the blobs' ages.
+    pub(super) clock: Clock,
+}
 
 impl<E: Large, H> Contributor<E, H> for OwnBlobs {
     fn needs_old(&self) -> bool {
@@ -22,10 +29,24 @@ impl<E: Large, H> Contributor<E, H> for OwnBlobs {
         let Some(row) = change.kind.row() else { return Ok(()) };
         for blob in E::BLOBS {
             let Some(ValueRef::String(text)) = row.view().find(blob.property(), &mut 0)? else { continue };
-            if text.parse::<BlobRef>().is_ok_and(|address| !is_of(&address, change.key)) {
-                let error = Error::of(LargeFault::OthersBlob).with_property(blob.property());
-                return Err(error.with_key(change.key.partition_key.as_str(), change.key.row_key.as_str()));
-            }
+            let Ok(address) = text.parse::<BlobRef>() else { continue };
+            // The stored version has the address, unless the write fails because its condition does not hold.
+            let is_stored = match (change.old, change.kind) {
+                (Some(old), _) => blob.address_in(old) == Some(&address),
+                (None, OperationKind::Replace(_, if_match) | OperationKind::Merge(_, if_match)) => {
+                    *if_match != IfMatch::Any
+                }
+                (None, _) => false,
+            };
+            let fault = if !is_of(&address, change.key) {
+                LargeFault::OthersBlob
+            } else if !is_stored && !is_new(&address, self.clock.now()) {
+                LargeFault::MayBeRemoved
+            } else {
+                continue;
+            };
+            let error = Error::of(fault).with_property(blob.property());
+            return Err(error.with_key(change.key.partition_key.as_str(), change.key.row_key.as_str()));
         }
         Ok(())
     }
@@ -40,6 +61,17 @@ pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
     let mut names = blob.path().rsplit('/').skip(1);
     let [partition, row] = segments(key);
     names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
+}
+
+/// Returns `true` if a blob's upload started at most half of its grace period ago. An entity may then refer to the blob for the first time.
+fn is_new(blob: &BlobRef, now: u64) -> bool {
+    let name = blob.path().rsplit('/').next().unwrap_or_default();
+    let mut parts = name.split('_').map(str::parse::<u64>);
+    match (parts.next(), parts.next()) {
+        (Some(Ok(born)), Some(Ok(grace))) => now.saturating_sub(born) <= grace / 2,
+        // Earlier releases wrote names without a grace period.
+        _ => false,
+    }
 }
 
 /// Encodes a key as two segments of a blob name.

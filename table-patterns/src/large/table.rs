@@ -37,8 +37,9 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();
-        let table = entities.into().with_contributor(OwnBlobs);
-        Self { table, blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
+        let clock = Clock::default();
+        let table = entities.into().with_contributor(OwnBlobs { clock: clock.clone() });
+        Self { table, blobs, prefix, clock, grace: DAY, part: PART }
     }
 
     /// Sets the grace period for which a blob is kept after its last reference is removed. The default is one day. An upload may take at most half of the grace
@@ -58,7 +59,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Sets the clock used to determine the age of blobs.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
-        Self { clock, ..self }
+        let table = self.table.with_contributor(OwnBlobs { clock: clock.clone() });
+        Self { table, clock, ..self }
     }
 
     /// Returns the table, for reading entities.
@@ -67,7 +69,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         self.table.table()
     }
 
-    /// Returns the underlying [`Entities`] handle, for deletes and for writes that leave the blobs unchanged.
+    /// Returns the underlying [`Entities`] handle, for deletes and for writes that leave the blobs unchanged. An entity with blobs can be updated, or replaced
+    /// under its [`ETag`](table_core::ETag). A write without a condition is refused (`InvalidInput`) if it contains an address that may be stale.
     #[must_use]
     pub const fn entities(&self) -> &Entities<E, S, O> {
         &self.table

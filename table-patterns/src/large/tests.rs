@@ -329,9 +329,36 @@ fn pat_large_2_an_entity_with_the_blob_of_another_is_refused_by_each_verb() {
         let error = written.expect_err(verb);
         assert_eq!(error.rule(), Some("PAT-LARGE-2"), "{verb}: {error}");
     }
+    // Another program writes the address nevertheless. The blob is not opened, and no request is sent to the blob store.
+    let plain = scene.tables.clone().table::<Employee>();
+    block_on(plain.insert(&moved)).unwrap();
+    scene.blobs.heal();
+    let found = block_on(handle.get(Employee::key("IT", 1))).unwrap().unwrap();
+    let error = block_on(scene.employees.open(&found, PHOTO)).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-LARGE-2")), "{error}");
+    assert_eq!(scene.blobs.calls(), 0);
+    block_on(plain.delete(Employee::key("IT", 1), IfMatch::Any)).unwrap();
     // The blob is kept as long as its entity refers to it.
     let bob = Employee { photo: None, ..moved };
     block_on(handle.insert(&bob)).unwrap();
+    scene.collect_all();
+    assert_eq!(scene.read(1).unwrap(), Some(vec![3; 20]));
+}
+
+/// Tests an update of an entity through the underlying handle long after the uploads, when the stored version still has the addresses.
+#[test]
+fn pat_large_2_writes_that_leave_the_blobs_unchanged_need_no_new_upload() {
+    let scene = scene();
+    let written = block_on(scene.employees.insert(ada(1), [PHOTO.content(content(3, 20))])).unwrap();
+    scene.now.fetch_add(10 * GRACE, Ordering::SeqCst);
+    let handle = scene.employees.entities();
+    let updated =
+        block_on(handle.update(Employee::key("Sales", 1), |ada: &mut Employee| ada.cv = None)).unwrap();
+    assert_eq!(updated.photo, written.photo);
+    let read = block_on(handle.get(Employee::key("Sales", 1))).unwrap().unwrap();
+    let updated = block_on(handle.update(read, |ada: &mut Employee| ada.cv = None)).unwrap();
+    let etag = block_on(handle.replace(&updated, updated.etag().clone())).unwrap();
+    block_on(handle.merge(&updated, etag)).unwrap();
     scene.collect_all();
     assert_eq!(scene.read(1).unwrap(), Some(vec![3; 20]));
 }

@@ -87,14 +87,17 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// Opens a blob of an entity that has been read. This takes a second request (PAT-LARGE-3). Returns `None` if the entity has no such blob.
     ///
     /// # Errors
-    /// - `BlobNotFound` if the blob has been removed since the entity was read; read the entity again.
+    /// - `EntityMismatch` if the entity contains the address of another entity's blob.
+    /// - `BlobNotFound` if the entity was read so long ago that the blob has been removed; read the entity again.
     /// - `Corrupted` if the blob's length differs from the uploaded length.
     /// - Any other error from the blob store, such as `Io`.
     pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
-        match blob.address_in(entity) {
-            Some(address) => LargeReader::open(self.blobs.as_ref(), address).await.map(Some),
-            None => Ok(None),
+        let Some(address) = blob.address_in(entity) else { return Ok(None) };
+        // IMPORTANT: a foreign writer of the entity could otherwise make this program send it any blob.
+        if !is_of(address, &entity.key_of()?) {
+            return Err(self.refuse(LargeFault::ReadsOthersBlob).with_property(blob.property()));
         }
+        LargeReader::open(self.blobs.as_ref(), address).await.map(Some)
     }
 
     /// Uploads contents, and then inserts the entity if `if_match` is `None`, or replaces it otherwise.

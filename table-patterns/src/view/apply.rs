@@ -44,7 +44,9 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
     async fn wanted(&self, (recorded, mut wanted): Self::Stored) -> Result<WantedOf<Self>> {
         let sources: Vec<_> = recorded.iter().map(|Recorded { known, .. }| known.source.clone()).collect();
         let of = (self.source.store(), self.source.name()?);
-        let sources = read_many::rows(of, &sources, &Select::All, |row| Ok(Self::projected(row))).await?;
+        let read = |row: EntityRef<'_>| Ok(Self::projected(row));
+        let unreadable = |error| Ok(Err(of_projection(error)));
+        let sources = read_many::rows_or(of, &sources, &Select::All, read, unreadable).await?;
         for (recorded, projection) in recorded.into_iter().zip(sources) {
             let item = recorded.known.item;
             let projection = match projection.transpose() {

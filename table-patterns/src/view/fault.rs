@@ -49,7 +49,7 @@ pub(super) enum ViewFault {
     #[fault(SchemaMismatch, "IMP-6")]
     Superseded { version: u32, latest: u32 },
     #[error(
-        "{found} entities are set aside, but the limit is {most}; correct them and call `retry_poison`, or raise the limit"
+        "{found} entities of the partition are set aside, but the limit is {most}; correct them and call `retry_poison`, or raise the limit"
     )]
     #[fault(InvalidInput, "IMP-6")]
     Poison { found: usize, most: usize },

@@ -14,7 +14,6 @@ use table_core::{Error, Result};
 use crate::failure::Failure;
 use crate::feed::FEED_PREFIX;
 use crate::view::View;
-use crate::view::fault::ViewFault;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
@@ -70,6 +69,16 @@ struct PoisonRow {
 /// The entities set aside when a call started, each with the row that records it.
 pub(super) type Aside = HashMap<EntityKey, AsideRow>;
 
+/// Returns the source partitions in which more than `most` entities are set aside, each with the number of these entities.
+pub(super) fn crowded(aside: &Aside, most: usize) -> HashMap<&PartitionKey, usize> {
+    let mut found = HashMap::new();
+    for source in aside.keys().filter(|source| !source.row_key.is_reserved()) {
+        *found.entry(&source.partition_key).or_insert(0) += 1;
+    }
+    found.retain(|_, count| *count > most);
+    found
+}
+
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns the entities set aside. For each of them, the view contains the rows from before the failure, or no rows. The list may contain entities that
     /// another process has applied since, if it did so while the failure was being recorded or a rebuild started; [`retry_poison`](Self::retry_poison) removes
@@ -78,7 +87,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// Any error from [`TableStore::query`].
     pub async fn poison(&self) -> Result<Vec<ViewPoison>> {
-        let rows = self.poison_rows(usize::MAX).await?;
+        let rows = self.poison_rows().await?;
         Ok(rows.into_iter().map(|row| row.poison).collect())
     }
 
@@ -90,7 +99,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Any store outage, as in [`apply`](Self::apply).
     pub async fn retry_poison(&self) -> Result<usize> {
         let mut right = 0;
-        for PoisonRow { row, poison } in self.poison_rows(usize::MAX).await? {
+        for PoisonRow { row, poison } in self.poison_rows().await? {
             if !poison.is_entity() {
                 continue;
             }
@@ -105,19 +114,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(right)
     }
 
-    /// Reads the entities and partitions set aside. Partitions do not count towards the limit: a follower that stopped because of them could not read them
-    /// again, and only a successful read ends the report of an unreadable feed.
+    /// Reads the entities and partitions set aside.
     ///
     /// # Errors
-    /// `InvalidInput` if more entities are set aside than the handle allows.
+    /// Any error from the store.
     pub(super) async fn aside(&self) -> Result<Aside> {
-        let most = self.poison_limit;
-        let rows = self.poison_rows(most).await?;
-        let found = rows.iter().filter(|row| row.poison.is_entity()).count();
-        if found > most {
-            let fault = ViewFault::Poison { found, most };
-            return Err(Error::of(fault).with_table(self.rows.name()?.as_str()));
-        }
+        let rows = self.poison_rows().await?;
         Ok(rows.into_iter().map(|row| (row.poison.source, row.row)).collect())
     }
 
@@ -128,21 +130,20 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(found.map(|found| AsideRow { row_key, etag: found.etag }))
     }
 
-    /// Reads the rows that set entities and partitions aside. Stops after the page on which the number of entities found exceeds `most`.
-    async fn poison_rows(&self, most: usize) -> Result<Vec<PoisonRow>> {
+    /// Reads the rows that set entities and partitions aside.
+    async fn poison_rows(&self) -> Result<Vec<PoisonRow>> {
         let range = KeyRange::rows(record::STATE_PARTITION, TextRange::prefix(record::POISON));
-        let (query, mut from, mut rows, mut entities) = (Query::new(range), None, Vec::new(), 0);
+        let (query, mut from, mut rows) = (Query::new(range), None, Vec::new());
         loop {
             let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
                 // A row written by another program may not identify an entity.
                 let Ok(poison) = ViewPoison::read(row.row) else { continue };
                 let row = AsideRow { row_key: RowKey::new(row.row_key)?, etag: row.etag() };
-                entities += usize::from(poison.is_entity());
                 rows.push(PoisonRow { row, poison });
             }
             from = page.continuation;
-            if from.is_none() || entities > most {
+            if from.is_none() {
                 return Ok(rows);
             }
         }

@@ -1,20 +1,31 @@
 //! Finds the partitions whose feeds are quiet. A follower skips them.
 
-use table_core::Result;
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::feed::Listed;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
+use crate::view::fault::ViewFault;
 use crate::view::follower::Found;
-use crate::view::poison::{Aside, feed_of};
+use crate::view::poison::{Aside, crowded, feed_of};
 use crate::view::table::ViewTable;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the partitions whose feeds may contain changes not yet read by the view, and the partitions in `aside`. Remembers the other partitions as quiet.
+    /// Returns the partitions whose feeds may contain changes that the view has not read, and the partitions in `aside`. Remembers the other partitions as
+    /// quiet. Sets a partition aside, and omits it, if more of its entities are set aside than the handle allows.
     pub(super) async fn active(&self, partitions: &[Listed], aside: &Aside) -> Result<Vec<Listed>> {
+        let (most, crowded) = (self.poison_limit, &crowded(aside, self.poison_limit));
         let checks = partitions.iter().map(|listed| async move {
-            if aside.contains_key(&feed_of(&listed.partition_key)?) {
+            let feed = feed_of(&listed.partition_key)?;
+            let is_aside = aside.contains_key(&feed);
+            if let Some(&found) = crowded.get(&listed.partition_key) {
+                if !is_aside {
+                    self.set_aside(&feed, &Error::of(ViewFault::Poison { found, most })).await?;
+                }
+                return Ok(false);
+            }
+            if is_aside {
                 return Ok(true);
             }
             // On an error, the partition counts as active, so the follower reads it again and handles the error.

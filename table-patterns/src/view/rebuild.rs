@@ -237,7 +237,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             Ok(owner) => Ok(owner == RowOwner::Own && !ViewTable::<V, S>::is_hidden(row.partition_key)),
             Err(_) => Ok(ViewTable::<V, S>::is_source(row.partition_key, row.row_key)),
         };
-        let are_there = read_many::rows(of, &sources, &select, is_own).await?;
+        let are_there = read_many::rows_or(of, &sources, &select, is_own, |_| Ok(true)).await?;
         let found = sources.into_iter().zip(are_there);
         Ok(found.filter(|(_, is_there)| *is_there != Some(true)).map(|(source, _)| source).collect())
     }

@@ -33,7 +33,7 @@ const LEASE: Duration = Duration::from_secs(30);
 const NAME: usize = 63;
 /// The number of preceding versions whose tables record this version, in addition to the first version.
 const EARLIER: u32 = 16;
-/// The default number of entities that may be set aside before the view stops.
+/// The default number of entities of one partition that may be set aside before the view stops following the partition.
 const POISON_LIMIT: usize = 1_000;
 
 /// A handle to a view; see [the pattern](crate::view). Clones share their state.
@@ -147,7 +147,10 @@ impl<V: View, S> ViewTable<V, S> {
         Self { lease, ..self }
     }
 
-    /// Sets the number of entities that may be [set aside](Self::poison) before the view stops; 1,000 by default. Partitions set aside do not count.
+    /// Sets the number of entities of one partition that may be [set aside](Self::poison); 1,000 by default. If more entities are set aside,
+    /// [`catch_up`](Self::catch_up) sets the partition aside and no longer follows it, until the entities have been corrected and
+    /// [`retry_poison`](Self::retry_poison) has applied them. It continues to follow all other partitions.
+    /// [`catch_up_partition`](Self::catch_up_partition) ignores the limit.
     #[must_use]
     pub fn with_poison_limit(self, poison_limit: usize) -> Self {
         Self { poison_limit, ..self }

@@ -7,6 +7,7 @@
 //! The age of a row is measured by the store's clock, or by the sweep's clock if that clock is ahead. Claims are measured by the store's clock alone. A wrong clock
 //! in a sweep or a worker therefore never delays a message.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use table_core::name::TableName;
@@ -23,6 +24,9 @@ use crate::outbox::registry::{self, Entry, kept};
 use crate::outbox::rows::{self, Pending, together};
 use crate::outbox::work::Work;
 use crate::work::fault::WorkFault;
+
+/// The maximum number of rows in one partition for which a sweep sends separate messages. One message for the partition covers all other rows.
+const SEPARATE: usize = 100;
 
 /// The maximum number of quiet partitions (without pending intents) that one sweep reads.
 const QUIET: usize = 64;
@@ -105,7 +109,7 @@ impl SweepReport {
 
 impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Creates a sweep that sends messages for intents that are older than five minutes. It sends another message each time the age of the intent has doubled, and at
-    /// least once a day.
+    /// least once a day. It sends at most 101 messages for one partition; the last one covers all remaining intents of the partition.
     #[must_use]
     pub fn new(outbox: Outbox<S, Q>) -> Self {
         Self { outbox, min_age: Duration::from_secs(5 * 60) }
@@ -200,7 +204,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         max_rows: Option<u64>,
         progress: &mut Progress,
     ) -> Result<Result<()>> {
-        let (mut from, mut read) = (None, 0_u64);
+        let (mut from, mut read, mut sent) = (None, 0_u64, HashMap::<String, usize>::new());
         loop {
             let page = match self.outbox.store().query(table, query, from.as_ref()).await {
                 Ok(page) => page,
@@ -217,7 +221,13 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                 let at = |error: Error| {
                     error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
                 };
-                let work = match self.note(table, entity, progress).await {
+                let count = sent.get(entity.partition_key).copied().unwrap_or_default();
+                let noted = if count < SEPARATE {
+                    self.note(table, entity, progress).await
+                } else {
+                    Self::rest(table, entity, count == SEPARATE, progress)
+                };
+                let work = match noted {
                     Ok(Some(work)) => work,
                     Ok(None) => continue,
                     Err(error) => {
@@ -225,6 +235,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                         continue;
                     }
                 };
+                sent.insert(entity.partition_key.to_owned(), count + 1);
                 match self.outbox.send_work(&work).await {
                     Ok(()) => progress.report.prompted += 1,
                     Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
@@ -236,6 +247,19 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                 return Ok(Ok(()));
             }
         }
+    }
+
+    /// Counts a row in a partition for which this sweep has sent many messages, and writes no note. Returns the message for the whole partition if the row is
+    /// the first of these rows.
+    fn rest(
+        table: &TableName,
+        entity: EntityRef<'_>,
+        is_first: bool,
+        progress: &mut Progress,
+    ) -> Result<Option<Work>> {
+        let pending = Pending::read(table, entity)?;
+        progress.report.pending += 1;
+        Ok(is_first.then(|| Work::partition(table, &pending.place.partition_key)))
     }
 
     /// Returns `true` if a message for the row is due at the store's time `stored`.

@@ -27,7 +27,7 @@ pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
     read_each(json)?.into_iter().collect()
 }
 
-/// Reads a page into one result per entity. The error for an entity contains its key if the stored data is the cause (see [`Members::read_of_page`]).
+/// Reads a page. Returns an error for each entity that cannot be read, with its key if the stored data is the cause (see [`Members::read_of_service`]).
 fn read_each(json: &[u8]) -> Result<Vec<Result<EntityBody>>> {
     #[derive(Deserialize)]
     struct Envelope<T> {
@@ -35,7 +35,7 @@ fn read_each(json: &[u8]) -> Result<Vec<Result<EntityBody>>> {
     }
     read_halves(json, |json| {
         let page: Envelope<Members<'_>> = from_json(json)?;
-        Ok(page.value.iter().map(Members::read_of_page).collect::<Vec<_>>())
+        Ok(page.value.iter().map(Members::read_of_service).collect::<Vec<_>>())
     })
 }
 

@@ -89,7 +89,7 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is unknown
 /// (ENG-10); `OutOfRangeInput` if an instant is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6). In a client's
 /// document, a `null` property can cause two more errors: `PropertyNameInvalid` or `PropertyNameTooLong` if its name is invalid, and `InvalidInput` if it is
-/// declared as a Double (ENT-3).
+/// declared as a Double (ENT-3). In the response of a service, an error about the stored data contains the key of the entity.
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -104,10 +104,12 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
-    let read = |json: &[u8]| from_json::<Members<'_>>(json)?.read(sender);
     match sender {
-        Sender::Client => read(json),
-        Sender::Service => read_halves(json, |json| Ok([read(json)])).and_then(|[body]| body),
+        Sender::Client => from_json::<Members<'_>>(json)?.read(sender),
+        Sender::Service => {
+            let bodies = read_halves(json, |json| Ok([from_json::<Members<'_>>(json)?.read_of_service()]));
+            bodies.and_then(|[body]| body)
+        }
     }
 }
 
@@ -175,9 +177,9 @@ fn unknown_type(name: &str, token: &Token<'_>) -> Error {
 }
 
 impl Members<'_> {
-    /// Reads an entity in a service's page. An error about the stored data contains the entity's key. An error without a key means that the sender is not a
-    /// table service: a key is missing, or the service-generated `ETag` or Timestamp cannot be read.
-    pub(crate) fn read_of_page(&self) -> Result<EntityBody> {
+    /// Reads an entity in a response of a service. An error about the stored data contains the key of the entity. An error without a key means that the
+    /// response is not from a service of tables: a key is missing, or the `ETag` or the Timestamp, which the service itself writes, cannot be read.
+    pub(crate) fn read_of_service(&self) -> Result<EntityBody> {
         self.read(Sender::Service).map_err(|error| {
             let key = |name| {
                 self.0.iter().find_map(|(member, token)| match token {

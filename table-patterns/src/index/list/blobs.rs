@@ -13,7 +13,7 @@ use table_core::runtime::ticks_of;
 use table_core::{Error, Result};
 use uuid::Uuid;
 
-use crate::blob::{BlobRef, LargeReader, encode_caseless, upload, whole};
+use crate::blob::{BlobRef, LargeReader, encode_caseless, is_upload, upload, whole};
 use crate::index::list::fault::ListFault;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -116,8 +116,13 @@ impl ListBlobs {
     /// Reads the content of a list's blob.
     ///
     /// # Errors
-    /// `BlobNotFound`, `Corrupted`, or any error from the blob store.
-    pub(crate) async fn read(&self, blob: &BlobRef) -> Result<Bytes> {
+    /// `EntityMismatch` if the blob was not uploaded for this list; `BlobNotFound`, `Corrupted`, or any error from the blob store.
+    pub(crate) async fn read(&self, blob: &BlobRef, table: &TableName, list: &EntityKey) -> Result<Bytes> {
+        // IMPORTANT: a foreign writer of the list's entity could otherwise make every reader load a blob of any size into memory.
+        let keys = [list.partition_key.as_str(), list.row_key.as_str()];
+        if !is_upload(blob.path(), table.as_str(), keys) {
+            return Err(Error::of(ListFault::OthersBlob(blob.path().to_owned())));
+        }
         LargeReader::open(self.blobs.as_ref(), blob).await?.bytes().await
     }
 

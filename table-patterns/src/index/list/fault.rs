@@ -50,6 +50,10 @@ pub(crate) enum ListFault {
     )]
     #[fault(InvalidInput, "PAT-LARGE-2")]
     Slow(String),
+    #[cfg(feature = "blobs")]
+    #[error("the list names blob `{0}`, which was not uploaded for this list; check the index with repair")]
+    #[fault(EntityMismatch, "PAT-LARGE-2")]
+    OthersBlob(String),
     #[error("the list has the format `{found}`, but this program supports `{known}`; use a newer program")]
     #[fault(FormatTooNew)]
     TooNew { found: String, known: &'static str },

@@ -58,7 +58,7 @@ impl Lists<'_> {
         let Some(row) = found else { return Ok(Members::default()) };
         let Some(blob) = form.blob(row.view())? else { return Members::of_entity(owner_of, form, key, row) };
         let Some(blobs) = self.blobs else { return Err(form.without_blobs()) };
-        let owners = content::decode(&blobs.read(&blob).await?, self.table, key)?;
+        let owners = content::decode(&blobs.read(&blob, self.table, key).await?, self.table, key)?;
         Ok(Members::of_blob(blob, owners))
     }
 

@@ -19,7 +19,7 @@ impl ListBlobs {
         match *self {}
     }
 
-    pub(crate) async fn read(&self, _: &BlobRef) -> Result<Vec<u8>> {
+    pub(crate) async fn read(&self, _: &BlobRef, _: &TableName, _: &EntityKey) -> Result<Vec<u8>> {
         match *self {}
     }
 

@@ -13,8 +13,9 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
+use table_core::table::TableStoreExt;
 use table_core::transaction::Transaction;
-use table_core::{Entity, ErrorCode, Result};
+use table_core::{Entity, ErrorCode, Result, TableEntity};
 
 use super::kit::Records;
 use super::people::{
@@ -209,6 +210,50 @@ fn a_missing_or_damaged_list_blob_is_a_typed_error_until_a_repair() {
         })
         .unwrap();
     }
+}
+
+/// Tests a list in whose entity a foreign writer has stored the address of each other list in turn. No request is sent to the blob store.
+#[test]
+fn pat_large_2_a_list_that_names_the_blob_of_another_list_is_unreadable_until_a_repair() {
+    block_on(async {
+        let scene = scene(0).await?;
+        let people = &scene.people;
+        let all = [jones(1), person("Sales", 2, "Cao"), person("Marketing", 3, "Jones")];
+        for person in &all {
+            people.insert(person).await?;
+        }
+        settle_all(people).await?;
+        let mut addresses = Vec::new();
+        for table in ["Company", "LastNames"] {
+            let rows = scene.store.engine.untyped(table)?.scan("addresses in every row").max_rows(1_000);
+            for row in rows.collect().await? {
+                let blobs = row.iter().filter(|(name, _)| name.ends_with("Blob"));
+                addresses
+                    .extend(blobs.map(|(name, value)| (row.key().clone(), name.to_owned(), value.clone())));
+            }
+        }
+        let own = EntityKey::new("Sales", "lastname_Jones")?;
+        let name = addresses.iter().find(|(key, ..)| *key == own).map(|(_, name, _)| name.clone()).unwrap();
+        let others: Vec<_> = addresses.into_iter().filter(|(key, ..)| *key != own).collect();
+        assert_eq!(others.len(), 4);
+        for (key, _, address) in others {
+            let row = TableEntity::new("Sales", "lastname_Jones")?.with(name.as_str(), address);
+            scene.store.engine.untyped("Company")?.insert_or_replace(&row).await?;
+            scene.blobs.heal();
+            for answer in [
+                people.get_by_index(Employee::by_last_name("Sales", "Jones")).await.map(drop),
+                people.insert(&jones(9)).await.map(drop),
+            ] {
+                assert_eq!(answer.unwrap_err().code(), ErrorCode::EntityMismatch, "{key}");
+            }
+            assert_eq!(scene.blobs.calls(), 0, "{key}");
+            assert!(!people.check().run().await?.is_clean());
+            people.check().repair().run().await?;
+            assert_lists(people, &model(&all), &["Jones", "Cao"]).await?;
+        }
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
 }
 
 #[test]

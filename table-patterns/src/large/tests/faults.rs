@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use table_core::{Error, ErrorCode};
+use table_core::{Error, ErrorCode, Versioned};
 
 use super::*;
 use crate::faults::Fault;
@@ -19,9 +19,39 @@ enum Step {
     /// Removes one of the entity's blobs.
     Remove(u32, bool),
     Delete(u32),
+    /// Reads the entity, and remembers it.
+    Read(u32),
+    /// Writes the remembered entity through the underlying handle.
+    WriteBack(Verb),
     Collect,
     /// Advances the clock by the given number of tenths of the grace period.
     Wait(u64),
+}
+
+/// A write through the handle that leaves the blobs unchanged.
+#[derive(Clone, Copy, Debug)]
+enum Verb {
+    Insert,
+    InsertOrReplace,
+    InsertOrMerge,
+    Replace,
+    Merge,
+    ReplaceUnderETag,
+    Bulk,
+    Unit,
+}
+
+fn verb() -> impl Strategy<Value = Verb> {
+    prop_oneof![
+        Just(Verb::Insert),
+        Just(Verb::InsertOrReplace),
+        Just(Verb::InsertOrMerge),
+        Just(Verb::Replace),
+        Just(Verb::Merge),
+        Just(Verb::ReplaceUnderETag),
+        Just(Verb::Bulk),
+        Just(Verb::Unit),
+    ]
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -32,6 +62,8 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (id(), any::<bool>()).prop_map(|(id, photo)| Step::Set(id, photo)),
         1 => (id(), any::<bool>()).prop_map(|(id, photo)| Step::Remove(id, photo)),
         2 => id().prop_map(Step::Delete),
+        2 => id().prop_map(Step::Read),
+        3 => verb().prop_map(Step::WriteBack),
         3 => Just(Step::Collect),
         3 => (1_u64..12).prop_map(Step::Wait),
     ]
@@ -49,7 +81,21 @@ fn after(step: &Step, held: Held, value: u8) -> Held {
         Step::Set(_, photo) => with(photo, Some(value)),
         Step::Remove(_, photo) => with(photo, None),
         Step::Delete(_) => None,
-        Step::Collect | Step::Wait(_) => held,
+        Step::Read(_) | Step::WriteBack(_) | Step::Collect | Step::Wait(_) => held,
+    }
+}
+
+/// An entity as it was read, and its content.
+type Remembered = (Versioned<Employee>, [Option<u8>; 2]);
+
+/// Returns the entity's expected content after a remembered entity has been written.
+fn after_write_back(verb: Verb, [photo, cv]: [Option<u8>; 2], held: Held) -> Held {
+    match verb {
+        Verb::InsertOrMerge | Verb::Merge => {
+            let [old_photo, old_cv] = held.unwrap_or_default();
+            Some([photo.or(old_photo), cv.or(old_cv)])
+        }
+        _ => Some([photo, cv]),
     }
 }
 
@@ -102,6 +148,7 @@ impl Scene {
             Step::Set(id, photo) => Some((id, block_on(employees.set(key(id), [new(photo)])).map(drop))),
             Step::Remove(id, photo) => Some((id, block_on(employees.remove(key(id), blob(photo))).map(drop))),
             Step::Delete(id) => Some((id, block_on(employees.table().delete(key(id), IfMatch::Any)))),
+            Step::Read(_) | Step::WriteBack(_) => None,
             Step::Collect => {
                 let _ = block_on(employees.collect_orphans());
                 None
@@ -111,6 +158,30 @@ impl Scene {
                 None
             }
         }
+    }
+
+    /// Writes a remembered entity through the underlying handle.
+    fn write_back(&self, verb: Verb, old: &Versioned<Employee>) -> Result<()> {
+        let handle = self.employees.entities();
+        block_on(async {
+            match verb {
+                Verb::Insert => handle.insert(old).await.map(drop),
+                Verb::InsertOrReplace => handle.insert_or_replace(old).await.map(drop),
+                Verb::InsertOrMerge => handle.insert_or_merge(old).await.map(drop),
+                Verb::Replace => handle.replace(old, IfMatch::Any).await.map(drop),
+                Verb::Merge => handle.merge(old, IfMatch::Any).await.map(drop),
+                Verb::ReplaceUnderETag => handle.replace(old, old.etag().clone()).await.map(drop),
+                Verb::Bulk => {
+                    let written = handle.bulk().insert_or_replace_all([old.value().clone()]).await;
+                    written.map(drop).map_err(|failed| failed.source)
+                }
+                Verb::Unit => {
+                    let mut unit = handle.unit(Employee::partition("Sales"))?;
+                    unit.insert(old.value())?;
+                    unit.commit().await.map(drop)
+                }
+            }
+        })
     }
 
     /// Reads an entity and the complete content of its blobs.
@@ -135,16 +206,27 @@ proptest! {
         let scene = scene();
         // The possible states of each entity. A lost response leaves several possible states.
         let mut model: BTreeMap<u32, Vec<Held>> = (0..3).map(|id| (id, vec![None])).collect();
+        let mut remembered: Option<Remembered> = None;
         for (value, (step, fault)) in (1_u8..).zip(steps) {
+            if let Step::Read(id) = step {
+                let found = block_on(scene.employees.table().get(Employee::key("Sales", id))).unwrap();
+                remembered = found.zip(scene.held(id).unwrap());
+            }
             if let Some((number, failure, is_in_blobs)) = fault {
                 scene.fail(number, failure, is_in_blobs);
             }
-            let done = scene.take(&step, value);
+            let done = match (&step, &remembered) {
+                (Step::WriteBack(verb), Some((old, _))) => Some((old.id, scene.write_back(*verb, old))),
+                _ => scene.take(&step, value),
+            };
             scene.tables.heal();
             scene.blobs.heal();
             if let Some((id, done)) = done {
                 let held = model.get_mut(&id).unwrap();
-                let made: Vec<Held> = held.iter().map(|held| after(&step, *held, value)).collect();
+                let made: Vec<Held> = held.iter().map(|held| match (&step, &remembered) {
+                    (Step::WriteBack(verb), Some((_, content))) => after_write_back(*verb, *content, *held),
+                    _ => after(&step, *held, value),
+                }).collect();
                 match done {
                     Ok(()) => *held = made,
                     Err(error) if error.is_ambiguous() => held.extend(made),

@@ -1,4 +1,4 @@
-//! Tests slow collections of orphaned blobs.
+//! Tests slow collections of orphaned blobs, and collections during which an entity cannot be read.
 
 use super::*;
 use crate::migrate::Migration;
@@ -137,4 +137,25 @@ fn keeps_a_restored_photo(removes_marks: bool) -> bool {
 fn pat_large_2_a_reader_has_the_grace_period_after_a_restore_without_marks() {
     assert!(keeps_a_restored_photo(true));
     assert!(!keeps_a_restored_photo(false), "the mark is older than the restore");
+}
+
+/// Tests a collection during which the entity of one blob cannot be read, as on a store that contains a property which cannot be represented.
+#[test]
+fn pat_large_2_an_entity_that_cannot_be_read_keeps_its_blobs_and_stops_no_collection() {
+    for number in 0..2 {
+        let scene = scene();
+        for id in [1, 2] {
+            block_on(scene.employees.insert(ada(id), [PHOTO.content(content(3, 20))])).unwrap();
+            block_on(scene.employees.table().delete(Employee::key("Sales", id), IfMatch::Any)).unwrap();
+        }
+        let mut removed = 0;
+        for _ in 0..2 {
+            scene.now.fetch_add(GRACE, Ordering::SeqCst);
+            scene.tables.script(move |_, at| {
+                if at == number { Fault::Before(ErrorCode::EntityMismatch) } else { Fault::None }
+            });
+            removed += block_on(scene.employees.collect_orphans()).unwrap().removed;
+        }
+        assert_eq!((removed, scene.blobs.names().len()), (1, 1), "entity {number}");
+    }
 }

@@ -113,8 +113,32 @@ fn endings(prefix: &str) -> Vec<String> {
     endings
 }
 
+/// Numbers for the rows of [`typed`]. Their count is prime, so they occur in many combinations.
+const NUMBERS: [i64; 7] = [0, 1, 2, 5, 1_000_000, i64::MAX - 1, i64::MAX];
+
+/// Returns a row whose properties have the types that patterns write, with a combination of numbers that `seed` determines.
+fn typed(seed: usize) -> Row {
+    let mut row = RowWriter::new();
+    for (at, name) in NAMES.into_iter().enumerate() {
+        let number = NUMBERS[(at * (seed + 1) + seed) % NUMBERS.len()];
+        let value = match name {
+            "Intent" | "Intent1" => ValueRef::Binary(br#"{"Version":1,"Source":"ticket_000001","Steps":[]}"#),
+            "Version" | "Prompted" | "Attempts" | "NotBefore" | "HoldMillis" | "Next" | "Id" | "Last"
+            | "Floor" => ValueRef::Int64(number),
+            "Quiet" => ValueRef::Boolean(seed % 2 == 0),
+            "Source" | "HolderRow" => ValueRef::String("ticket_000001"),
+            "HolderPartition" => ValueRef::String("adatum"),
+            "HolderTable" => ValueRef::String("Desk"),
+            "Cursor" => ValueRef::String(r#"{"feed":1,"number":5}"#),
+            _ => ValueRef::String("x"),
+        };
+        row.property(name, value);
+    }
+    row.finish()
+}
+
 /// Returns the contents of malformed rows: none, properties with wrong types, arbitrary text, extreme values, later formats, and the largest possible
-/// row.
+/// row. In the last rows, the properties have the types that patterns write, but arbitrary numbers.
 pub(super) fn bodies() -> Vec<Row> {
     let all = |value: ValueRef<'_>| {
         let mut row = RowWriter::new();
@@ -143,6 +167,7 @@ pub(super) fn bodies() -> Vec<Row> {
         huge.property(name, ValueRef::Binary(&bytes));
     }
     rows.push(huge.finish());
+    rows.extend((0..5).map(typed));
     rows
 }
 
@@ -221,6 +246,15 @@ fn is_odd(prefix: &str, finding: &Finding) -> bool {
         && finding.reason.is_some()
 }
 
+/// Applies all changes to a view. The view must reach the end of every feed that it can read.
+pub(super) fn catch_up(job: &str, view: &ViewTable<Totals, Store>, faults: &mut Faults) {
+    let is_behind = (0..20).all(|_| {
+        let caught = faults.of(job, block_on(view.catch_up(1_000)));
+        caught.is_some_and(|caught| caught.is_behind)
+    });
+    faults.expect(job, !is_behind);
+}
+
 /// Checks and rebuilds the derived rows, and reads the feed and a view.
 fn derive(world: &World, view: &ViewTable<Totals, Store>, prefix: &str, faults: &mut Faults) {
     let (desk, contoso) = (TableName::new("Desk").unwrap(), PartitionKey::new("contoso").unwrap());
@@ -243,11 +277,7 @@ fn derive(world: &World, view: &ViewTable<Totals, Store>, prefix: &str, faults: 
     faults.expect("feed", entries.is_some_and(has_first));
     let count = Some(i64::try_from(world.tickets_of("contoso").len()).unwrap());
     let shown = || block_on(async { view.table().await?.get(Total::key("contoso")).await });
-    for _ in 0..20 {
-        if faults.of("catching up", block_on(view.catch_up(1_000))).is_none_or(|caught| !caught.is_behind) {
-            break;
-        }
-    }
+    catch_up("catching up", view, faults);
     let total = faults.of("view", shown()).flatten();
     faults.expect("view", total.map(|total| total.tickets) == count);
     faults.of("poison of the view", block_on(view.poison()));

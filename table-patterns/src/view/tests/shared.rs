@@ -192,15 +192,20 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
     assert_eq!(block_on(view.retry_poison()).unwrap(), 1);
     assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 611), 0));
 
-    // The caller determines the limit.
+    // The caller determines the limit, which applies to each partition.
     world.garble("A", 1);
     world.garble("A", 2);
     let limited = view.clone().with_poison_limit(1);
     block_on(limited.catch_up(1_000)).unwrap();
     world.hire("A", 50, 1);
-    assert_eq!(block_on(limited.catch_up(1_000)).unwrap_err().code(), ErrorCode::InvalidInput);
+    world.hire("B", 50, 1);
+    for _ in 0..2 {
+        assert!(!block_on(limited.catch_up(1_000)).unwrap().is_behind);
+        assert_eq!(["A", "B"].map(|department| members(&view, department).0), [20, 21]);
+        assert_eq!(block_on(view.poison()).unwrap().len(), 3, "two entities, and their partition");
+    }
     block_on(view.catch_up(1_000)).unwrap();
-    assert_eq!(members(&view, "A").0, 21);
+    assert_eq!((members(&view, "A").0, block_on(view.poison()).unwrap().len()), (21, 2));
 }
 
 #[test]

@@ -34,6 +34,35 @@ fn pat_ec_8_an_outage_at_any_request_for_a_row_stops_no_sweep_of_other_partition
 }
 
 #[test]
+fn pat_ec_8_a_partition_with_many_due_rows_costs_a_sweep_few_writes_and_messages() {
+    let (outbox, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    (0..1_500).for_each(|_| record(&outbox, &table, "a"));
+    record(&outbox, &table, "b");
+    block_on(engine.clear(outbox.queue())).unwrap();
+    time.fetch_add(6 * 600_000_000, Ordering::SeqCst);
+    for is_scan in [false, true] {
+        let store = FaultyStore::new(engine.clone());
+        let (queue, pace) = (outbox.queue().clone(), outbox.runtime().clone());
+        let sweep = Sweep::new(Outbox::with_runtime(store.clone(), engine.clone(), queue, pace));
+        let report = block_on(async {
+            if is_scan { sweep.sweep_table(&table, 10_000).await } else { sweep.sweep_registered().await }
+        });
+        let report = report.unwrap();
+        let prompted = if is_scan { 101 } else { 102 };
+        assert_eq!((report.pending, report.prompted, report.failed), (1_501, prompted, 0), "{report:?}");
+        let writes = store.calls().into_iter().filter(|call| *call == Call::Submit).count();
+        assert!(writes <= 110, "{writes} writes");
+    }
+    assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 203);
+    let worker = Worker::new(outbox.clone()).handler(Nothing);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!(worker.metrics().done, 1_501, "{:?}", worker.metrics());
+    assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
+}
+
+#[test]
 fn pat_ec_8_a_sweep_whose_clock_is_ahead_marks_only_partitions_as_quiet_that_were_registered_two_hours_ago() {
     let (outbox, engine, time) = outbox();
     let table = TableName::new("Company").unwrap();
