@@ -46,7 +46,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ///
     /// # Errors
     /// - `SchemaMismatch` if a later version of the view is ready.
-    /// - `InvalidInput` if more entities are set aside than the [limit](Self::with_poison_limit).
     /// - `TableNotFound` if the table of the source or of the view does not exist.
     /// - Any store outage, reported after the other partitions have been processed.
     ///
