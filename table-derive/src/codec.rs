@@ -269,7 +269,7 @@ impl Codec {
         literal.starts_with('!') && self.word().is_some_and(|word| word.name == "escaped")
     }
 
-    /// Returns the codec type for a field. Its tokens get the given span, which is the span of the field's type.
+    /// Returns the codec type for a field. All its tokens have the given span, that of the field's type.
     pub(crate) fn ty(&self, field: &Type, span: Span) -> TokenStream {
         match self {
             Self::Natural => quote_spanned!(span=> <#field as __table::KeyPart>::Codec),

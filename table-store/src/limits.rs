@@ -77,8 +77,8 @@ pub struct Limits {
 pub enum TransactionMeasure {
     /// The total size of the entities, by the published formula, which counts two bytes per UTF-16 code unit of a string.
     Entities,
-    /// The size is not measured, because it is already limited elsewhere, as by a server that limits its request bodies. The engine then skips its size check
-    /// too, even if its limits define another measure.
+    /// The size is not measured because something else already limits it, such as a server's limit on request bodies. The engine then skips its size check too,
+    /// even if its limits define another measure.
     Unmeasured,
     /// The size of the request body, as measured by the service.
     Body {

@@ -16,8 +16,8 @@ use super::message::Message;
 /// Fails if the members of a set or group are in different tables, if their rows or the rows of their indexes cannot be distinguished (PAT-HET-1), or if two
 /// members have the same schema name.
 ///
-/// `current` contains, for each member, the position of the current version of its type. It is empty if no member is a version of another. Versions of one type
-/// may share an index.
+/// `current` maps each member to the index in `members` of its type's current version. It is empty if no member is a version of another. Versions of one type
+/// may share an entity index.
 ///
 /// # Panics
 /// Panics at compile time if the members do not form a set or group.

@@ -1,4 +1,4 @@
-//! Recognises types that cannot be part of a key by their paths. The compiler reports all others, but repeats errors in an index for each use.
+//! Recognises by path the types that cannot be part of a key. The compiler rejects any other unsupported type, but repeats an error in an index for each use.
 
 use std::fmt::Display;
 

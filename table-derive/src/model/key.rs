@@ -153,7 +153,7 @@ impl Key {
         !self.unread && self.parts().any(|part| part.field == field && part.codec.is_decodable())
     }
 
-    /// Returns the constant text from a position to the next part or to the end of the key. The text may be empty.
+    /// Returns the constant text from the given piece to the next part or to the end of the key. The text may be empty.
     pub(crate) fn literal_from(&self, piece: usize) -> String {
         let literals = self.pieces.iter().skip(piece).map_while(|piece| match piece {
             Piece::Literal(text) => Some(text.value()),

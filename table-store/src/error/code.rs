@@ -110,7 +110,7 @@ pub enum ErrorCode {
     OverBudget,
     /// The backend's capabilities exclude the operation.
     Unsupported,
-    /// Stored bytes are damaged. The message says where.
+    /// Stored bytes are damaged. The message states their location.
     Corrupted,
     /// An earlier write could not be made durable. Reopen the engine to recover (CON-1).
     EnginePoisoned,

@@ -111,8 +111,8 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
     }
 }
 
-/// Reads a service's document with `read`, which returns one result per entity, after replacing unpaired surrogates: by U+FFFD in a property, and by U+0000 in
-/// a key, because a key with U+FFFD would name another entity.
+/// Reads a service's document with `read`, which returns one result per entity, after replacing unpaired surrogates. The replacement is U+FFFD in a property.
+/// In a key, it is U+0000, because a key with U+FFFD would name another entity.
 pub(super) fn read_halves<T: AsMut<[Result<EntityBody>]> + IntoIterator<Item = Result<EntityBody>>>(
     json: &[u8],
     read: impl Fn(&[u8]) -> Result<T>,

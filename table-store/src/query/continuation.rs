@@ -14,7 +14,7 @@ use crate::query::Query;
 use crate::query::fault::QueryFault;
 use fingerprint::fingerprint;
 
-/// The start of the next page: the key from which it reads, inclusive (PAGE-6), or an opaque value from a service.
+/// The start of the next page: the first key to read (PAGE-6), or an opaque value from a service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The value of `NextPartitionKey`.
@@ -30,7 +30,7 @@ enum Kind {
     Key,
     /// An opaque value from the service, sent back unchanged (PAGE-8, COS-8).
     Service,
-    /// The start of the query, with an empty position.
+    /// The first page of the query. The position is empty.
     Start,
 }
 

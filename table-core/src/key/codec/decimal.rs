@@ -4,7 +4,7 @@ const E8: u64 = 100_000_000;
 const E16: u64 = 10_000_000_000_000_000;
 const E19: u128 = 10_000_000_000_000_000_000;
 
-/// The position in [`FOURS`] at which the digits of the number 0 end.
+/// The byte offset in [`FOURS`] just after the digits of the number 0.
 const ZERO_ENDS: usize = 8;
 static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     let mut bytes = [b'0'; ZERO_ENDS + 40_000];

@@ -19,7 +19,7 @@ use crate::refused::{Refused, refused_by_name, refused_methods};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityPage<T> {
-    /// The entities, in key order (QRY-3) unless the store returns entities in [no order](crate::store::Capabilities::ordered).
+    /// The entities, in key order (QRY-3) unless the store's results are [unordered](crate::store::Capabilities::ordered).
     pub items: Vec<Versioned<T>>,
     /// The continuation for the next page, or `None` for the last page. It does not depend on the store's state and may be saved (PAGE-7).
     pub continuation: Option<Continuation>,
