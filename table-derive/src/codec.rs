@@ -192,7 +192,8 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if encoded times advance with the value, in ascending or descending order.
+    /// Returns `true` if the encoding of an instant advances with time, in ascending or descending order. The default codec counts as such, so the caller must
+    /// know that the field is an instant.
     pub(crate) fn follows_time(&self) -> bool {
         match self {
             Self::Natural | Self::Level => true,

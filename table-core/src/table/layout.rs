@@ -47,7 +47,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// - If no schema of `E` is stored, but a schema with the same key format is, then `E` may be a renamed type. This is an error if the table contains rows
     ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity, or if the schema of `E` lacks an index, a feed or copies
-    ///   of the stored schema, which running programs treat as complete. Nothing is changed: if the schema of one member of a set is refused, none is stored.
+    ///   of the stored schema. Running programs treat these as complete. Nothing is changed: if the schema of one member of a set is refused, none is stored.
     /// - A superseded schema belongs to an older version of the program. That version may run if its schema lacks only optional properties, and indexes, a feed
     ///   or copies whose backfill has not begun. Its schema may declare or require additional properties. If that version may run, the stored schema is not
     ///   changed. In all other cases, opening the table is an error, unless the table has no rows and the schema of `E` has every index, feed and copy of the

@@ -19,7 +19,7 @@ pub(super) struct Design<'e> {
     pub(super) aliases: &'e Aliases,
     pub(super) partition_key: &'e Key,
     pub(super) row_key: &'e Key,
-    /// The index and its position in the declaration, or `None` for the entity itself.
+    /// The index and its number in declaration order, counted from zero, or `None` for the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
     /// `true` if the declaration is invalid. The generated functions then keep their names and return types, but they accept any arguments and have empty
     /// bodies. This prevents follow-up errors.

@@ -39,7 +39,7 @@ pub(crate) enum Piece {
 /// A field in a key, and its codec.
 #[derive(Clone)]
 pub(crate) struct Part {
-    /// The position of the field in the struct.
+    /// The index of the field in the struct.
     pub(crate) field: usize,
     /// The field's name, with its span in the key attribute.
     pub(crate) name: Ident,

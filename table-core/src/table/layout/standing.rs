@@ -294,7 +294,8 @@ impl Standing {
         };
         let is_own = stored.compare(&self.design).is_same();
         let own = is_own.then(|| stored.version());
-        // IMPORTANT: other tasks see the wait and the announced version only after the other handles have been notified, and before the lease permits writes.
+        // IMPORTANT: the lock is held until the other handles have been notified, so other tasks see the wait and the announced version only afterwards. The
+        // lease does not permit writes until later.
         let noted = {
             let mut known = self.known();
             if let Some(own) = own.filter(|_| stored.settling) {
