@@ -1,4 +1,4 @@
-//! Support for `within`, which selects partitions by the first levels of a hierarchical partition key, and compile-time checks of such keys.
+//! Support for selecting partitions by the first levels of a hierarchical partition key (`within`), and compile-time checks of such keys.
 
 use std::fmt;
 

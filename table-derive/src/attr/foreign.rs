@@ -114,7 +114,7 @@ impl<'a> Keyed<'a> {
         Some(if self.fields.first().is_some_and(|first| first == field) { help } else { String::new() })
     }
 
-    /// Returns a help text that declares the missing keys with these fields, or `None` if both keys are missing and only one field is given.
+    /// Returns a help text that shows how to declare the missing keys with these fields, or `None` if both keys are missing and only one field is given.
     fn keys_of(&self, fields: &[String]) -> Option<String> {
         let (first, rest) = fields.split_first()?;
         let key = |word: Symbol, fields: &[String]| format!("#[{word}({})]", fields.join(", \"_\", "));

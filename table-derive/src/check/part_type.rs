@@ -134,7 +134,7 @@ fn inner(segment: &PathSegment) -> Option<&Type> {
     })
 }
 
-/// Returns `T` for `Option<T>` if `name` is `Option`.
+/// Returns the type argument of a type with the given name: `T` in `Option<T>` if `name` is `Option`.
 pub(super) fn argument<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     let Type::Path(path) = ty else { return None };
     path.path.segments.last().filter(|last| last.ident == name).and_then(inner)

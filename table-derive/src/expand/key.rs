@@ -12,7 +12,7 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
 
-/// The schema for which code is generated: that of an entity or of one of its indexes, with both keys.
+/// The schema of an entity or of one of its indexes, with both keys, for which code is generated.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
     /// The type aliases created so far.

@@ -83,7 +83,7 @@ impl Matcher {
             Term::And | Term::Or | Term::Not => None,
         };
         let tests = terms.iter().zip(jumps(terms)).filter_map(test).collect();
-        // Tests start with turn 0, so turn 1 marks all cached indexes as stale.
+        // New tests have turn 0, so turn 1 marks their cached indexes as stale.
         Self { tests, shape: Vec::new(), turn: 1 }
     }
 

@@ -133,7 +133,7 @@ pub(super) fn read_halves<T: AsMut<[Result<EntityBody>]> + IntoIterator<Item = R
 
 pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
-    // Validating the entire document as UTF-8 is faster than validating each string. If it fails, `from_slice` reports the position.
+    // Validating the entire document as UTF-8 is faster than validating each string. If validation fails, `from_slice` reports the position.
     let read = match std::str::from_utf8(json) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(json),

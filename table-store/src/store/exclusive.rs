@@ -8,8 +8,8 @@ use crate::etag::ETag;
 
 /// The state shared by all handles to a store that only their process can use. Clones share the state, and two values are equal if they share it.
 ///
-/// For each entity type, the state counts the stored schemas that a handle has begun to use, so the other handles in the process notice a new schema without a
-/// request. A process that gives other processes access to the store must call [`share`](Self::share).
+/// For each entity type, the state counts the schema changes noticed by handles in the process, so the other handles notice a new schema without a request. A
+/// process that gives other processes access to the store must call [`share`](Self::share).
 ///
 /// ```
 /// use table_core::Engine;

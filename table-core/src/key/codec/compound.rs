@@ -96,8 +96,8 @@ impl Fault {
 
 /// Returns the reason these pieces do not form a valid key, or `None` if all keys are legal and different values have different keys (K2).
 ///
-/// A part that can fill a whole key (raw text of up to 512 code units) counts with its minimum width, because the other parts share the available length. If a
-/// key is too long, creating it fails at run time (KEY-7).
+/// A part that can fill a whole key (raw text of up to 512 code units) contributes only its minimum width to the length check, because the other parts share
+/// the available length. If a key is too long, creating it fails at run time (KEY-7).
 #[must_use]
 pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if pieces.is_empty() {

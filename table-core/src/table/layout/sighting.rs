@@ -103,7 +103,7 @@ fn expiry_in(row: RowView<'_>) -> Option<u64> {
     }
 }
 
-/// Returns the latest expiry among the grants to programs with other schemas of an entity type.
+/// Returns the latest expiry among grants to programs with a different schema of the entity type.
 async fn granted<S: TableStore>(
     store: &S,
     table: &TableName,
