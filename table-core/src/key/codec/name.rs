@@ -2,7 +2,7 @@
 
 /// The capacity for most codec names.
 pub(super) const SHORT: usize = 256;
-/// The capacity for the name of a codec that contains the longest name of an enum.
+/// The capacity for codec names that contain the longest name of an enum's codec.
 pub(super) const LONG: usize = LONGEST_NAME + SHORT;
 /// The maximum length of the name of an enum's codec, in bytes. The name contains all variant names, separated by `|`, between `one_of(` and `)`.
 /// `table-derive` checks the same limit.

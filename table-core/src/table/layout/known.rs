@@ -8,7 +8,7 @@ use crate::store::WriteLease;
 /// The version of a stored schema. It changes whenever another schema is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SchemaVersion {
-    /// The number of schemas stored so far. It starts again at 1 if the table is deleted.
+    /// The number of schemas stored so far. It restarts at 1 if the table is deleted.
     pub(super) generation: u64,
     /// The time when the schema replaced its predecessor.
     pub(super) since: Option<u64>,

@@ -56,9 +56,9 @@ pub(crate) struct Standing {
     /// The number of reads of the stored schema started so far.
     reads: AtomicU64,
     known: Mutex<Known>,
-    /// The states for other schemas whose entities are written together with the handle's entities. The keys are the table and the entity type.
+    /// The `Standing`s for other schemas whose entities are written together with the handle's entities. The keys are the table and the entity type.
     related: Mutex<BTreeMap<(String, String), Arc<Self>>>,
-    /// The states for the other types of a set's handle; empty for the handle of one type.
+    /// The `Standing`s for the other types of the set, if this is a set's handle; otherwise empty.
     members: Vec<Arc<Self>>,
 }
 
@@ -91,7 +91,7 @@ impl Standing {
         self
     }
 
-    /// Adds the states for the other types of a set, which were compared at the same time.
+    /// Adds the `Standing`s for the other types of a set. Their schemas were compared at the same time as this one.
     pub(super) fn with_members(mut self, opened: Vec<Self>) -> Self {
         let table = self.design.table.to_ascii_lowercase();
         self.members = opened.into_iter().map(Arc::new).collect();
@@ -101,7 +101,7 @@ impl Standing {
         self
     }
 
-    /// Returns a state for the types of several handles to the same table, or `None` if there are no handles.
+    /// Returns a `Standing` for the types of several handles to the same table, or `None` if there are no handles.
     pub(super) fn of_all(mut standings: Vec<Arc<Self>>) -> Option<Arc<Self>> {
         let last = standings.pop()?;
         if standings.is_empty() {
@@ -112,7 +112,7 @@ impl Standing {
         Some(Arc::new(all))
     }
 
-    /// Returns the states for all types of the handle.
+    /// Returns the `Standing`s for all types of the handle.
     pub(super) fn of_types(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
         self.members.iter().chain([self])
     }
@@ -127,7 +127,7 @@ impl Standing {
         &self.design
     }
 
-    /// Returns the state for a different schema, in a table of the same store.
+    /// Returns the `Standing` for a different schema, in a table of the same store.
     pub(crate) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
         let is_table = |name: &str| name.eq_ignore_ascii_case(table.as_str());
         if self.design.entity == design.entity && is_table(&self.design.table) {
