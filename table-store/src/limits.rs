@@ -2,7 +2,7 @@
 
 /// The maximum key length accepted by every store, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
 pub const KEY_UNITS_PORTABLE: usize = 512;
-/// The maximum key length accepted by any store, in UTF-16 code units (KEY-7, ENG-1).
+/// The maximum key length of the most permissive stores, in UTF-16 code units (KEY-7, ENG-1).
 pub const KEY_UNITS_WIDE: usize = 1_024;
 /// The maximum number of custom properties per entity (ENT-2).
 pub const PROPERTIES: usize = 252;

@@ -108,7 +108,7 @@ impl<'a> Keyed<'a> {
         }
     }
 
-    /// Returns the help text of [`Self::keys_of`] if `field` is the first of `fields`, and an empty string for any later field.
+    /// Returns the help text from [`Self::keys_of`] for the first field in `fields`, and an empty string for any later field.
     fn keys_at(&self, field: &str) -> Option<String> {
         let help = self.keys_of(&self.fields)?;
         Some(if self.fields.first().is_some_and(|first| first == field) { help } else { String::new() })
