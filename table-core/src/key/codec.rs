@@ -130,7 +130,7 @@ pub use without::Without;
 
 use table_store::Result;
 
-/// The format of a codec's output: its width, its characters, and if it preserves the order. Used by compile-time checks and query planning.
+/// The format of a codec's output: its width, its characters, and a flag for order preservation. Used by compile-time checks and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The minimum number of UTF-16 code units.
