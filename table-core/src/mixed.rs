@@ -69,8 +69,8 @@ pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
     other::<E>(is_other, E::SCHEMA.table, entity.partition_key, entity.row_key)
 }
 
-/// Classifies a key without reading its row. `Own` means that the row belongs to `E`, unless its `EntityType`, which is not part of the key, differs from the
-/// kind of `E`.
+/// Classifies a key without reading its row. `Own` means that the key matches `E`. The row still belongs to another type if its `EntityType`, which is not part
+/// of the key, differs from the kind of `E`.
 ///
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, if the key belongs to no declared type.

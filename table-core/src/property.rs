@@ -94,7 +94,7 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// The facts needed by generated code. They are combined in one constant, because each constant referenced by an expansion adds to the compile time.
+    /// The metadata needed by generated code. It is a single constant, because each constant referenced by an expansion adds to the compile time.
     #[doc(hidden)]
     const FACTS: PropertyFacts =
         PropertyFacts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };

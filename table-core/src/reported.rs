@@ -11,7 +11,7 @@
 /// reports only the violated bound.
 macro_rules! reported_once {
     ($($name:ident: $bound:ident, $checked:ident;)*) => {$(
-        /// The bound of an argument's type. rustc reports a type that violates it only once.
+        /// The bound on an argument's type. rustc reports a type that violates it only once.
         #[doc(hidden)]
         pub trait $name<E>: $bound<E> {
             /// The type `R`, if the argument's type is correct.

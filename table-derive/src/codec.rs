@@ -192,7 +192,8 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if encoded times advance with the value, in ascending or descending order.
+    /// Returns `true` if the encoding of an instant advances with time, in ascending or descending order. The default codec counts as such, so the caller must
+    /// know that the field is an instant.
     pub(crate) fn follows_time(&self) -> bool {
         match self {
             Self::Natural | Self::Level => true,
@@ -269,7 +270,7 @@ impl Codec {
         literal.starts_with('!') && self.word().is_some_and(|word| word.name == "escaped")
     }
 
-    /// Returns the codec type for a field. Its tokens get the given span, which is the span of the field's type.
+    /// Returns the codec type for a field. All its tokens have the given span, that of the field's type.
     pub(crate) fn ty(&self, field: &Type, span: Span) -> TokenStream {
         match self {
             Self::Natural => quote_spanned!(span=> <#field as __table::KeyPart>::Codec),

@@ -208,12 +208,12 @@ impl<'a> Entity<'a> {
         [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.unread)
     }
 
-    /// Returns the schema position of the property that stores a field.
+    /// Returns the index in the schema of the property that stores a field.
     pub(crate) fn place(&self, field: usize) -> usize {
         self.properties_before(field).count()
     }
 
-    /// Returns the schema positions of all chunks of a field except the first. These chunks follow all other properties.
+    /// Returns the indexes in the schema of all chunks of a field except the first. These chunks follow all other properties.
     pub(crate) fn places_of_more_chunks(&self, field: usize) -> Range<usize> {
         let count = |property: &Property| property.more_chunks().count();
         let before: usize = self.properties_before(field).map(count).sum();
@@ -293,7 +293,7 @@ pub(crate) fn ungrouped(mut ty: &Type) -> &Type {
     ty
 }
 
-/// Returns the position of the field with the given name. Reports a name that does not exist.
+/// Returns the index of the field with the given name. Reports a name that does not exist.
 pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option<usize> {
     let found = fields.iter().position(|field| field.ident == name);
     if found.is_none() {
@@ -304,7 +304,7 @@ pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option
     found
 }
 
-/// Returns the position of the field whose name is most similar, or `None` if no name is similar enough.
+/// Returns the index of the field whose name is most similar, or `None` if no name is similar enough.
 pub(crate) fn nearest(fields: &[Field<'_>], name: &Ident) -> Option<usize> {
     let names: Vec<String> = fields.iter().map(|field| field.ident.to_string()).collect();
     let near = symbol::nearest(&name.to_string(), names.iter().map(String::as_str))?;

@@ -67,7 +67,7 @@ enum Use {
     Tests,
 }
 
-/// Returns where the crate can use the dependency `name`, according to its manifest.
+/// Returns the targets and features in which the crate can use the dependency `name`, according to its manifest.
 fn use_of(manifest: &DocumentMut, name: &str) -> Use {
     let is_name = |text: &str| text.replace('-', "_") == name;
     if manifest.get("package").and_then(|package| package.get("name")?.as_str()).is_some_and(is_name) {

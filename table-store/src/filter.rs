@@ -217,7 +217,7 @@ impl std::ops::Not for Filter {
     }
 }
 
-/// Returns, for each term, the index of the first term of the condition it ends.
+/// Returns, for each term, the index of the first term of its subexpression. In postfix order, a term is the last one of its subexpression.
 fn starts(terms: &[Term]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::with_capacity(terms.len());
     for (at, term) in terms.iter().enumerate() {

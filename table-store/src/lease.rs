@@ -10,11 +10,7 @@ use crate::error::{Error, Fault};
 
 /// A time limit for sending a transaction. The program has recently read that its schema permits the write; the limit bounds the age of that read (EVO-3).
 ///
-/// A handle to an opened table attaches a lease to every transaction that [replaces an entity regardless of its
-/// version](crate::OperationKind::replaces_unconditionally). Such a write would remove a property added by another release of the program in the meantime. A
-/// store that delays or retries requests must check [`remaining`](Self::remaining) immediately before each attempt. Once the lease has expired, the store
-/// returns the error from [`ended`](Self::ended) instead of sending the request, and the handle rereads the stored schema. If an earlier attempt may have been
-/// applied, the store returns an ambiguous error, as it would without a lease.
+/// A time limit for sending a transaction. It bounds the time since the program last read that the stored schema permits its writes (EVO-3).
 ///
 /// ```
 /// use std::time::Duration;
@@ -89,7 +85,7 @@ impl WriteLease {
         self.0.clock.elapsed()?.checked_sub(self.0.elapsed?)
     }
 
-    /// Returns the age of the lease by the clock's current time, or `None` if the clock was set back to before the start of the lease.
+    /// Returns the age of the lease by the clock's current time, or `None` if that time is before the start of the lease.
     fn passed(&self) -> Option<Duration> {
         let ticks = self.0.clock.now().checked_sub(self.0.began)?;
         Some(Duration::from_nanos(ticks.saturating_mul(100)))

@@ -2,7 +2,7 @@
 
 /// The maximum key length accepted by every store, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
 pub const KEY_UNITS_PORTABLE: usize = 512;
-/// The maximum key length accepted by any store, in UTF-16 code units (KEY-7, ENG-1).
+/// The maximum key length of the most permissive stores, in UTF-16 code units (KEY-7, ENG-1).
 pub const KEY_UNITS_WIDE: usize = 1_024;
 /// The maximum number of custom properties per entity (ENT-2).
 pub const PROPERTIES: usize = 252;
@@ -77,8 +77,8 @@ pub struct Limits {
 pub enum TransactionMeasure {
     /// The total size of the entities, by the published formula, which counts two bytes per UTF-16 code unit of a string.
     Entities,
-    /// The size is not measured, because it is already limited elsewhere, as by a server that limits its request bodies. The engine then skips its size check
-    /// too, even if its limits define another measure.
+    /// The size is not measured because something else already limits it, such as a server's limit on request bodies. The engine then skips its size check too,
+    /// even if its limits define another measure.
     Unmeasured,
     /// The size of the request body, as measured by the service.
     Body {

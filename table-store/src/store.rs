@@ -42,8 +42,8 @@ pub struct Capabilities {
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol does not define
     /// them.
     pub checks: bool,
-    /// State shared by all handles to the store, if only this process can use it: for example, a folder locked by the process. `None` for the service, which
-    /// programs built with other releases of this crate may write to at the same time.
+    /// State shared by all handles to the store, if only this process can use it: for example, a folder locked by the process. `None` for the service, because
+    /// programs built with other releases of this crate may write to it at the same time.
     pub exclusive: Option<Exclusive>,
 }
 

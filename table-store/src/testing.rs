@@ -87,7 +87,7 @@ impl<S: TableStore> LimitedStore<S> {
     }
 }
 
-/// Returns a hash of a row's keys. The FNV hash is mixed further: by itself, it sorts keys that differ only in their last character next to each other.
+/// Returns a hash of a row's keys. The FNV hash is mixed further: on its own, it sorts keys that differ only in their last character next to each other.
 fn hash(row: &EntityRef<'_>) -> u64 {
     let hash = fnv::fnv1a64(format!("{}/{}", row.partition_key, row.row_key).as_bytes());
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);

@@ -39,8 +39,7 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {
         return None;
     }
-    // The date is computed from days since the year 1, like chrono's internal representation. Converting through seconds since 1970 would take twice as many
-    // divisions.
+    // The date is computed from days since the year 1, like chrono's internal representation. Converting through Unix time would take twice as many divisions.
     let (days, of_day) = (i32::try_from(ticks / PER_DAY).ok()?, ticks % PER_DAY);
     let seconds = u32::try_from(of_day / PER_SECOND).ok()?;
     let nanos = u32::try_from(of_day % PER_SECOND).ok()? * 100;

@@ -191,7 +191,7 @@ impl Transaction {
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
         if sum > most && self.limits.measure != TransactionMeasure::Unmeasured {
-            // An entity that exceeds the limit by itself does not fit into any other transaction either.
+            // An entity that exceeds the limit on its own does not fit into any other transaction either.
             let fault = if self.operations.is_empty() {
                 LimitFault::Alone { bytes, most }
             } else {

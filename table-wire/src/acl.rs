@@ -26,8 +26,8 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
 }
 
 /// Returns the response body for listing a table's or queue's policies. Times have seven fractional digits, as in the service's responses, because the
-/// JavaScript client `azure-storage` cannot read a time without a fraction. A policy without values is written without an `AccessPolicy` element, for which the
-/// Python client `azure-data-tables` returns `None`.
+/// JavaScript client `azure-storage` cannot read a time without a fraction. A policy without values is written without an `AccessPolicy` element; the Python
+/// client `azure-data-tables` reads such a policy as `None`.
 ///
 /// ```
 /// use chrono::DateTime;

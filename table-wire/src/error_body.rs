@@ -24,7 +24,7 @@ pub struct ErrorBody {
     pub code: Option<String>,
     /// The message as a single line, without the index, request ID and time added by the service.
     pub message: String,
-    /// The index of the failed operation in its batch, with which the service's message starts (EGT-34).
+    /// The index of the failed operation in its batch, read from the start of the service's message (EGT-34).
     pub index: Option<usize>,
     /// `true` if the body has a storage service's format; `false` for any other body, such as a proxy's error page.
     pub known: bool,

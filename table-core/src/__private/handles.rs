@@ -17,7 +17,7 @@ pub const fn require_table_of_owner(owner: &EntitySchema, part: &EntitySchema) {
     }
 }
 
-/// Fails if writing an entity requires follow-up writes, which only an outbox records.
+/// Fails if writing an entity requires follow-up writes. Only an outbox records such writes.
 ///
 /// # Panics
 /// Panics at compile time if the entity has copies, or an index in another partition or table.

@@ -2,7 +2,7 @@
 
 use super::message::Message;
 
-/// Fails if a partition key consists only of times (PAT-ANTI-1). `follows_time` has one item for each field of the key, which is `true` if the field is a time.
+/// Fails if a partition key consists only of times (PAT-ANTI-1). `follows_time` has one item per key field: `true` if the field is a time.
 ///
 /// # Panics
 /// Panics at compile time if the key consists only of times.

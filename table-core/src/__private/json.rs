@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use crate::property::{Json, PropertyFacts};
 use crate::schema::PropertySchema;
 
-/// A compile-time test of whether the JSON of `T` can be `null`, which is stored as an absent property. In generated code, `MayBeNull::<T>::IS` resolves to a
+/// A compile-time test for types whose JSON can be `null`. Such a value is stored as an absent property. In generated code, `MayBeNull::<T>::IS` resolves to a
 /// constant of this type if `T` is an `Option` or the `Json` of an `Option`, and to the constant of [`NotNull`] otherwise. A type parameter or a newtype does
 /// not count as an `Option`.
 #[derive(Debug)]

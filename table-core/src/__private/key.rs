@@ -3,12 +3,12 @@
 use crate::key::codec::compound::Piece;
 use crate::schema::KeyPiece;
 
-/// The pieces of a key, with and without the names of fields and codecs.
+/// The pieces of a key, with and without field and codec names.
 #[derive(Debug)]
 pub struct KeyOf<const N: usize> {
-    /// The pieces with the names of fields and codecs, for the schema.
+    /// The pieces with field and codec names, for the schema.
     pub pieces: [KeyPiece; N],
-    /// The pieces without these names, used to split keys and to check compound keys.
+    /// The pieces without field and codec names, used to split keys and to check compound keys.
     pub forms: [Piece; N],
 }
 
@@ -20,7 +20,7 @@ impl<const N: usize> KeyOf<N> {
     }
 }
 
-/// Returns the pieces of a key without the names of fields and codecs.
+/// Returns the pieces of a key without field and codec names.
 const fn forms<const N: usize>(pieces: &[KeyPiece; N]) -> [Piece; N] {
     let mut forms = [Piece::Literal(""); N];
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! Support for generated code that reads the key of an index row. It computes the key of the row's entity. If the row is a copy of the entity, it also restores
-//! the properties stored only in the row's key.
+//! Support for generated code that reads the key of an index row. The code computes the key of the entity that the row belongs to. If the row is a copy of the
+//! entity, the code also restores the properties stored only in the row's key.
 //!
 //! Generated code chains calls to these functions, because each `let … else` in an expansion adds to the compile time.
 

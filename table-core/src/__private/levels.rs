@@ -1,4 +1,4 @@
-//! Support for `within`, which selects partitions by the first levels of a hierarchical partition key, and compile-time checks of such keys.
+//! Support for selecting partitions by the first levels of a hierarchical partition key (`within`), and compile-time checks of such keys.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ use super::text::{KeyText, partition};
 /// The character that ends a level. It sorts before every character of an escaped string, so escaped strings keep their order when they are levels.
 const END: &str = "!";
 
-/// The maximum number of possible values of a field that is rejected as the first field of a partition key.
+/// A field with at most this many possible values is rejected as the first field of a partition key.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.

@@ -55,7 +55,7 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// Returns the start key of a share. Returns `None` for the start of the first share and the end of the last one, which are unbounded.
+/// Returns the start key of a share, or `None` for an unbounded edge: the start of the first share and the end of the last one.
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     // The characters are in key order, which differs from their order as base64 and base32 digits. Either order puts every hash into exactly one share.
     let characters: Vec<char> =

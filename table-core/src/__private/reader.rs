@@ -116,7 +116,7 @@ impl<'a> EntityReader<'a> {
         found == Some(ValueRef::String(kind)) || self.is_other_kind(found, &format!("'{kind}'"))
     }
 
-    /// Returns `true` if the stored entity has no kind. Otherwise records an error. Called for a member of a set that declares no kind.
+    /// Returns `true` if the stored entity has no kind. Otherwise records an error. Called for a set member without a declared kind.
     pub fn has_no_kind(&mut self) -> bool {
         let found = self.search.find(ENTITY_TYPE);
         let Some(found) = self.search.keep(found) else { return false };

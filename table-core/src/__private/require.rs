@@ -64,7 +64,7 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
     panic!("{}", message.as_str());
 }
 
-/// Appends the reason why a part is ambiguous, and how to make it unambiguous.
+/// Appends the reason a part is ambiguous, and how to make it unambiguous.
 const fn with_separator(message: Message, pieces: &[KeyPiece], part: usize) -> Message {
     let KeyPiece::Field { field, codec, .. } = pieces[part] else { return message };
     let fault = Fault::Ambiguous { part };

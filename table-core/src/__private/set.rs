@@ -16,8 +16,8 @@ use super::message::Message;
 /// Fails if the members of a set or group are in different tables, if their rows or the rows of their indexes cannot be distinguished (PAT-HET-1), or if two
 /// members have the same schema name.
 ///
-/// `current` contains, for each member, the position of the current version of its type. It is empty if no member is a version of another. Versions of one type
-/// may share an index.
+/// `current` maps each member to the index in `members` of its type's current version. It is empty if no member is a version of another. Versions of one type
+/// may share an entity index.
 ///
 /// # Panics
 /// Panics at compile time if the members do not form a set or group.
@@ -140,7 +140,7 @@ const fn has_open_end(owner: &EntitySchema) -> bool {
 /// Fails if an entity with parts (see `table_patterns::relation`) can have a row key that is a prefix of another entity's (PAT-CK-1).
 ///
 /// # Panics
-/// Panics at compile time if the entity can have such a row key.
+/// Panics at compile time if one entity's row key can be a prefix of another's.
 pub const fn require_owner(owner: &EntitySchema) {
     if has_open_end(owner) {
         let message = Message::new().with("[T109] the row key of `").with(owner.entity);
@@ -158,7 +158,7 @@ pub const fn require_owner(owner: &EntitySchema) {
 /// Returns the schemas of an entity's set, for the constant `SET_SCHEMAS`. Fails if a member's index row could also be read as a member of the set.
 ///
 /// # Panics
-/// Panics at compile time if such an index row is possible.
+/// Panics at compile time if a member's index row could also be read as a member of the set.
 #[must_use]
 pub const fn set_schemas<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema] {
     let members = S::MEMBERS;

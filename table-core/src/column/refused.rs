@@ -37,21 +37,21 @@ macro_rules! named_otherwise {
 }
 
 named_otherwise! {
-    /// Required by comparison methods named as in other libraries, such as `equals`.
+    /// Required by other libraries' comparison methods, such as `equals`.
     Compares: "write `eq`, `ne`, `gt`, `ge`, `lt` or `le`", "the column and the value stay the same: `{E}::….eq(…)`";
     /// Required by methods that compare with a range, such as `between`.
     Ranges: "write `{E}::….ge(…).and({E}::….le(…))`", "a range is two comparisons of the same column, with its smallest and its largest value";
-    /// Required by equivalents of `is_in` named as in other libraries.
+    /// Required by other libraries' names for `is_in`.
     Lists: "write `is_in`", "the values stay the same: `{E}::….is_in([…])`";
-    /// Required by negations of `is_in`.
+    /// Required by methods that negate `is_in`.
     ListsOthers: "write `is_in([…])`, and `!` before the column", "`!{E}::….is_in([…])` matches the entities whose property is none of the values";
-    /// Required by equivalents of `starts_with` named as in other libraries.
+    /// Required by other libraries' names for `starts_with`.
     Begins: "write `starts_with`", "`{E}::….starts_with(\"…\")` matches the texts that start with a prefix";
     /// Required by methods that combine conditions, such as `and`, when called on a column.
     Combines: "write a comparison first: `{E}::….eq(…).and(…)`", "a column of `bool` is a condition itself: `{E}::… & {E}::….eq(…)`, and `!{E}::…`";
-    /// Required by equivalents of `is_absent` named as in other libraries.
+    /// Required by other libraries' names for `is_absent`.
     Absent: "write `is_absent()`", "`{E}::….is_absent()` matches the entities that lack the property";
-    /// Required by negations of `is_absent`.
+    /// Required by methods that negate `is_absent`.
     Present: "write `is_absent()`, and `!` before the column", "`!{E}::….is_absent()` matches the entities that have the property";
 }
 

@@ -20,7 +20,7 @@ pub trait KeepsKey: Refused {}
 )]
 pub trait KeepsVersion: Refused {}
 
-/// A read entity that returns its value with a method known from another library. No type implements this trait.
+/// The bound on methods familiar from other libraries that return an entity's value. No type implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T245] a `Versioned` has no method of this name: it is an entity with its version",
     label = "write `into_value()`",

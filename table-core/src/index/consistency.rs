@@ -112,7 +112,7 @@ pub enum EventuallyConsistent {}
     note = "`get_eventual({E}::…(…)).await?` is an `Option` of an `Eventual`; `found.primary(&entities).await?` reads the entity itself"
 )]
 pub trait ReadAtOnce<E>: Consistency {
-    /// A type that exists only if the consistency implements this trait.
+    /// An associated type that exists only if the consistency implements this trait. It lets rustc report a violated bound only once.
     #[doc(hidden)]
     type Checked;
 }
@@ -139,7 +139,7 @@ impl<E> ReadAtOnce<E> for StronglyConsistent {
     note = "`get_eventual` and `query_eventual` read indexes in other partitions and tables"
 )]
 pub trait ReadLater<E>: Consistency {
-    /// A type that exists only if the consistency implements this trait.
+    /// An associated type that exists only if the consistency implements this trait. It lets rustc report a violated bound only once.
     #[doc(hidden)]
     type Checked;
 }

@@ -130,7 +130,7 @@ pub use without::Without;
 
 use table_store::Result;
 
-/// The format of a codec's output: its width, its characters and whether it preserves the order. Used by compile-time checks and query planning.
+/// The format of a codec's output: its width, its characters, and a flag for order preservation. Used by compile-time checks and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The minimum number of UTF-16 code units.
@@ -157,7 +157,7 @@ impl Form {
     }
 }
 
-/// Facts about a codec beyond the form of its output, for compile-time checks and queries.
+/// Metadata of a codec beyond the form of its output, for compile-time checks and queries.
 ///
 /// ```
 /// use table_core::key::codec::Facts;
@@ -181,13 +181,13 @@ pub struct Facts {
     /// `true` if the codec writes digits that are missing from a property of this type, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
     /// such a codec for a field also stored as a property, because the key would differ from the stored property.
     pub finer_than_property: bool,
-    /// `true` if the codec writes a string as it is, and refuses strings that do not match the form. `#[derive(Entity)]` then rejects changes to the string
-    /// that never match the form, such as lower case for a ULID.
+    /// `true` if the codec writes strings unchanged and rejects strings that do not match the form. `#[derive(Entity)]` then rejects string transformations
+    /// whose result never matches the form, such as lower case for a ULID.
     pub verbatim: bool,
 }
 
 impl Facts {
-    /// The facts of most codecs: ascending, with many possible values that do not follow time, and with valid arguments.
+    /// The metadata of most codecs: ascending order, many possible values that do not follow time, and valid arguments.
     pub const NONE: Self = Self {
         descending: false,
         cardinality: None,
@@ -239,7 +239,7 @@ pub trait KeyCodec<T> {
     const NAME: &'static str;
     /// The form of the codec's output.
     const FORM: Form;
-    /// Facts beyond the form, such as a descending order.
+    /// Metadata beyond the form, such as a descending order.
     const FACTS: Facts = Facts::NONE;
 
     /// Appends the encoding of a value.
@@ -272,8 +272,8 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a prefix is a prefix of exactly the encodings of strings with
-/// that prefix.
+/// A codec for strings, including `str`. It encodes each character separately, so an encoding starts with the encoding of a string `p` exactly if the encoded
+/// string starts with `p`.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};

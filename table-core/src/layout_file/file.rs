@@ -22,7 +22,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Creates the new section for a layout. `before` is the section in the file for the same entity type.
+    /// Creates the updated section for a layout. `before` is the existing section for the entity type, if any.
     pub(super) fn following(before: Option<&Self>, layout: &Layout) -> Result<Self> {
         let Layout { schema, golden, .. } = layout;
         let removed = before.map(|before| before.removed.clone().after(&before.schema, schema));

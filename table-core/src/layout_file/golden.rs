@@ -76,7 +76,7 @@ impl Golden {
     pub(super) fn json(&self) -> Result<String> {
         let row = Row::from_bytes(Arc::from(self.row.as_slice()));
         let read = TableEntity::from_entity(EntityRef::new(&self.partition_key, &self.row_key, row.view()))?;
-        // A new entity is created from the key, because `read` has a version and a sample has none.
+        // A new entity is created from the key, because the decoded entity has a version and a sample has none.
         let mut entity = TableEntity::new(self.partition_key.as_str(), self.row_key.as_str())?;
         for (name, value) in read.iter() {
             entity.insert(name, value.clone());

@@ -94,7 +94,7 @@ fn broken(how: String) -> Error {
     Error::of(PropertyFault::Chunks(how))
 }
 
-/// Returns the error for a chunk that is neither the last one nor full. The probable cause is leftover chunks of an earlier, longer value.
+/// Returns the error for a non-final chunk that is not full. The probable cause is leftover chunks of an earlier, longer value.
 fn require_full(index: usize) -> Error {
     broken(format!("chunk {index} is not the last and not full"))
 }

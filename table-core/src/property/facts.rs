@@ -1,8 +1,8 @@
-//! `PropertyFacts`: the facts about a property type that generated code reads from one constant.
+//! `PropertyFacts`: metadata of a property type, which generated code reads from one constant.
 
 use table_store::EdmType;
 
-/// The facts about a property type needed by generated code.
+/// The metadata of a property type needed by generated code.
 #[derive(Clone, Copy, Debug)]
 pub struct PropertyFacts {
     /// The Edm type of the stored value.

@@ -129,7 +129,7 @@ impl<T: Serialize + DeserializeOwned> Property for Json<T> {
     note = "a parameter of a generic entity needs the bounds `Serialize` and `DeserializeOwned`"
 )]
 pub trait JsonValue: Sized {
-    /// The facts about the property. A nested `Option` is valid here, because writes reject `Some(None)`.
+    /// The property's metadata. A nested `Option` is valid here, because writes reject `Some(None)`.
     const FACTS: PropertyFacts;
 
     /// Appends the JSON to a row, like [`Property::write_to`].

@@ -108,7 +108,7 @@ fn signed(name: &str, number: u64) -> Result<i64> {
     i64::try_from(number).map_err(|_| Error::of(PropertyFault::Unsigned(number)).with_property(name))
 }
 
-/// Returns `number`, the nanoseconds of `duration`. If it is `None`, the error contains the name of the property.
+/// Returns `number`, the nanoseconds of `duration`. If `number` is `None`, the error contains the name of the property.
 fn nanoseconds(name: &str, number: Option<i64>, duration: &dyn Debug) -> Result<i64> {
     number.ok_or_else(|| Error::of(PropertyFault::Duration(format!("{duration:?}"))).with_property(name))
 }

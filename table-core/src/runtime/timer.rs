@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use std::{io, mem, process, thread};
 
-/// The time without sleeping tasks after which the thread ends.
+/// The thread exits once its queue has been empty for this long.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// The maximum time a poll blocks its thread if the timer's thread cannot be started.
@@ -96,7 +96,7 @@ impl Timer {
         drop(waker);
     }
 
-    /// Wakes the tasks whose sleeps have ended. Returns once no task has slept for the idle time.
+    /// Wakes the tasks whose sleeps have ended. Returns once the queue has been empty for the idle time.
     fn run(&self) {
         while let Some(due) = self.due() {
             for waker in due {
@@ -109,8 +109,8 @@ impl Timer {
         }
     }
 
-    /// Waits for the next sleep to end, and returns the wakers of all ended sleeps in order of their ends. Returns `None` if no task has slept for the idle
-    /// time.
+    /// Waits for the next sleep to end, and returns the wakers of all ended sleeps, earliest end first. Returns `None` once the queue has been empty for the
+    /// idle time.
     fn due(&self) -> Option<Vec<Waker>> {
         let mut queue = self.lock();
         let mut was_idle = false;

@@ -2,7 +2,7 @@
 
 use table_store::{Fault, quoted};
 
-/// The reason why a string cannot be parsed as a schema.
+/// The reason a string cannot be parsed as a schema.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SchemaFault {
     #[error("the schema has format version {}; use the program that wrote it", quoted(.0))]

@@ -261,7 +261,7 @@ const fn place(pieces: &[KeyPiece], units: usize, from_end: bool) -> Place {
     Place::Nothing
 }
 
-/// Returns a set that contains only the character at the code unit `place` of a string. For a non-ASCII character, returns the set of all non-ASCII characters.
+/// Returns a set that contains only the character at UTF-16 offset `place` of a string. For a non-ASCII character, returns the set of all non-ASCII characters.
 const fn unit(text: &str, place: usize) -> Alphabet {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);

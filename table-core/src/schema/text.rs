@@ -14,7 +14,7 @@ use crate::schema::token::{Tokens, token};
 
 /// The version of the text format written by this program.
 pub(super) const VERSION: &str = "1";
-/// The word for all properties. It is not a valid property name.
+/// The keyword for all properties. It is not a valid property name.
 const ALL: &str = "*";
 
 impl fmt::Display for StoredSchema {
@@ -67,7 +67,7 @@ fn write_index(index: &StoredIndex, name: &dyn Fn(&Source) -> String, f: &mut dy
     }
     if let Some(key) = &index.partition_key {
         let line = format!("{line} PartitionKey");
-        // Without a line, the index would be read as one in the partition of the entity.
+        // An empty key also needs a line. Without one, the index would be read as an index in the entity's partition.
         if key.is_empty() {
             writeln!(f, "{line} \"\"")?;
         }

@@ -2,7 +2,7 @@
 
 use table_store::Fault;
 
-/// The reason why the keys of a selection cannot be read.
+/// The reason a selection's keys cannot be read.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum SelectionFault {
     #[error("the query reads no keys")]

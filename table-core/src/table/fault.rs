@@ -5,7 +5,7 @@ use table_store::{ErrorCode, Fault};
 use crate::key::EntityKey;
 use crate::schema::Evolution;
 
-/// The reason why a call on a table is invalid.
+/// The reason a call on a table is invalid.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TableFault {
     #[error(

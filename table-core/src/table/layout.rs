@@ -47,15 +47,15 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// - If no schema of `E` is stored, but a schema with the same key format is, then `E` may be a renamed type. This is an error if the table contains rows
     ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity, or if the schema of `E` lacks an index, a feed or copies
-    ///   of the stored schema, which running programs treat as complete. Nothing is changed: if the schema of one member of a set is refused, none is stored.
+    ///   of the stored schema. Running programs treat these as complete. Nothing is changed: if the schema of one member of a set is refused, none is stored.
     /// - A superseded schema belongs to an older version of the program. That version may run if its schema lacks only optional properties, and indexes, a feed
     ///   or copies whose backfill has not begun. Its schema may declare or require additional properties. If that version may run, the stored schema is not
     ///   changed. In all other cases, opening the table is an error, unless the table has no rows and the schema of `E` has every index, feed and copy of the
     ///   stored schema.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
-    /// schema lacks an index, a feed or copies whose backfill has not begun, this check records that an older program was seen (a sighting), and the backfill
-    /// is delayed accordingly.
+    /// schema lacks an index, a feed or copies whose backfill has not begun, this check records that an older program is running, and the backfill is delayed
+    /// accordingly.
     ///
     /// A program with an incompatible schema fails in this function, before it reads or writes a row. Opening a table costs one get for each schema in addition
     /// to the request that creates the table, and a write if a schema has changed. Storing the first schema of a type in an existing table costs one additional
@@ -113,7 +113,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         };
         let unasked: Vec<_> = E::SCHEMAS.iter().map(unasked).collect();
         let mut proposals = Vec::with_capacity(unasked.len());
-        // IMPORTANT: the lease and the note counts are taken before the reads, because creating the table may take minutes.
+        // IMPORTANT: the lease and the `SchemaNotes` counters are taken before the reads, because creating the table may take minutes.
         let lease = self.runtime().lease(LEASE);
         let noted: Vec<_> = unasked.iter().map(Standing::noted).collect();
         for design in unasked.iter().map(Standing::design) {
@@ -198,9 +198,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Returns the store's current time, and the time when an older program was last seen: a program that may still write, but whose schema lacks indexes, a
-    /// feed or copies declared by the stored schema. A [grant](Self::record_grant) to a program with a different schema counts as a sighting at the time the
-    /// grant expires. Sends one write and three reads.
+    /// Returns the store's current time, and the last time an older program recorded that it was running: a program that may still write, but whose schema
+    /// lacks indexes, a feed or copies declared by the stored schema. If a [grant](Self::record_grant) to a program with a different schema expires later, its
+    /// expiry is returned instead. Sends one write and three reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -253,7 +253,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         }
         let retry = self.retry.clone().unwrap_or_default();
         sighting::grant((&self.store, &retry), table, (E::SCHEMA.entity, schema), expiry).await?;
-        // IMPORTANT: the schema is read again after the grant. A backfill that missed the grant had already rejected older programs by then.
+        // IMPORTANT: the schema is reread after the grant is recorded. A backfill that missed the grant was already rejecting older programs by then, so the
+        // reread fails.
         self.is_current().await.map(drop)
     }
 

@@ -228,8 +228,8 @@ fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Pag
     })
 }
 
-/// Returns `true` if the continuation is the start of a range. Earlier releases wrote the start of a partition as a position without a row. No page of that
-/// partition ends at such a position.
+/// Returns `true` if the continuation marks the start of a range. Earlier releases encoded the start of a partition as a continuation without a row key. No
+/// page of that partition ends at such a continuation.
 fn is_start(table: &TableName, query: &Query, from: &Continuation) -> bool {
     let of_partition = |partition_key: &str| {
         let position = Position { partition_key: partition_key.to_owned(), row_key: None };

@@ -31,7 +31,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns one entity with its version, or `None` if it does not exist. Sends one request (DQ-2).
     ///
-    /// A lookup in a unique index returns the entity's copy with the copy's version. A conditional write to the entity fails with that version.
+    /// A lookup in a unique index returns the entity's copy with the copy's version. A conditional write to the entity with that version fails.
     ///
     /// # Errors
     /// `KeyEncoding` if a value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.

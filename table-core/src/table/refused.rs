@@ -11,7 +11,7 @@ use crate::refused::Refused;
 )]
 pub trait Saves<E>: Refused {}
 
-/// A handle that changes an entity with a method known from another library. No handle implements this trait.
+/// The bound on methods familiar from other libraries that change an entity. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T209] a table has no method of this name: a change reads the entity, and is repeated if another writer changed it",
     label = "write `update({E}::key(…), |entity| …)`",
@@ -55,7 +55,7 @@ pub trait Removes<E>: Refused {}
 )]
 pub trait RemovesMany<E>: Refused {}
 
-/// A handle that checks the existence of an entity with a method known from another library. No handle implements this trait.
+/// The bound on methods familiar from other libraries that check if an entity exists. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: `exists` answers whether an entity has a key",
     label = "write `exists({E}::key(…))`",
@@ -63,7 +63,7 @@ pub trait RemovesMany<E>: Refused {}
 )]
 pub trait Contains<E>: Refused {}
 
-/// A handle that creates its table with a method known from another library. No handle implements this trait.
+/// The bound on methods familiar from other libraries that create a table. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T200] a table has no method of this name: `create_if_missing` creates the table and stores its schema",
     label = "write `create_if_missing()`",
@@ -120,7 +120,7 @@ pub trait Begins<E>: Refused {}
 )]
 pub trait BeginsUnit<E>: Refused {}
 
-/// A handle that deletes its table with a method known from another library. No handle implements this trait.
+/// The bound on methods familiar from other libraries that delete a table. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T203] a table has no method of this name: `delete_table` deletes the table with all its rows",
     label = "write `delete_table()`",
@@ -136,8 +136,8 @@ pub trait Drops<E>: Refused {}
 )]
 pub trait ReadsIndex<E>: Refused {}
 
-/// Declares methods known from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right method. The
-/// argument is the bound of the methods that begin a transaction.
+/// Declares methods familiar from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right method. The
+/// argument is the bound on methods that begin a transaction.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {

@@ -96,7 +96,7 @@ pub(crate) async fn page<S: TableStore>(
     Ok(page)
 }
 
-/// Submits a transaction. An error contains the key of the failed operation, even if the backend reported only its position.
+/// Submits a transaction. An error contains the key of the failed operation, even if the backend reported only its index.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,

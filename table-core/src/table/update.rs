@@ -48,8 +48,8 @@ reported_once! {
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// An entity the caller has read. The first attempt uses its `ETag`. This saves a request, unless another writer has changed the entity in the meantime or
-    /// the change removes a property, which requires the update to read and replace the row.
+    /// An entity the caller has read. The first attempt uses its `ETag`. This saves a request, unless another writer has changed the entity in the meantime. If
+    /// the change removes a property, the update must read and replace the row.
     Read(Versioned<E>),
     /// The key of an entity to read.
     Key(Selection<E, Point>),
@@ -96,7 +96,7 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     note = "many entities are read by a query, and updated one by one"
 )]
 pub trait IntoUpdateFrom<E>: Into<UpdateFrom<E>> {
-    /// A type that exists only if the argument implements this trait.
+    /// An associated type that exists only if the argument implements this trait. It lets rustc report a violated bound only once.
     #[doc(hidden)]
     type Checked;
 }

@@ -11,7 +11,7 @@ use crate::table::Table;
 pub(super) struct WrittenTypes {
     /// The schemas of the types; empty if the type is unknown. In this case, every type of the handle is checked.
     designs: &'static [&'static EntitySchema],
-    /// `true` if an entity is replaced, which removes all properties that its schema does not declare.
+    /// `true` if an entity is replaced. A replace removes all properties that the entity's schema does not declare.
     is_whole: bool,
 }
 

@@ -108,13 +108,13 @@ impl<'a> Keyed<'a> {
         }
     }
 
-    /// Returns the help text of [`Self::keys_of`] if `field` is the first of `fields`, and an empty string for any later field.
+    /// Returns the help text from [`Self::keys_of`] for the first field in `fields`, and an empty string for any later field.
     fn keys_at(&self, field: &str) -> Option<String> {
         let help = self.keys_of(&self.fields)?;
         Some(if self.fields.first().is_some_and(|first| first == field) { help } else { String::new() })
     }
 
-    /// Returns a help text that declares the missing keys with these fields, or `None` if both keys are missing and only one field is given.
+    /// Returns a help text that shows how to declare the missing keys with these fields, or `None` if both keys are missing and only one field is given.
     fn keys_of(&self, fields: &[String]) -> Option<String> {
         let (first, rest) = fields.split_first()?;
         let key = |word: Symbol, fields: &[String]| format!("#[{word}({})]", fields.join(", \"_\", "));

@@ -20,7 +20,7 @@ impl Setting {
     }
 }
 
-/// Returns the settings in an attribute. Errors in the attribute are not reported here: that is left to the attribute's own library.
+/// Returns the settings in an attribute. Errors in the attribute are left to its own library to report.
 pub(crate) fn of(attribute: &Attribute) -> Vec<Setting> {
     let mut settings = Vec::new();
     let _ = attribute.parse_nested_meta(|meta: ParseNestedMeta<'_>| {

@@ -69,7 +69,8 @@ fn literal(end: Option<char>) -> String {
     format!("{:?}", end.unwrap_or('_').to_string())
 }
 
-/// Returns a part in a form with a terminator, and that terminator, or `None` if any separator can end the part. `written` is the part as written.
+/// Returns a part, rewritten if necessary to have a terminator, and the terminator. The terminator is `None` if any separator can end the part. `written` is
+/// the part as written in the declaration.
 fn ended(entity: &Entity<'_>, field: usize, codec: &Codec, written: String) -> (String, Option<char>) {
     if codec.is_hash() || codec.is_bucket() {
         return (written, None);

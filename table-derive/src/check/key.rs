@@ -200,7 +200,7 @@ fn constant_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a field whose generated constant or method would hide an item of every entity.
+/// Reports a field whose generated constant or method would hide an item that every entity has.
 fn shadowing_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     let constants = ["SCHEMA", "INDEXES"];
     let methods = ["clone", "into", "ranges"];

@@ -50,7 +50,7 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
             None => ctxt.error("T020", &entity.original.ident, wrong, help),
         }
     };
-    // A key attribute on a field or from another library is reported at its own position.
+    // A key attribute on a field or from another library is reported at its own span.
     let is_missing = |key: &Option<Key>, word: Symbol| {
         let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
         let mut attributes = entity.original.attrs.iter().chain(of_fields);

@@ -1,4 +1,4 @@
-//! Recognises types that cannot be part of a key by their paths. The compiler reports all others, but repeats errors in an index for each use.
+//! Recognises by path the types that cannot be part of a key. The compiler rejects any other unsupported type, but repeats an error in an index for each use.
 
 use std::fmt::Display;
 
@@ -134,7 +134,7 @@ fn inner(segment: &PathSegment) -> Option<&Type> {
     })
 }
 
-/// Returns `T` for `Option<T>` if `name` is `Option`.
+/// Returns the type argument of a type with the given name: `T` in `Option<T>` if `name` is `Option`.
 pub(super) fn argument<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     let Type::Path(path) = ty else { return None };
     path.path.segments.last().filter(|last| last.ident == name).and_then(inner)

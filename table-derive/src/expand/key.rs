@@ -12,14 +12,14 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
 
-/// The schema for which code is generated: that of an entity or of one of its indexes, with both keys.
+/// The schema of an entity or of one of its indexes, with both keys, for which code is generated.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
     /// The type aliases created so far.
     pub(super) aliases: &'e Aliases,
     pub(super) partition_key: &'e Key,
     pub(super) row_key: &'e Key,
-    /// The index and its position in the declaration, or `None` for the entity itself.
+    /// The index and its number in declaration order, counted from zero, or `None` for the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
     /// `true` if the declaration is invalid. The generated functions then keep their names and return types, but they accept any arguments and have empty
     /// bodies. This prevents follow-up errors.

@@ -144,7 +144,7 @@ pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
 fn list(entity: &Entity<'_>) -> TokenStream {
     let properties =
         entity.properties().map(|(field, property)| self::property(field, property, &property.name, false));
-    // Chunks come last, so the positions of the other properties match their fields.
+    // Additional chunks come last, so the other properties keep the order of their fields.
     let chunks = entity.properties().flat_map(|(field, property)| {
         property.more_chunks().map(move |name| self::property(field, property, &name, true))
     });

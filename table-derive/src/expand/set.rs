@@ -79,7 +79,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
     )
 }
 
-/// Returns, for each type, the position of its current version. Returns an empty list if no type has earlier versions.
+/// Returns, for each type, the index of its current version in the list of types. Returns an empty list if no type has earlier versions.
 fn current(set: &EntitySet<'_>) -> Vec<usize> {
     if set.members.iter().all(|member| member.upgrades.is_empty()) {
         return Vec::new();

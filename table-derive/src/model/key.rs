@@ -39,7 +39,7 @@ pub(crate) enum Piece {
 /// A field in a key, and its codec.
 #[derive(Clone)]
 pub(crate) struct Part {
-    /// The position of the field in the struct.
+    /// The index of the field in the struct.
     pub(crate) field: usize,
     /// The field's name, with its span in the key attribute.
     pub(crate) name: Ident,
@@ -153,7 +153,7 @@ impl Key {
         !self.unread && self.parts().any(|part| part.field == field && part.codec.is_decodable())
     }
 
-    /// Returns the constant text from a position to the next part or to the end of the key. The text may be empty.
+    /// Returns the constant text from the given piece to the next part or to the end of the key. The text may be empty.
     pub(crate) fn literal_from(&self, piece: usize) -> String {
         let literals = self.pieces.iter().skip(piece).map_while(|piece| match piece {
             Piece::Literal(text) => Some(text.value()),

@@ -84,7 +84,7 @@ fn check_literal(
     } else if let Some((_, inside, _)) = braces() {
         let mut right = format::pieces(&value, next, is_field);
         for piece in right.iter_mut().filter(|piece| piece.starts_with("pattern(")) {
-            // A format omits the smaller units of an instant.
+            // A format such as `%Y-%m-%d` drops the smaller units of an instant, so the suggested piece needs `truncate`.
             let is_instant =
                 |field: &Field<'_>| piece.ends_with(&format!(", {})", name(field))) && is_time(field.ty);
             if fields.iter().any(is_instant) {

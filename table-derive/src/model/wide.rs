@@ -28,7 +28,7 @@ pub(crate) struct Wide<'a> {
 
 /// A field outside the key.
 pub(crate) struct Stored {
-    /// The position of the field in the struct.
+    /// The index of the field in the struct.
     pub(crate) field: usize,
     /// The slots of the field, or `None` for a single property.
     pub(crate) slots: Option<SlotsAttr>,
@@ -45,7 +45,7 @@ pub(crate) struct Part {
 
 /// Consecutive properties that belong to one field.
 pub(crate) struct Run {
-    /// The position of the field among the stored fields.
+    /// The index of the field among the stored fields.
     pub(crate) stored: usize,
     /// The zero-based index of the field's first property in this run.
     pub(crate) from: usize,

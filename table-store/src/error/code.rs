@@ -40,7 +40,7 @@ pub enum ErrorCode {
     PropertyNameTooLong,
     /// The entity has two properties with the same name (PROP-6).
     DuplicatePropertiesSpecified,
-    /// A key has an illegal character, a date is out of range, or the length of a table name is wrong (KEY-4, TYPE-6, TBL-4).
+    /// A key contains an illegal character, a date is out of range, or a table name is too short or too long (KEY-4, TYPE-6, TBL-4).
     OutOfRangeInput,
     /// The input is malformed: a body, filter, `$top`, `ETag` or continuation token, or a transaction with more than 100 operations.
     InvalidInput,
@@ -110,7 +110,7 @@ pub enum ErrorCode {
     OverBudget,
     /// The backend's capabilities exclude the operation.
     Unsupported,
-    /// Stored bytes are damaged. The message says where.
+    /// Stored bytes are damaged. The message states their location.
     Corrupted,
     /// An earlier write could not be made durable. Reopen the engine to recover (CON-1).
     EnginePoisoned,

@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use crate::error::code::ErrorCode;
 use crate::error::shortened::MESSAGE;
 
-/// An error enum of one module. [`Error::of`](crate::Error::of) converts its values to [`Error`](crate::Error).
+/// The error enum of a module. [`Error::of`](crate::Error::of) converts its values to [`Error`](crate::Error).
 ///
 /// Each module lists its errors in one enum. `thiserror` derives the message and the source, and `#[derive(Fault)]` derives the code and the rule from
 /// `#[fault(Code, "RULE")]` on each variant. The rule is optional, and may be given as the name of a field that contains it. `#[fault(…)]` on the enum applies

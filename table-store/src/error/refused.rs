@@ -1,4 +1,4 @@
-//! Error methods and error codes known from other libraries. Using one does not compile, and the compiler message suggests the right name.
+//! Error methods and error codes familiar from other libraries. Using one is a compile error, and the compiler message suggests the right name.
 
 use crate::error::{Error, ErrorCode};
 
@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorCode};
     note = "the questions: `is_not_found()`, `is_already_exists()`, `is_conflict()`, `is_precondition_failed()`, `is_throttled()`, `is_invalid_input()`"
 )]
 pub trait HasKind<'a> {
-    /// Provides a body for the methods with this bound. It is never called, because no type implements the trait.
+    /// Serves as the body of methods bounded by this trait. It is never called, because no type implements the trait.
     fn refuse<R>(&self) -> R;
 }
 

@@ -9,7 +9,7 @@ const QUOTED: usize = 100;
 pub(super) const MESSAGE: usize = 1_000;
 /// The maximum number of characters that `Debug` prints of each cause.
 pub(super) const CAUSE: usize = 16_000;
-/// The number of characters reserved for the note in place of the omitted middle.
+/// The number of characters reserved for the note that replaces the omitted middle of a message.
 const NOTE: usize = 60;
 
 /// Text from a caller or a store, quoted in a message. Only the first 100 characters are printed; longer text is followed by its total length.

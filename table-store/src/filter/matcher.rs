@@ -83,7 +83,7 @@ impl Matcher {
             Term::And | Term::Or | Term::Not => None,
         };
         let tests = terms.iter().zip(jumps(terms)).filter_map(test).collect();
-        // Tests start with turn 0, so turn 1 marks all cached indexes as stale.
+        // New tests have turn 0, so turn 1 marks their cached indexes as stale.
         Self { tests, shape: Vec::new(), turn: 1 }
     }
 
@@ -121,7 +121,7 @@ impl Matcher {
     }
 }
 
-/// Returns, for each term, the jump targets of the condition it ends: the next test if the condition is true, and the next test if it is false.
+/// Returns, for each term, the jump targets of the subexpression it completes: the next test if the subexpression is true, and the next test if it is false.
 fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
     fn lead(jumps: &mut [(usize, usize)], end: usize, to: (usize, usize)) {
         if let Some(place) = jumps.get_mut(end) {
@@ -185,7 +185,7 @@ impl Test {
             *found = position(&entity.row, name)?;
             *turn = now;
         }
-        // The value is compared in place: it was just written, and reading it back with other access widths for a copy would stall.
+        // Compares the value in place. Copying it would read just-written bytes with a different access width, which stalls the CPU.
         match entity.row.value_at(*found) {
             Ok(Some(ref value)) => Ok(is_accepted(value)),
             Ok(None) => Ok(false), // FIL-11

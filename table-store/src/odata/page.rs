@@ -60,7 +60,7 @@ pub fn read_rows(json: &[u8]) -> Result<Rows> {
 /// Reads a page like [`read_rows`], but skips entities that cannot be represented. `skip` is called with the error for each, which contains its key.
 ///
 /// Azurite and Cosmos DB for Table accept entities rejected by the service, such as a date-time before 1601 or a key of more than 1,024 characters. A client
-/// with UTF-16 strings can store an unpaired surrogate in a key, which a Rust string cannot represent.
+/// with UTF-16 strings can store a key with an unpaired surrogate. A Rust string cannot represent such a key.
 ///
 /// # Errors
 /// `InvalidInput` if the document is not a page, or if the `ETag` or the Timestamp of an entity is invalid. `PropertiesNeedValue` if an entity has no key. A

@@ -113,8 +113,8 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
     }
 }
 
-/// Reads a service's document with `read`, which returns one result per entity, after replacing unpaired surrogates: by U+FFFD in a property, and by U+0000 in
-/// a key, because a key with U+FFFD would name another entity.
+/// Reads a service's document with `read`, which returns one result per entity, after replacing unpaired surrogates. The replacement is U+FFFD in a property.
+/// In a key, it is U+0000, because a key with U+FFFD would name another entity.
 pub(super) fn read_halves<T: AsMut<[Result<EntityBody>]> + IntoIterator<Item = Result<EntityBody>>>(
     json: &[u8],
     read: impl Fn(&[u8]) -> Result<T>,
@@ -135,7 +135,7 @@ pub(super) fn read_halves<T: AsMut<[Result<EntityBody>]> + IntoIterator<Item = R
 
 pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
-    // Validating the entire document as UTF-8 is faster than validating each string. If it fails, `from_slice` reports the position.
+    // Validating the entire document as UTF-8 is faster than validating each string. If validation fails, `from_slice` reports the position.
     let read = match std::str::from_utf8(json) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(json),

@@ -14,7 +14,7 @@ use crate::query::Query;
 use crate::query::fault::QueryFault;
 use fingerprint::fingerprint;
 
-/// The start of the next page: the key from which it reads, inclusive (PAGE-6), or an opaque value from a service.
+/// The start of the next page: the first key to read (PAGE-6), or an opaque value from a service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The value of `NextPartitionKey`.
@@ -30,7 +30,7 @@ enum Kind {
     Key,
     /// An opaque value from the service, sent back unchanged (PAGE-8, COS-8).
     Service,
-    /// The start of the query, with an empty position.
+    /// The first page of the query. The position is empty.
     Start,
 }
 
@@ -96,8 +96,8 @@ impl Continuation {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Creates a continuation to the first page of a query. In a query of several subqueries, the last page of each subquery continues with the start of the
-    /// next. Backends reject such a continuation.
+    /// Creates a continuation that refers to the first page of a query. In a query with several subqueries, it links the last page of one subquery to the start
+    /// of the next. Backends reject such a continuation.
     #[doc(hidden)]
     #[must_use]
     pub fn start(table: &TableName, query: &Query) -> Self {
@@ -120,8 +120,8 @@ impl Continuation {
         Ok(())
     }
 
-    /// Returns `true` if the position is within the query's keys. If the query reads a range of partitions, the position's row need not be in the row range,
-    /// which is then only a condition on each row.
+    /// Returns `true` if the position is within the query's keys. If the query reads a range of partitions, the row range is only a condition on each row, so
+    /// the position's row key need not be within it.
     fn is_inside(&self, query: &Query) -> bool {
         let (keys, position) = (&query.keys, &self.position);
         let row_inside = |row: &str| keys.partition_key.single().is_none() || keys.row_key.contains(row);

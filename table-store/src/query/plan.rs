@@ -67,8 +67,8 @@ pub struct Lookup {
 pub enum Requests {
     /// The maximum number of requests.
     AtMost(usize),
-    /// One request for each page. Their number is unknown in advance: it depends on the data and on the store, which may return short or empty pages (PAGE-1,
-    /// PAGE-4).
+    /// One request for each page. The number of pages is unknown in advance: it depends on the data and on the store, which may return short or empty pages
+    /// (PAGE-1, PAGE-4).
     OnePerPage {
         /// The maximum number of entities in a page.
         entities: usize,

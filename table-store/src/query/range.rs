@@ -126,7 +126,7 @@ impl TextRange {
 
     /// Intersects the range with a key comparison. Returns `false`, leaving the range unchanged, if the comparison cannot be expressed as a range.
     ///
-    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore sorts directly after its text before that
+    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore sorts directly after the prefix before that
     /// character, and before all longer keys with this prefix. The prefix becomes the bound, so stores never receive control characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();

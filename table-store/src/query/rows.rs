@@ -66,8 +66,8 @@ struct Places {
     body: Range<usize>,
 }
 
-/// Returns the word-aligned start of a row's body (its Timestamp and values), given the end of the previous body. If the first values are strings, they can
-/// then be validated word by word from the first byte, which reduces the time to read a page by 5 %.
+/// Returns the word-aligned start of a row's body (its Timestamp and values), given the end of the previous body. With this alignment, strings at the start of
+/// the values can be validated word by word from the first byte, which makes reading a page 5 % faster.
 const fn aligned(end: usize) -> usize {
     end.next_multiple_of(size_of::<u64>())
 }

@@ -8,8 +8,8 @@ use crate::etag::ETag;
 
 /// The state shared by all handles to a store that only their process can use. Clones share the state, and two values are equal if they share it.
 ///
-/// For each entity type, the state counts the stored schemas that a handle has begun to use, so the other handles in the process notice a new schema without a
-/// request. A process that gives other processes access to the store must call [`share`](Self::share).
+/// For each entity type, the state counts the schema changes noticed by handles in the process, so the other handles notice a new schema without a request. A
+/// process that gives other processes access to the store must call [`share`](Self::share).
 ///
 /// ```
 /// use table_core::Engine;
@@ -28,29 +28,29 @@ struct State {
     shared: AtomicBool,
 }
 
-/// The counts of the schemas for which handles exist. The keys are the table, in lower case, and the entity type.
+/// The counts of schema changes, by table name in lower case and entity type. A count exists only as long as a handle uses it.
 #[derive(Debug, Default)]
 struct Schemas {
     counts: HashMap<(String, String), Weak<Count>>,
-    /// The number of counts at which those without a handle are removed.
+    /// Once this many counts exist, counts without a handle are removed.
     limit: usize,
 }
 
 #[derive(Debug, Default)]
 struct Count {
     changes: AtomicU64,
-    /// The version of the last schema that was noted; `None` if it is unknown.
+    /// The most recently recorded schema version, or `None` if it is unknown.
     last: Mutex<Option<ETag>>,
 }
 
-/// The number of times that the stored schema of one entity type has changed, as noted by handles in the process.
+/// The number of times the stored schema of one entity type has changed, as recorded by handles in the process.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct SchemaNotes(Arc<Count>);
 
 impl SchemaNotes {
-    /// Notes the version of the stored schema that a handle begins to use, or `None` if a schema may have been stored whose version is unknown. The count
-    /// increases unless this version was noted last. Returns the count before it increased, or `None` if it did not increase.
+    /// Records the version of the stored schema a handle starts to use, or `None` if a schema of unknown version may have been stored. Increments the count
+    /// unless this version is already the most recently recorded one. Returns the previous count, or `None` if the count did not change.
     pub fn note(&self, version: Option<&ETag>) -> Option<u64> {
         let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
         if version.is_some() && last.as_ref() == version {

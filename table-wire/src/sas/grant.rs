@@ -93,7 +93,7 @@ impl Grant {
     /// Checks that a write is permitted.
     ///
     /// # Errors
-    /// An authorization error if the grant is for another table, does not permit the operation, or has a range without the key.
+    /// An authorization error if the grant is for another table, does not permit the operation, or does not cover the key.
     pub(super) fn write(&self, table: &TableName, key: &EntityKey, kind: &OperationKind) -> Result<()> {
         self.operation(table, needed(kind), kind.name())?;
         self.key(key)

@@ -8,7 +8,7 @@ use super::fault::SasFault;
 use super::version::SignedVersion;
 use crate::percent::{decode, encode};
 
-/// Decoded names and values, in query-string order. Empty values are dropped, because an empty and a missing value are the same line in the string to sign.
+/// Decoded names and values, in query-string order. Empty values are dropped, because the string to sign cannot distinguish an empty value from a missing one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters(Vec<(String, String)>);
 

@@ -54,8 +54,8 @@ impl End {
     /// Creates the inclusive end of a range.
     ///
     /// # Errors
-    /// Any error from [`new`](Self::new). `InvalidInput` if a key is empty, because an empty key has the same signature as a missing one, which would lift the
-    /// limit.
+    /// Any error from [`new`](Self::new). `InvalidInput` if a key is empty, because an empty key has the same signature as a missing one, and the bearer could
+    /// then remove the end of the range.
     fn last((partition_key, row_key): Said<'_>) -> Result<Self> {
         match (partition_key, row_key) {
             ("", _) => Err(ambiguous("end", "PartitionKey")),

@@ -50,20 +50,20 @@ pub enum Piece {
     Part(Form),
 }
 
-/// The reason why a sequence of pieces is not a valid key. Positions start at 0.
+/// The reason a sequence of pieces is not a valid key. Indexes start at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The key has no pieces. An always-empty key is the literal `""` (KEY-2).
     Empty,
     /// A literal contains a character illegal in keys (KEY-3).
     IllegalLiteral {
-        /// The position of the literal among the pieces.
+        /// The index of the literal among the pieces.
         piece: usize,
     },
     /// A part of variable width is followed by a piece it could contain, so its end cannot be found from the left. It cannot be found from the right either,
     /// because the start of a later part is unknown. Two different combinations of values could therefore have the same key.
     Ambiguous {
-        /// The position of the part among the pieces.
+        /// The index of the part among the pieces.
         part: usize,
     },
     /// The longest possible key has more than 512 UTF-16 code units (KEY-7).
@@ -94,10 +94,10 @@ impl Fault {
     }
 }
 
-/// Returns the reason why these pieces do not form a valid key, or `None` if all keys are legal and different values have different keys (K2).
+/// Returns the reason these pieces do not form a valid key, or `None` if all keys are legal and different values have different keys (K2).
 ///
-/// A part that can fill a whole key (raw text of up to 512 code units) counts with its minimum width, because the other parts share the available length. If a
-/// key is too long, creating it fails at run time (KEY-7).
+/// A part that can fill a whole key (raw text of up to 512 code units) contributes only its minimum width to the length check, because the other parts share
+/// the available length. If a key is too long, creating it fails at run time (KEY-7).
 #[must_use]
 pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if pieces.is_empty() {
@@ -123,8 +123,8 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if units > limits::KEY_UNITS_PORTABLE { Some(Fault::TooLong { units }) } else { None }
 }
 
-/// Returns `true` if a part is self-delimiting: every key that starts with a value's encoding and the following piece contains exactly that value.
-/// Such a part can be selected without the parts after it. `part` is the position of the part. Returns `true` for a literal.
+/// Returns `true` if a part is self-delimiting: every key that starts with a value's encoding and the following piece contains exactly that value. Such a part
+/// can be selected without the parts after it. `part` is the part's index among the pieces. Returns `true` for a literal.
 #[must_use]
 pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {
@@ -172,8 +172,8 @@ const fn is_told_from_right(pieces: &[Piece], part: usize, form: Form) -> bool {
     false
 }
 
-/// Returns `true` if keys with equal values before this part sort by this part's values, regardless of the following pieces (K3). Only such a
-/// part supports ranges. `part` is the position of the part. Returns `false` for a literal.
+/// Returns `true` if keys with equal values before this part sort by this part's values, regardless of the following pieces (K3). Only such a part supports
+/// ranges. `part` is the part's index among the pieces. Returns `false` for a literal.
 #[must_use]
 pub const fn keeps_order(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {

@@ -32,7 +32,7 @@ pub trait DerivedPart<T> {
     const NAME: &'static str;
     /// The form of the encoding. It is ordered if greater values never have smaller encodings; different values may have equal encodings.
     const FORM: Form;
-    /// Facts for compile-time checks. Only [`Facts::follows_time`] and [`Facts::fault`] apply to derived parts.
+    /// Metadata for compile-time checks. Only [`Facts::follows_time`] and [`Facts::fault`] apply to derived parts.
     const FACTS: Facts = Facts::NONE;
 
     /// Appends the encoding of a value.

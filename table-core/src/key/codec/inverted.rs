@@ -27,7 +27,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
             fixed width use `desc`"
 )]
 pub trait Counted<T>: KeyCodec<T> {
-    /// The reason why [`Inverted`] cannot use this codec, or `None` if it can; see [`Facts::fault`].
+    /// The reason [`Inverted`] cannot use this codec, or `None` if it can; see [`Facts::fault`].
     #[doc(hidden)]
     const COUNT_FAULT: Option<&'static str> = None;
 

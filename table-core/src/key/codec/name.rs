@@ -2,10 +2,10 @@
 
 /// The capacity for most codec names.
 pub(super) const SHORT: usize = 256;
-/// The capacity for the name of a codec that contains the longest name of an enum.
+/// The capacity for codec names that contain the longest name of an enum's codec.
 pub(super) const LONG: usize = LONGEST_NAME + SHORT;
-/// The maximum length of the name of an enum's codec, in bytes. It contains the names of all variants, each but the first after a `|`, between `one_of(`
-/// and `)`. `table-derive` checks the same limit.
+/// The maximum length of the name of an enum's codec, in bytes. The name contains all variant names, separated by `|`, between `one_of(` and `)`.
+/// `table-derive` checks the same limit.
 pub(super) const LONGEST_NAME: usize = 4_096;
 
 /// Declares the constant `NAMED`, the name of a codec that contains another codec, for a type with `const fn name<const CAPACITY: usize>() -> Name<CAPACITY>`.

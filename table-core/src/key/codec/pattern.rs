@@ -199,7 +199,8 @@ impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
 }
 
 impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
-    /// The form of the pattern. It is unordered if the pattern lacks the largest unit of `T`, such as the year, because the output then sorts differently.
+    /// The form of the pattern. It is unordered if the pattern lacks the largest unit of `T`, such as the year, because the encodings then do not sort like the
+    /// values.
     const CUT_FORM: Form = Form { ordered: Self::FORM.ordered && Self::UNITS.0 == T::FIRST, ..Self::FORM };
     const CUT_FAULT: Option<&'static str> =
         if token::reads_back(TOKENS) && Self::UNITS.0 >= T::FIRST && Self::UNITS.1 <= T::LAST {

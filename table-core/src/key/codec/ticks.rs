@@ -11,7 +11,7 @@ const WIDTH: usize = 19;
 
 /// A codec that writes an instant as a number of ticks, in 19 digits (TICK-1, TICK-4). The default codec for `DateTime<Utc>`.
 ///
-/// - Fixed width, ordered. In reverse order, inverted ticks are written, which sort the newest instant first (TICK-5, PAT-LOG-1) and can be read back exactly
+/// - Fixed width, ordered. In reverse order, inverted ticks are written. They sort the newest instant first (TICK-5, PAT-LOG-1) and can be read back exactly
 ///   (PAT-LOG-2).
 /// - Rejected (`KeyEncoding`): years outside 1 to 9999, and instants that are leap seconds or more precise than a tick, because two instants would have the
 ///   same key. [`ticks::now`] and [`ticks::truncate`] return valid instants.

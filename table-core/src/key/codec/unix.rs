@@ -1,4 +1,4 @@
-//! `Unix`: an instant as seconds or milliseconds since 1970.
+//! `Unix`: an instant as seconds or milliseconds since the Unix epoch.
 
 use std::fmt::Write;
 
@@ -9,7 +9,8 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 
-/// A codec that writes an instant as the number of seconds since 1970 in 10 digits, or as the number of milliseconds in 13 digits if `MILLIS` is `true`.
+/// A codec that writes an instant as the number of seconds since the Unix epoch in 10 digits, or as the number of milliseconds in 13 digits if `MILLIS` is
+/// `true`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
 /// - Rejected (`KeyEncoding`): instants before 1970 or after the year 2286, and instants more precise than the unit.
@@ -48,7 +49,7 @@ impl<const MILLIS: bool> Counted<DateTime<Utc>> for Unix<MILLIS> {
     fn count(value: &DateTime<Utc>) -> Result<u64> {
         let count = if MILLIS { value.timestamp_millis() } else { value.timestamp() };
         let count = u64::try_from(count).ok().filter(|count| *count <= Self::LARGEST);
-        // A value changed by the conversion is more precise than the unit, or is a leap second.
+        // If the round trip changes the value, the value is more precise than the unit, or is a leap second.
         count.filter(|count| Self::of_count(*count).as_ref() == Some(value)).ok_or_else(|| {
             refused(format!(
                 "{value:?} is not a whole number of `{}` between 1970 and 2286, so it cannot be read back; declare \

@@ -14,10 +14,10 @@ pub trait KeyEnum: Sized + 'static {
     /// been stored.
     const VARIANTS: &'static [&'static str];
 
-    /// Returns the position of this variant in [`VARIANTS`](Self::VARIANTS).
+    /// Returns the index of this variant in [`VARIANTS`](Self::VARIANTS).
     fn index(&self) -> usize;
 
-    /// Returns the variant at a position in [`VARIANTS`](Self::VARIANTS), or `None` if the position is out of range.
+    /// Returns the variant at an index in [`VARIANTS`](Self::VARIANTS), or `None` if the index is out of range.
     fn from_index(index: usize) -> Option<Self>;
 }
 

@@ -107,7 +107,7 @@ fn ends(form: Form, text: &str, starts: &[usize]) -> Vec<usize> {
         if starts.next_if_eq(&&at).is_some() {
             too_near.push_back((at, units));
         }
-        // Of all starts that are far enough, the latest one has the fewest characters between it and this position, so the others need no test.
+        // Of all starts at least `form.min` code units before this position, the latest leaves the shortest part, so the others need no test.
         while too_near.front().is_some_and(|(_, before): &(usize, usize)| units - before >= form.min) {
             latest = too_near.pop_front();
         }

@@ -91,7 +91,7 @@ pub trait BulkTarget: Sync {
     /// Commits a batch as one transaction, after checking that the program may write now.
     ///
     /// # Errors
-    /// `SchemaMismatch` if the program must not write; any error from the store. The error's [operation](Error::operation) is a position in the batch.
+    /// `SchemaMismatch` if the program must not write; any error from the store. The error's [operation](Error::operation) is an index into the batch.
     fn commit(&self, batch: &Self::Batch) -> impl Future<Output = Result<()>> + Send;
 
     /// Returns `true` if the error means that a batch was rejected because of its size. By default, this is an error with the code `RequestBodyTooLarge`

@@ -92,7 +92,7 @@ pub struct BulkProgress {
     pub transaction: usize,
 }
 
-/// An error that stopped a bulk write, and the positions of the entities written by then.
+/// An error that stopped a bulk write, with the positions of the entities already written.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BulkError {

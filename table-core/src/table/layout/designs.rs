@@ -92,8 +92,8 @@ fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) 
     Ok(Operation { row_key, kind })
 }
 
-/// Returns the key and version of each row that describes a table, such as schema records and index ownership records. Omits sightings of programs and grants
-/// to them, because these programs may also write to a later table with the same name.
+/// Returns the key and version of each row that describes a table, such as schema records and index ownership records. Omits grants and records of running
+/// programs, because these programs may also write to a later table with the same name.
 pub(in crate::table) async fn recorded<S: TableStore>(
     store: &S,
     table: &TableName,

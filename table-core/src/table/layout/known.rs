@@ -8,7 +8,7 @@ use crate::store::WriteLease;
 /// The version of a stored schema. It changes whenever another schema is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SchemaVersion {
-    /// The number of schemas stored so far. It starts again at 1 if the table is deleted.
+    /// The number of schemas stored so far. It restarts at 1 if the table is deleted.
     pub(super) generation: u64,
     /// The time when the schema replaced its predecessor.
     pub(super) since: Option<u64>,
@@ -17,7 +17,7 @@ pub(super) struct SchemaVersion {
 /// The result of the latest read of the stored schema.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The number of the read.
+    /// The sequence number of the read.
     pub(super) read: u64,
     /// The time during which writes may start; `None` if the next write must read the stored schema again.
     lease: Option<WriteLease>,
@@ -58,7 +58,7 @@ impl Known {
         self.lacks = lacks.into();
     }
 
-    /// Records that older programs may not know the stored schema. Each version of the schema is waited for once.
+    /// Records that older programs may not know the stored schema, so the next write must wait. Each schema version causes only one wait.
     pub(super) fn note_settling(&mut self, schema: SchemaVersion) {
         if self.settling.is_none_or(|settling| settling.schema != schema) {
             self.settling = Some(Settling { schema, since: Instant::now(), is_over: false });
@@ -70,7 +70,7 @@ impl Known {
         self.settling.filter(|settling| !settling.is_over)
     }
 
-    /// Sets whether a wait is over. Returns `true` if this is a change. A wait for another version of the schema is left unchanged.
+    /// Marks a wait as over or not over. Returns `true` if the mark changed. A wait for another version of the schema is left unchanged.
     pub(super) fn set_over(&mut self, waited: Settling, is_over: bool) -> bool {
         match &mut self.settling {
             Some(settling) if settling.schema == waited.schema => {

@@ -30,11 +30,12 @@ const PIECE: usize = 32_000;
 /// The maximum number of fingerprints in a record's list of superseded schemas.
 const REMEMBERED: usize = 64;
 
-/// The stored record of a table's schema for one entity type: the schema stored last, and the state of its parts (indexes, feed, copies and properties).
+/// The stored record of a table's schema for one entity type: the most recently stored schema, and the state of its parts (indexes, feed, copies and
+/// properties).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaRecord {
-    /// The schema stored last.
+    /// The most recently stored schema.
     pub schema: StoredSchema,
     /// The parts whose backfill has not finished, such as `index ByEmail`, `keeps feed` or `property Age`; see
     /// [`Change::pending`](crate::schema::Change::pending). Reads of a pending part may miss rows.

@@ -1,6 +1,6 @@
-//! Sightings of older programs, stored as rows in the same partition as the schema. Their Timestamps, which are set by the store's clock, show when an older
-//! program last checked whether it may write. Programs that cannot read the stored schema have a row (a grant) that contains the time until which they may
-//! write.
+//! Records that older programs are running, stored as rows in the same partition as the schema. A row's Timestamp, set by the store's clock, shows when an
+//! older program last checked whether it may write. A program that cannot read the stored schema has a different row (a grant), which contains the time until
+//! which it may write.
 
 use table_store::{Error, Result, ValueRef};
 
@@ -17,7 +17,7 @@ use crate::table::fault::TableFault;
 use crate::table::layout::record;
 use crate::table::request;
 
-/// The store's time, and the time of the last sighting of a program with an older schema.
+/// The store's time, and the last time a program with an older schema recorded that it was running.
 ///
 /// ```
 /// use table_core::table::Sightings;
@@ -31,8 +31,8 @@ use crate::table::request;
 pub struct Sightings {
     /// The store's time, in [ticks](crate::ticks).
     pub now: u64,
-    /// The time of the last sighting, read after `now`, or the expiry of a grant to a program with a different schema, if that is later. `None` if there was
-    /// neither a sighting nor such a grant.
+    /// The time of the last such record, read after `now`, or the expiry of a grant to a program with a different schema, if that is later. `None` if neither
+    /// exists.
     pub older: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ async fn timestamp<S: TableStore>(store: &S, key: &EntityKey) -> Result<Option<u
     Ok(found.map(|found| found.row.view().timestamp()))
 }
 
-/// Records that a program with an older schema is still running (a sighting).
+/// Records that a program with an older schema is still running.
 pub(super) async fn leave<S: TableStore>(store: &S, table: &TableName, entity: &str) -> Result<()> {
     write(store, &key(table, OLDER, entity)?).await
 }
@@ -90,7 +90,7 @@ pub(super) async fn grant<S: TableStore>(
     }
 }
 
-/// Returns `true` if a row with the given `RowKey` records a sighting of a program or a grant to it.
+/// Returns `true` if a row with the given `RowKey` records that a program is running, or contains a grant.
 pub(super) fn is_of_program(row_key: &str) -> bool {
     let word = row_key.strip_prefix('\u{FFFC}').and_then(|text| text.split_once(' '));
     word.is_some_and(|(word, _)| [OLDER, GRANTED].contains(&word))
@@ -103,7 +103,7 @@ fn expiry_in(row: RowView<'_>) -> Option<u64> {
     }
 }
 
-/// Returns the latest expiry among the grants to programs with other schemas of an entity type.
+/// Returns the latest expiry among grants to programs with a different schema of the entity type.
 async fn granted<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -124,7 +124,8 @@ async fn granted<S: TableStore>(
     }
 }
 
-/// Returns the store's time, and the last sighting of an older program or the latest grant to a program with a different schema, whichever is later.
+/// Returns the store's time, and the later of two times: the last time an older program recorded that it was running, and the latest expiry of a grant to a
+/// program with a different schema.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -1,5 +1,5 @@
-//! The state of an opened handle that concerns the stored schema. A program with an older schema records a row that proves it is still running (a sighting), or
-//! stops writing. A program with a newer schema waits before its first write until all programs with an older schema know its properties.
+//! The state of an opened handle that concerns the stored schema. A program with an older schema records that it is still running, or stops writing. A program
+//! with a newer schema waits before its first write until all programs with an older schema know its properties.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,9 +35,9 @@ const READS: usize = 8;
 
 /// The result of comparing the stored schema with the schema of a handle.
 struct Compared {
-    /// The number of the read. Later reads have greater numbers.
+    /// The sequence number of the read. Later reads have greater numbers.
     read: u64,
-    /// The count of the process's `SchemaNotes` before the read, including this handle's note if the read newly found the handle's schema.
+    /// The value of the process's `SchemaNotes` counter before the read, plus this handle's own increment, if any.
     noted: u64,
     /// `true` if the stored schema equals the handle's schema.
     is_own: bool,
@@ -51,14 +51,14 @@ pub(crate) struct Standing {
     design: StoredSchema,
     /// The shared state of a store that only this process can use, or `None` for any other store.
     exclusive: Option<Exclusive>,
-    /// The process's note counter for the schema: each note makes the handles reread the stored schema. `None` if other processes can use the store.
+    /// The process's counter for the schema. Each increment makes the handles reread the stored schema. `None` if other processes can use the store.
     notes: Option<SchemaNotes>,
     /// The number of reads of the stored schema started so far.
     reads: AtomicU64,
     known: Mutex<Known>,
-    /// The states for other schemas whose entities are written together with the handle's entities. The keys are the table and the entity type.
+    /// The `Standing`s for other schemas whose entities are written together with the handle's entities. The keys are the table and the entity type.
     related: Mutex<BTreeMap<(String, String), Arc<Self>>>,
-    /// The states for the other types of a set's handle; empty for the handle of one type.
+    /// The `Standing`s for the other types of the set, if this is a set's handle; otherwise empty.
     members: Vec<Arc<Self>>,
 }
 
@@ -78,8 +78,8 @@ impl Standing {
     }
 
     /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks parts announced by another program, the first write
-    /// reads the stored schema again, and records that a program without these parts may write. `lease` must have begun before the comparison, and `noted` is
-    /// the count of the process's `SchemaNotes` before it, including this handle's note.
+    /// rereads the stored schema, and records that a program without these parts may write. `lease` must have begun before the comparison, and `noted` is the
+    /// value of the process's `SchemaNotes` counter before it, plus this handle's own increment, if any.
     pub(super) fn opened(mut self, (lease, noted): (WriteLease, u64), stored: Stored) -> Self {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
         known.set_lease(noted, (!stored.unknown.announced).then_some(lease));
@@ -91,7 +91,7 @@ impl Standing {
         self
     }
 
-    /// Adds the states for the other types of a set, which were compared at the same time.
+    /// Adds the `Standing`s for the other types of a set. Their schemas were compared at the same time as this one.
     pub(super) fn with_members(mut self, opened: Vec<Self>) -> Self {
         let table = self.design.table.to_ascii_lowercase();
         self.members = opened.into_iter().map(Arc::new).collect();
@@ -101,7 +101,7 @@ impl Standing {
         self
     }
 
-    /// Returns a state for the types of several handles to the same table, or `None` if there are no handles.
+    /// Returns a `Standing` for the types of several handles to the same table, or `None` if there are no handles.
     pub(super) fn of_all(mut standings: Vec<Arc<Self>>) -> Option<Arc<Self>> {
         let last = standings.pop()?;
         if standings.is_empty() {
@@ -112,7 +112,7 @@ impl Standing {
         Some(Arc::new(all))
     }
 
-    /// Returns the states for all types of the handle.
+    /// Returns the `Standing`s for all types of the handle.
     pub(super) fn of_types(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
         self.members.iter().chain([self])
     }
@@ -127,7 +127,7 @@ impl Standing {
         &self.design
     }
 
-    /// Returns the state for a different schema, in a table of the same store.
+    /// Returns the `Standing` for a different schema, in a table of the same store.
     pub(crate) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
         let is_table = |name: &str| name.eq_ignore_ascii_case(table.as_str());
         if self.design.entity == design.entity && is_table(&self.design.table) {
@@ -157,8 +157,8 @@ impl Standing {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the properties of the stored schema missing from the handle's schema. Reads the stored schema if the last read is too old. Unlike
-    /// [`admit`](Self::admit), this method neither waits nor records a sighting.
+    /// Returns the properties of the stored schema missing from the handle's schema. Reads the stored schema if the cached result is stale. Unlike
+    /// [`admit`](Self::admit), this method neither waits nor records that an older program is running.
     pub(super) async fn newer_properties<S: TableStore>(
         &self,
         (store, runtime): (&S, &Runtime),
@@ -168,7 +168,8 @@ impl Standing {
         if self.known().lease(noted).is_none() {
             let lease = runtime.lease(LEASE);
             let compared = self.compare(store, table).await?;
-            // IMPORTANT: a program that lacks announced parts writes only after it has recorded a sighting, so its next write queries the store again.
+            // IMPORTANT: a program that lacks announced parts must record that it is running before it writes, so no lease is stored, and its next write
+            // rereads the schema.
             if !compared.lacks_announced {
                 self.note_lease(&compared, lease);
             }
@@ -180,7 +181,7 @@ impl Standing {
     fn learn(&self, read: u64, lacks: Vec<String>, removed: Vec<String>) {
         let mut known = self.known();
         if known.read < read {
-            // IMPORTANT: the properties are never older than the lease, which permits writes without them.
+            // IMPORTANT: the properties must never be older than the lease, because the lease permits writes without rereading them.
             known.read = read;
             known.note_properties(lacks, removed);
         }
@@ -193,9 +194,9 @@ impl Standing {
         known.lease(noted).filter(|_| known.settling().is_none())
     }
 
-    /// Notifies the other handles of the type in the process that the stored schema may differ from the one that they have read, unless this version of it was
-    /// noted last. `noted` is the number of notes before the schema was read. Returns the number for the lease of that read: it includes this call, unless
-    /// another handle has noted a schema since.
+    /// Increments the process's `SchemaNotes` counter, so the other handles of this type reread the stored schema. Does nothing if `version` is the last
+    /// version recorded. `noted` is the counter's value before the schema was read. Returns the value for the lease of that read: `noted` plus this increment,
+    /// or `noted` alone if another handle has incremented the counter since or this call did not increment it.
     pub(super) fn note(&self, noted: u64, version: Option<&ETag>) -> u64 {
         match self.notes.as_ref().and_then(|notes| notes.note(version)) {
             Some(before) if before == noted => before.wrapping_add(1),
@@ -203,7 +204,7 @@ impl Standing {
         }
     }
 
-    /// Returns the count of the process's `SchemaNotes`, or 0 if other processes can use the store.
+    /// Returns the value of the process's `SchemaNotes` counter, or 0 if other processes can use the store.
     pub(super) fn noted(&self) -> u64 {
         self.notes.as_ref().map_or(0, SchemaNotes::count)
     }
@@ -216,8 +217,8 @@ impl Standing {
         }
     }
 
-    /// Checks that a write may start now, and returns the lease within which it may start. Reads the stored schema if the last read is too old, and waits while
-    /// older programs may not know this schema's properties.
+    /// Checks that a write may start now, and returns the lease within which it may start. Reads the stored schema if the cached result is stale, and waits
+    /// while older programs may not know this schema's properties.
     ///
     /// # Errors
     /// `SchemaMismatch` if the program must not write; `ServerBusy` if each read took longer than the lease; any error from the store.
@@ -236,7 +237,7 @@ impl Standing {
             let compared = self.compare_as_writer(store, table).await?;
             self.note_lease(&compared, lease.clone());
             let is_current = compared.noted == self.noted();
-            // A store that only this process can use needs no lease: an unchanged note count is enough, regardless of the clock.
+            // A store that only this process can use needs no lease: an unchanged `SchemaNotes` counter is enough, regardless of the clock.
             let is_in_time = !self.is_shared() || lease.remaining().is_some();
             if is_current && is_in_time && self.known().settling().is_none() {
                 return Ok(lease);
@@ -268,20 +269,21 @@ impl Standing {
         Ok(self.compare_as_writer(store, table).await?.is_own)
     }
 
-    /// Compares the stored schema with this handle's schema. If this schema lacks announced parts, records a sighting of an older program.
+    /// Compares the stored schema with this handle's schema. If this schema lacks announced parts, records that an older program is running.
     async fn compare_as_writer<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let mut compared = self.compare(store, table).await?;
         if compared.lacks_announced {
-            // IMPORTANT: the schema is read again after the sighting. A backfill that missed the sighting had already refused older programs by then.
+            // IMPORTANT: the schema is reread after the record is written. A backfill that missed the record was already rejecting older programs by then, so
+            // the reread fails.
             sighting::leave(store, table, &self.design.entity).await?;
             compared = self.compare(store, table).await?;
         }
         Ok(compared)
     }
 
-    /// Reads the stored schema, and remembers the names of the properties missing from this schema. If the stored schema equals this schema but did not at the
-    /// last read, notifies the other handles in the process, which then reread it before their next write: the program that stored it may not have received the
-    /// response.
+    /// Reads the stored schema, and caches the names of the properties missing from this schema. If the stored schema equals this schema but did not at the
+    /// last read, notifies the other handles in the process, which then reread it before their next write. The program that stored the schema may not have
+    /// received the response, and therefore may not have notified them.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
         let noted = self.noted();
@@ -292,7 +294,8 @@ impl Standing {
         };
         let is_own = stored.compare(&self.design).is_same();
         let own = is_own.then(|| stored.version());
-        // IMPORTANT: other tasks see the wait and the announced version only after the other handles have been notified, and before the lease permits writes.
+        // IMPORTANT: the lock is held until the other handles have been notified, so other tasks see the wait and the announced version only afterwards. The
+        // lease does not permit writes until later.
         let noted = {
             let mut known = self.known();
             if let Some(own) = own.filter(|_| stored.settling) {

@@ -11,7 +11,7 @@ use crate::table::patch::{Patch, PatchTarget};
 )]
 pub trait Computes<E>: Refused {}
 
-/// A patch that can remove a property with a method known from another library. No patch implements this trait.
+/// The bound on methods familiar from other libraries that remove a property. No patch implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: an optional property is set to `None`",
     label = "write `set({E}::…, None)`",
@@ -19,7 +19,7 @@ pub trait Computes<E>: Refused {}
 )]
 pub trait RemovesBy<E>: Refused {}
 
-/// A patch that can be sent with a method known from another library. No patch implements this trait.
+/// The bound on methods familiar from other libraries that send a patch. No patch implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T210] a patch has no method of this name: `send` applies it and returns the new version",
     label = "write `send()`",

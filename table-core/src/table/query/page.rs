@@ -19,7 +19,7 @@ use crate::refused::{Refused, refused_by_name, refused_methods};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityPage<T> {
-    /// The entities, in key order (QRY-3) unless the store returns entities in [no order](crate::store::Capabilities::ordered).
+    /// The entities, in key order (QRY-3) unless the store's results are [unordered](crate::store::Capabilities::ordered).
     pub items: Vec<Versioned<T>>,
     /// The continuation for the next page, or `None` for the last page. It does not depend on the store's state and may be saved (PAGE-7).
     pub continuation: Option<Continuation>,
@@ -27,7 +27,7 @@ pub struct EntityPage<T> {
     pub rows_read: Option<u64>,
 }
 
-/// A page with reading methods known from another library. No page implements this trait: methods that require it exist only to produce an error message.
+/// The bound on reading methods familiar from other libraries. No page implements this trait: methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T261] a page has no method of this name: its entities and the position of the next page are fields",
     label = "write `items` for the entities, or `continuation` for the position of the next page",

@@ -178,8 +178,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the first entity in key order, or `None`. First requests a page of one row, and then full pages if that row is not an entity of the query. If
     /// the type belongs to a set, all pages are full.
     ///
-    /// On a store that returns entities in [no order](crate::store::Capabilities::ordered), such as Cosmos DB for Table, this function returns an arbitrary
-    /// entity.
+    /// On a store with [unordered](crate::store::Capabilities::ordered) results, such as Cosmos DB for Table, this function returns an arbitrary entity.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).

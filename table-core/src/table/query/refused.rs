@@ -13,7 +13,7 @@ use crate::table::EntityQuery;
 )]
 pub trait AnyOrder<E>: Refused {}
 
-/// A query whose limit can be set with a method known from another library. No query implements this trait.
+/// The bound on methods familiar from other libraries that limit a query. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T193] a query has no method of this name: `limit` bounds the result, `page_size` one request",
     label = "write `limit(n)`",
@@ -40,7 +40,7 @@ pub trait Aggregates<E>: Refused {}
 )]
 pub trait SelectsByName<E>: Refused {}
 
-/// A query whose results can be read with a method known from another library. No query implements this trait.
+/// The bound on methods familiar from other libraries that read a query's results. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T198] a query has no method of this name: `collect` reads all entities, `first` one",
     label = "write `collect()`, `first()`, `page()` or `stream()`",
@@ -49,7 +49,7 @@ pub trait SelectsByName<E>: Refused {}
 )]
 pub trait ReadsBy<E>: Refused {}
 
-/// A query that accepts conditions with a method known from another library. No query implements this trait.
+/// The bound on methods familiar from other libraries that add conditions. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T205] a query has no method of this name: a selection names keys, and `filter` takes conditions on properties",
     label = "write `filter({E}::….eq(…))`",

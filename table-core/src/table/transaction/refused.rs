@@ -3,8 +3,8 @@
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityTransaction;
 
-/// A transaction that can be committed with a method known from another library. No transaction implements this trait; methods that require it exist only to
-/// produce an error message.
+/// The bound on commit methods familiar from other libraries. No transaction implements this trait; methods that require it exist only to produce an error
+/// message.
 #[diagnostic::on_unimplemented(
     message = "[T211] a transaction has no method of this name: `commit` applies its operations, and dropping it discards them",
     label = "write `commit()`",
@@ -21,7 +21,7 @@ pub trait EndsBy<E>: Refused {}
 )]
 pub trait Reads<E>: Refused {}
 
-/// A transaction with a write method known from another library. No transaction implements this trait.
+/// The bound on write methods familiar from other libraries. No transaction implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T232] a transaction has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace`, `insert_or_merge`, `replace`, `merge` or `delete`",

@@ -158,7 +158,7 @@ fn keys(design: &Design<'_>) -> TokenStream {
     quote!(#partition_key, #row_key)
 }
 
-/// Returns the key part that contains a field, and its position among the parts of both keys of the index row.
+/// Returns the key part that contains a field, and its index among the parts of both keys of the index row.
 fn place<'e>(design: &Design<'e>, field: usize) -> Option<(usize, KeyField<'e>)> {
     let keys = [design.partition_key, design.row_key].into_iter().filter(|key| !key.unread);
     let (at, part) = keys

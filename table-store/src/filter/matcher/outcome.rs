@@ -61,7 +61,7 @@ impl Constant {
 /// Compares a stored value with a constant. Returns [`LESS`], [`EQUAL`], [`GREATER`], [`UNORDERED`] or [`MISMATCH`].
 pub(super) fn outcome(stored: &ValueRef<'_>, constant: &Constant) -> u8 {
     let ordering = match (stored, constant) {
-        // Equal strings have equal bytes, so equality is tested without the UTF-16 order.
+        // Equal strings have equal bytes, so testing equality does not require the UTF-16 order.
         (ValueRef::String(stored), Constant::String(constant)) if *stored == &**constant => Ordering::Equal,
         (ValueRef::String(stored), Constant::String(constant)) => order::compare(stored, constant),
         (ValueRef::Int32(stored), Constant::Int32(constant)) => stored.cmp(constant),

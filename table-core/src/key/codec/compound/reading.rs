@@ -38,7 +38,7 @@ fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> O
     Some(rest.len())
 }
 
-/// Returns the end of the first `units` UTF-16 code units, or `None` if the string is shorter or the position is within a character.
+/// Returns the end of the first `units` UTF-16 code units, or `None` if the string is shorter or the end would be within a character.
 pub(crate) fn end_of_units(text: &str, units: usize) -> Option<usize> {
     if text.as_bytes().get(..units)?.is_ascii() {
         return Some(units);
@@ -53,7 +53,7 @@ pub(crate) fn end_of_units(text: &str, units: usize) -> Option<usize> {
     (left == 0).then_some(text.len())
 }
 
-/// Returns the start of the last `units` UTF-16 code units, or `None` if the string is shorter or the position is within a character.
+/// Returns the start of the last `units` UTF-16 code units, or `None` if the string is shorter or the start would be within a character.
 pub(crate) fn start_of_units(text: &str, units: usize) -> Option<usize> {
     let mut left = units;
     for (at, character) in text.char_indices().rev() {

@@ -17,7 +17,7 @@ pub(super) fn neighbours(text: &str) -> impl Iterator<Item = String> {
 /// The maximum number of encodings used to derive edge cases.
 const SAMPLES: usize = 3;
 
-/// Returns the positions of the first element, the last element, and some elements in between.
+/// Returns the indexes of the first element, the last element, and some elements in between.
 pub(super) fn samples(count: usize) -> impl Iterator<Item = usize> {
     let last = count.saturating_sub(1);
     let mut positions: Vec<usize> = (0..SAMPLES).map(|at| last * at / (SAMPLES - 1)).collect();
