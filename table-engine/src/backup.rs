@@ -45,10 +45,10 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything else, including an engine or a backup of another engine, such
-    /// as the one this engine's folder was restored from; `FolderLocked` if another backup is being written to it; `Corrupted` if a part of the base cannot be
-    /// read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if the copy cannot be written; any error from
-    /// [`checkpoint`](Self::checkpoint).
+    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything but an earlier backup of this engine, for example an engine,
+    /// or a backup of another engine (including the one this engine's folder was restored from); `FolderLocked` if another backup is being written to it;
+    /// `Corrupted` if a part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if the copy cannot be
+    /// written; any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
         let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);

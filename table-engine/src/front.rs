@@ -17,7 +17,7 @@ impl Front {
 pub(crate) struct Positions {
     /// A position before which no message remains.
     pub(crate) front: Front,
-    /// The position where the next search for expired messages by a put starts, or the first position if it restarts at the front.
+    /// The position where the next put that searches for expired messages starts its search, or the first position if the search restarts at the front.
     pub(crate) search: Front,
     /// The number of puts since the last search for expired messages, or 0 if the next put searches.
     pub(crate) puts: usize,

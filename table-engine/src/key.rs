@@ -145,7 +145,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// Returns the part of the span starting at a position. A position before the span has no effect.
+    /// Returns the part of the span from a query's resume position on. A resume position before the span has no effect.
     pub(crate) fn from(mut self, table: u32, position: &Position) -> Self {
         let mut bytes = Vec::new();
         encode(table, &position.partition_key, position.row_key.as_deref().unwrap_or_default(), &mut bytes);

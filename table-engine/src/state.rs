@@ -55,7 +55,7 @@ impl State {
         self.positions.get(&table).copied().unwrap_or_default()
     }
 
-    /// Returns the position in a queue's table before which no message remains.
+    /// Returns a queue's front: the position before which its table contains no message.
     pub(crate) fn front(&self, table: u32) -> Front {
         self.positions(table).front
     }
@@ -65,7 +65,7 @@ impl State {
         self.get_with(key, BaseView::get)
     }
 
-    /// Returns the row with the given key, which `get` looks up in the base if no newer layer has an entry for it.
+    /// Returns the row with the given key. If no newer layer has an entry for the key, `get` looks it up in the base.
     fn get_with(
         &self,
         key: &[u8],

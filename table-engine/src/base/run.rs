@@ -61,7 +61,7 @@ pub(super) struct Run {
     pub(super) first: Box<[u8]>,
     /// The key of the last entry.
     pub(super) last: Box<[u8]>,
-    /// The directory, or the error that reports its damage, once it has been read.
+    /// The directory once it has been read, or the error that reported damage to it.
     directory: OnceLock<Result<Directory>>,
     /// `true` if a scan has skipped a part of the run.
     is_skipped: AtomicBool,

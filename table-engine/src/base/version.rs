@@ -167,8 +167,8 @@ impl Version {
 
     /// Adds the runs of a flush as the newest layer of each segment that contains their keys. A segment gets at most one new layer.
     ///
-    /// A range of blocks becomes a separate segment if the base has no rows in its key range, or if it deletes most of the rows below it. In the first case,
-    /// the segment needs no merge; in the second case, a merge reads many rows and writes few.
+    /// A range of blocks becomes a separate segment if the base has no rows in its key range, or if its tombstones hide most of the older rows there. In the
+    /// first case, the segment needs no merge; in the second case, a merge reads many rows and writes few.
     pub(super) fn add_all(&mut self, runs: &[Arc<Run>], least: u64) -> Result<()> {
         let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
         for run in runs {

@@ -50,7 +50,7 @@ pub(crate) struct Checkpoints {
     done: Receiver<Done>,
     threads: Threads,
     thread: Thread,
-    /// Set to cancel the running checkpoint.
+    /// Set to cancel the checkpoint in progress.
     stop: Arc<AtomicBool>,
     /// The tables that may have rows in the base and were dropped after the last checkpoint started.
     dropped: Vec<u32>,
@@ -58,7 +58,7 @@ pub(crate) struct Checkpoints {
     dropped_bytes: u64,
     /// The error of the last flush if it ran out of disk space or file descriptors before it had written the frozen rows.
     disk_full: Option<Error>,
-    /// `true` if a write or the reserve has found the disk full since the last checkpoint.
+    /// `true` if the disk was too full for a write or for the reserve since the last checkpoint.
     lacks_room: bool,
     /// `true` if the checkpoint thread has been asked to remove the files of obsolete runs, but has not started.
     removes_obsolete: bool,
@@ -66,11 +66,11 @@ pub(crate) struct Checkpoints {
     requested: bool,
     /// Callers waiting for the next checkpoint to finish.
     next: Waiting,
-    /// Callers waiting for the running checkpoint.
+    /// Callers waiting for the checkpoint in progress.
     running: Waiting,
     /// Callers waiting for the compaction after the next checkpoint.
     next_compaction: Waiting,
-    /// Callers waiting for the compaction after the running checkpoint.
+    /// Callers waiting for the compaction after the checkpoint in progress.
     running_compaction: Waiting,
     compacting: Waiting,
 }
@@ -208,7 +208,7 @@ fn stopped() -> Error {
 }
 
 impl Drop for Checkpoints {
-    /// Cancels the running checkpoint. No data is lost, because the journal still contains the rows.
+    /// Cancels the checkpoint in progress. No data is lost, because the journal still contains the rows.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;
@@ -327,8 +327,8 @@ impl Committer {
 }
 
 impl OnDisk {
-    /// Frees space after the disk was found full. The space of the prepared journal file and of the unneeded part of the reserve is freed immediately, and that of
-    /// obsolete runs soon. The space of other journal files is freed later, by a checkpoint that frees more than it needs.
+    /// Frees space on a full disk. The prepared journal file and the unneeded part of the reserve are freed immediately, and obsolete runs soon afterwards.
+    /// Other journal files are freed later, by a checkpoint that frees more space than it needs.
     pub(super) fn free_room(&mut self) {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;

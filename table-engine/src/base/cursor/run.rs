@@ -25,7 +25,7 @@ struct Open {
     block: Arc<Block>,
     /// The positions of the entries within the bounds, starting with the current entry.
     entries: Range<usize>,
-    /// `true` if the bounds end in this block.
+    /// `true` if the bounds end in the current block.
     last: bool,
 }
 

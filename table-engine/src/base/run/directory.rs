@@ -270,7 +270,7 @@ impl Directory {
         let from = self.search(start);
         let to = end.map_or(self.len(), |end| {
             let last = self.search(end);
-            // The block that contains `end`, or the first block after it, may start before `end`.
+            // The first block whose last key is not less than `end` may start before `end`.
             if last < self.len() && self.begins_below(last, end) { last + 1 } else { last }
         });
         from..to.max(from)

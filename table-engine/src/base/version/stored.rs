@@ -40,8 +40,8 @@ const HEADER: usize = 16;
 /// The content of the `BASE` file: a version of the base with its metadata.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity of the engine, which its backups share. A folder restored from a backup gets a new identity, because the two engines may write different
-    /// rows under the same run and transaction numbers.
+    /// The identity shared by the engine and its backups. A folder restored from a backup gets a new identity, because the two engines may write different rows
+    /// under the same run and transaction numbers.
     pub(in super::super) engine: Uuid,
     pub(in super::super) lineage: Lineage,
     pub(in super::super) meta: Meta,
