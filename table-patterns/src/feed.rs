@@ -24,10 +24,10 @@
 //!   several. This order does not depend on any writer's, reader's or store's clock.
 //! - No entry ever appears before a returned [`Cursor`]. If a writer was suspended before its commit, however long, the commit is refused, and the writer
 //!   rereads the head and takes the next number.
-//! - Each reader gets each untrimmed entry at least once: a reader that stores its cursor after processing a page rereads some entries after a crash.
+//! - Each reader receives each untrimmed entry at least once. A reader that stores its cursor after processing a page may receive the page again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
-//! `docs/models/feed.rs` checks this protocol, and finds a violation if any of its conditions is removed.
+//! `docs/models/feed.rs` checks this protocol, and finds a violation if any of the protocol's conditions is removed.
 //!
 //! # Cost
 //! **Write.** A write adds two operations to the transaction: the entries and the head. The entries of a transaction with more than 80 changes or more than 256
@@ -127,7 +127,7 @@ pub use read::FeedReader;
 pub(crate) use registry::Listed;
 use write::Record;
 
-/// The maximum time one writer may hold the head of a feed while others wait, because the holder's future may no longer be polled.
+/// The maximum time other writers wait for a writer that holds the head of a feed. The holder's future may no longer be polled.
 const TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The table that lists the partitions with a feed. Listings of the program's tables omit it.
@@ -162,8 +162,8 @@ pub struct FeedEntry {
 
 /// A position in a partition's feed. It can be stored, for example as JSON, and used by another process.
 ///
-/// If the table was deleted and recreated, an old cursor reads the new feed from its beginning. So does a cursor beyond the end of the feed, after the table
-/// was restored from a backup, until the feed reaches the cursor's number.
+/// If the table was deleted and recreated, an old cursor reads the new feed from its beginning. After the table was restored from a backup, a cursor beyond the
+/// end of the feed also reads from the beginning, until the feed reaches the cursor's number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
     /// The random identifier of the cursor's feed; 0 in the default cursor, which is the beginning of every feed.

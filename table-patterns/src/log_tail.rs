@@ -12,8 +12,8 @@
 //! # Guarantee
 //! - No event overwrites another, because [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie breaker,
 //!   which contains the writer's random number and event counter (PAT-LOG-4).
-//! - Events are ordered by tick, latest first. Within a tick, the events of one [`LogTail`] and its clones are in reverse append order. Events from different
-//!   writers have different keys, in arbitrary order.
+//! - Events are ordered by tick, latest first. Within a tick, events appended through one [`LogTail`] and its clones are in reverse append order. Events from
+//!   different writers have different keys, in arbitrary order.
 //! - The stamps created by [`append`](LogTail::append) for one [`LogTail`] never decrease, even if its clock is set back.
 //! - After a lost response, the event is looked up (CON-11). Either it is stored exactly once, or the error reports an unknown outcome.
 //! - A [`LogFollower`] returns each event once, oldest first, if appending the event took no longer than the settling time.

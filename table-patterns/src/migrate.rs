@@ -11,8 +11,8 @@
 //!
 //! # Guarantee
 //! - When [`Migration::step`] returns `false`, the target contains every source row that existed, unchanged, throughout the copy.
-//! - A page is written before [`Migration::position`] includes it. A program that stores the position after each step can be interrupted at any point. The page
-//!   in progress is then rewritten with the same content.
+//! - A page is written before [`Migration::position`] moves past it. A program that stores the position after each step can be interrupted at any point. The
+//!   page in progress is then rewritten with the same content.
 //! - [`Checksum`] distinguishes tables that differ in any key, name, type or value. It is independent of row order.
 //! - A row that the target cannot store, such as one that exceeds its limits, causes an error and is never skipped.
 //!
@@ -21,10 +21,10 @@
 //! reads both tables once.
 //!
 //! # Bounds
-//! - Stop the source's writers first, because the copy misses rows written behind its current position, and the checksums then differ. A second copy from the
-//!   beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
+//! - Stop the source's writers first, because the copy misses rows written to key ranges it has already read, and the checksums then differ. A second copy from
+//!   the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
 //! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have taken numbers from a
-//!   copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would set the sequence or feed back.
+//!   copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would rewind the sequence or feed.
 //! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. An outbox's sealing keys are not
 //!   copied. The target's workers therefore set aside, as poison, steps recorded by a program for other partitions. To prevent this, copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by). A seal also
@@ -41,7 +41,7 @@
 //! - Schemas are stored in a separate table, `TablesLayouts`, written in the target by the entity's `create_if_missing`. If the table already has rows, its
 //!   indexes, copies and feeds are only announced, because the target does not know if they are complete. Run their backfills with `assume_no_older_programs`;
 //!   until then, reads through an index fail with `IndexNotReady`.
-//! - A position belongs to one table in one source. A position in a service's table contains the service's continuation token (PAGE-8).
+//! - A [`MigrationPosition`] is valid only for one table in one source. For a service's table, it contains the service's continuation token (PAGE-8).
 //!
 //! # When not to
 //! To copy between two engine folders, copy the folder. To follow a table in use, use [a log](crate::log_tail), which can be followed in order. To change a

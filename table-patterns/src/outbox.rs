@@ -13,8 +13,8 @@
 //!
 //! `Attempts` counts started attempts. Workers ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it claims
 //! the row under the identifier in `Claim`, or when an attempt fails and the next one is delayed. `Wait` is the length of this delay, in ticks. If `NotBefore`
-//! is much further ahead than `Wait`, the row was claimed by a worker whose clock is ahead, and is free. `Prompted` is the time when a sweep last sent a
-//! message for the row.
+//! is much further ahead than `Wait`, the row was claimed by a worker whose clock is ahead, and other workers may claim it. `Prompted` is the time when a sweep
+//! last sent a message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
 //! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`. `Do` can also be `InsertOrMerge`, or `DeleteIfExists`, which has
@@ -25,7 +25,7 @@
 //! point reads refuse them, and typed queries skip them. Each outbox row is in the partition of its change, so the rows are spread over partitions like the changes, and cause no hot spot.
 //!
 //! # Guarantee
-//! A change and its intent are written atomically. Every intent is eventually performed at least once: immediately after a message, or after a
+//! A change and its intent are written atomically. Every intent is eventually performed at least once: as soon as a worker receives its message, or after a
 //! [`Sweep`](crate::work::Sweep) if the message was lost. Steps that arrive late, twice or out of order are harmless: see [`guard`].
 //!
 //! # Cost

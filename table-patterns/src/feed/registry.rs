@@ -2,8 +2,8 @@
 //!
 //! A partition is listed before its first entry is committed, and remains listed. A follower that has read a feed to its end marks it as quiet, first in the
 //! head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both of the follower's
-//! writes are conditional on its earlier reads: first of the registry row, then of the head. A partition that is listed permanently never gets a mark, because
-//! the bearer of a SAS for that partition could not remove it.
+//! writes are conditional on earlier reads: it reads the registry row first, then the head. A permanently listed partition is never marked as quiet, because
+//! the bearer of a SAS for that partition could not remove the mark.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
@@ -165,7 +165,8 @@ impl<S: TableStore> Feed<S> {
             return Ok(None);
         }
         // IMPORTANT: the head is replaced even if it already has the mark.
-        // A writer that read it, and is about to list the partition, is then refused.
+        // The commit of a writer that read the old head, and is about to
+        // list the partition, then fails.
         let operation = Head { quiet: true, ..head }.write(Some(etag))?;
         let marks = [(operation.row_key, operation.kind)];
         if converge::is_won(converge::submit(&self.store, table, &listed.partition_key, marks).await)? {

@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
                     if self.holds(&key, &event).await? {
                         return Ok(stamp);
                     }
-                    // A row other than the event's, such as one added by a participant, would be refused under every stamp.
+                    // If the store refused a row other than the event's, such as one added by a participant, it would also refuse that row with a new stamp.
                     if error.key() != Some((key.partition_key.as_str(), key.row_key.as_str())) {
                         return Err(error);
                     }

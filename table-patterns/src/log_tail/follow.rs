@@ -1,4 +1,4 @@
-//! Log followers. A follower returns each event after its position once, oldest first.
+//! Log followers. A follower returns each event once, oldest first, starting after a stored stamp.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::log_tail::{LogStamp, LogTail, WholePartitions};
 /// The number of ticks per microsecond.
 const PER_MICROSECOND: u128 = 10;
 
-/// A reader of a log that keeps its position. Created by [`LogTail::follow`]. Holds no open resources.
+/// A reader of a log that remembers the stamp up to which it has returned all events. Created by [`LogTail::follow`]. Holds no open resources.
 ///
 /// The [`position`](Self::position) is a stamp. Store it after processing the returned events, and pass it to [`LogTail::follow`] in the next process.
 ///
@@ -51,13 +51,13 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
     partitions: Selection<E, C>,
     position: LogStamp,
     settle: Duration,
-    /// The stamp up to which the log has been read completely.
+    /// The stamp up to which the log was read completely.
     horizon: Option<LogStamp>,
-    /// Ranges of the log that start at the position and contain too many events for one batch. Each range is part of the previous one.
+    /// Ranges of the log that start at the follower's position and contain too many events for one batch. Each range is part of the previous one.
     ahead: Vec<Ahead>,
 }
 
-/// A range of the log, from the position to a stamp, that contains too many events for one batch.
+/// A range of the log, from the follower's position to a stamp, that contains too many events for one batch.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
@@ -68,7 +68,8 @@ struct Ahead {
 }
 
 impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
-    /// Creates a follower that starts after a position: [`LogStamp::FIRST`] for the start of the log, or a stored position.
+    /// Creates a follower that starts after a stamp: [`LogStamp::FIRST`] for the start of the log, or the stored [`position`](LogFollower::position) of an
+    /// earlier follower.
     #[must_use]
     pub fn follow<C: WholePartitions>(
         &self,
@@ -88,8 +89,8 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<E, S, C, O> {
-    /// Returns the next events after the position, oldest first, at most `most`. Events with equal stamps, which can be in several partitions after an
-    /// import, are returned together, even if this exceeds `most`. The list is empty if all newer events are younger than the settling time.
+    /// Returns the next events after the follower's position, oldest first, at most `most`. Events with equal stamps, which can be in several partitions
+    /// after an import, are returned together, even if this exceeds `most`. The list is empty if all newer events are younger than the settling time.
     ///
     /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest part fits, and
     /// remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call. The very first call starts from the year 1, and
@@ -128,8 +129,8 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         }
     }
 
-    /// Returns the events from the position to a stamp, and moves the position. If the range contains more than `most` events, remembers it and returns no
-    /// events.
+    /// Returns the events from the follower's position to a stamp, and advances the position. If the range contains more than `most` events, remembers the
+    /// range and returns no events.
     async fn give(&mut self, upto: LogStamp, most: usize) -> Result<Vec<Versioned<E>>> {
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,
@@ -157,7 +158,8 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         Ok(slice.items.into_iter().rev().collect())
     }
 
-    /// Returns the position: all events up to and including this stamp have been returned. The follower never moves it past the newest stored event.
+    /// Returns the follower's position, a stamp: all events up to and including this stamp have been returned. The position never passes the newest stored
+    /// event.
     #[must_use]
     pub const fn position(&self) -> LogStamp {
         self.position

@@ -34,7 +34,7 @@ impl WholePartitions for FanOut {}
 /// Events with their stamps, newest first.
 type Stamped<E> = Vec<(LogStamp, Versioned<E>)>;
 
-/// A part of a log: events, newest first, and the position from which to continue with older events.
+/// A part of a log: events, newest first, and the stamp from which to continue with older events.
 ///
 /// ```
 /// use table_patterns::log_tail::LogSlice;
@@ -169,7 +169,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         let is_ordered = store.capabilities().ordered;
         let (mut found, mut from, mut skips) = (Vec::new(), None, false);
         loop {
-            // Rows of other types may fill any number of pages. After such a row, a full page is therefore requested.
+            // Rows of other types may fill any number of pages. Once such a row has been skipped, full pages are therefore requested.
             query.top = (is_ordered && !skips).then(|| PAGE_ENTITIES.min(n - found.len()).max(1));
             let page = store.query(table, &query, from.as_ref()).await?;
             for entity in page.rows.iter() {

@@ -9,7 +9,8 @@ use crate::outbox::fault::OutboxFault;
 /// A request passed by a [`Step`](crate::outbox::Step), as JSON, to the [`Handler`](crate::work::Handler) for its type.
 ///
 /// The name identifies the handler, and the version identifies the format of the JSON. A field added in a later version needs `#[serde(default)]`, or a
-/// [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version to a worker that supports that version.
+/// [`decode`](Self::decode) that converts older messages. A worker ignores a message with a later version, which a worker that supports that version then
+/// processes.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};

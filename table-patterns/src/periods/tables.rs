@@ -21,7 +21,7 @@ use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// The maximum number of table names per listing request.
 const NAMES: usize = 1_000;
-/// The longest time, in ticks, for which an opened table is assumed to exist. It is the same as for the table's stored schema ([`LEASE`]).
+/// The longest time, in ticks, for which an opened table is assumed to exist. Equal to the [`LEASE`] of the table's stored schema.
 const LEASE_TICKS: u64 = LEASE.as_secs() * 10_000_000;
 
 /// The tables for entities of type `E`, one for each period. See [the pattern](crate::periods).
@@ -57,7 +57,7 @@ type Handles<E, S> = HashMap<TableName, Opened<E, S>>;
 
 impl<E, S> PeriodTables<E, S> {
     /// Creates a handle to the tables of an entity type in a store. Sends no request.
-    // The bound is on the function, because rustc shows the custom error message only for a bound on a function, not on an `impl`.
+    // The trait bound is on the function, because rustc shows the custom error message only for a bound on a function, not on an `impl`.
     #[must_use]
     pub fn new(store: S) -> Self
     where

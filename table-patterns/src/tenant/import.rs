@@ -35,8 +35,8 @@ use crate::tenant::transfer;
 /// rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header and then the
 /// export from any earlier line: rows already stored are written again, except for sequences and feeds that have issued later numbers. A blob is continued from
 /// its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose future was dropped, can
-/// be repeated, also with the header. If the push failed or was dropped while writing a part of a blob begun in an earlier push, the repeated push is refused:
-/// push from the blob's first part.
+/// be repeated, even if it contains the header. If the push failed or was dropped while writing a part of a blob begun in an earlier push, the repeated push is
+/// refused: push from the blob's first part.
 ///
 /// ```
 /// use table_patterns::Result;
