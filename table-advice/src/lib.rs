@@ -16,8 +16,8 @@
 //! A workload can use any key layout. The example of [`WorkloadFile`] compares the two layouts that PAT-ANTI-1 describes.
 //!
 //! # Guarantee
-//! The same workload and seed always produce the same report. Each pattern has a separate random sequence, so adding a pattern does not change the keys of the
-//! others. Index rows are counted with their entity (PAT-INTRA-8).
+//! The same workload and seed always produce the same report. Each pattern has a separate random sequence, so adding a pattern does not change the keys of
+//! existing patterns. Index rows are counted with their entity (PAT-INTRA-8).
 //!
 //! # Cost
 //! A run sends no requests. Time and memory grow with the number of operations (rate × seconds), which is limited to [2,000,000](workload::MOST_OPERATIONS).

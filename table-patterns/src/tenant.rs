@@ -5,7 +5,7 @@
 //! rows and copies in other partitions or tables), members of lists, references, registrations and blobs. A loop over the partition's rows misses all of these.
 //! It also loses the state of sequences, so a copy would assign a number twice.
 //!
-//! # Places
+//! # Locations
 //! A [`Tenant`] is a list of *locations*. A location is a table (or [one table per period](crate::periods)) with a selection of complete partitions. Types in
 //! the same tables and partitions share a location. Each entity type is registered with its handle. The declarations of the registered types determine the
 //! remote rows. Every function fails if a registered type's entity set (the types declared to share its table) contains an unregistered type with remote rows.

@@ -1,7 +1,7 @@
 //! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees does each department have? How many routes start at an airport? Answering such questions from the entity rows requires a scan. A view is
+//! How many employees does each department have? How many routes start at an airport? Answering such a question from the entity rows requires a scan. A view is
 //! another table, laid out to answer such a question and updated after each change to the entity rows: the read side of CQRS.
 //!
 //! # Key layout
@@ -10,7 +10,9 @@
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
 //! | as declared by the row type | as declared | a row put by one source entity, or a row of sums to which many entities contribute |
-//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; one source entity's rows and contributions to sums in this partition; `Cut`: the contributions at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's identifier |
+//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; one source entity's rows and contributions to sums
+//! in this partition; `Cut`: the entity's contributions at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's
+//! identifier |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the view partitions to which the entity contributes |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed has been applied |
 //! | `view` | `U+FFFC view_poison_` and 32 hexadecimal digits | `Poison`: JSON; an entity or a partition that was set aside, with its error; `Rebuilds`: JSON; the identifiers of rebuilds begun since then, at most 16 |
@@ -28,10 +30,10 @@
 //!   entity counts once even if its changes are delivered twice, because only the difference from the record is added.
 //! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that were set aside because their projection failed.
 //!   Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the
-//!   entity, and written conditionally on their `ETag`s, even if nothing changes, so an outdated write by a slow worker always fails. An entity without rows in
-//!   a partition leaves an empty record there, for the same reason.
-//! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves back.
-//!   Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view but not yet in another (PAT-EC-6).
+//!   entity, and written conditionally on their `ETag`s, even if nothing changes, so an outdated write by a slow worker always fails. An entity that no longer
+//!   has rows in a partition leaves an empty record there, so that an outdated write fails there too.
+//! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past these changes, and never moves
+//!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view but not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild processes every row as if it had
 //!   changed. It can be resumed, and the sources can be read and written in the meantime. Changes made before the rebuild started are not applied again from
 //!   the feeds. A rebuild corrects damage caused by a trimmed feed, a changed projection or another tool, including wrong sums. In each partition of the view
@@ -67,12 +69,12 @@
 //!   and recreated or restored from a backup, or if the view's cursor in the feed is damaged. Later changes are applied. A [`rebuild`](ViewTable::rebuild)
 //!   repairs the partition. If a partition's feed was quiet when its table was deleted, the partition is not read again before its next change, and its rows
 //!   remain in the view until then.
-//! - If the source is restored from a backup during a rebuild, rebuild the view again. In the first 1,000 partitions with a feed, the rebuild reports the
-//!   restore, unless at least as many changes have been made since then as the restore lost.
+//! - If the source is restored from a backup during a rebuild, rebuild the view again. The rebuild reports such a restore only for the first 1,000 partitions
+//!   with a feed, and only if fewer changes have been made since the restore than the restore lost.
 //! - A process that was applying a change while the view's table was deleted and recreated can write the change to the new table. If the new view was rebuilt
 //!   before this write, rebuild it again. To avoid this, stop the followers before you delete the table.
-//! - While followers of an earlier release run, do not rebuild the view, or rebuild it again after they have stopped: they keep the contributions for only one
-//!   recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
+//! - While followers of an earlier release run, do not rebuild the view, or rebuild it again after they have stopped: these followers record contributions for
+//!   only one recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
 //! - The table belongs to the view. Its schema has a single row type. Source entities are distinguished from other rows in their table by key format. Rows and
 //!   changes with other keys, such as the parts of a wide entity, are ignored.

@@ -21,21 +21,22 @@
 //!   [determines](Handler#failures-and-outages) if a failure is an outage.
 //! - Workers claim rows in batches, conditional on the rows' `ETag`s, for the duration of their lease. Each row is therefore processed only once, even if many
 //!   workers process one partition (PAT-EC-7). After a claim expires, another worker may process the row a second time.
-//! - Transient errors are retried within an attempt, other errors in later attempts. Both use growing random delays (PAT-EC-5).
+//! - Transient errors are retried within an attempt, other errors in later attempts. Both use exponential back-off with random delays (PAT-EC-5).
 //!
 //! # Cost
 //! A message costs a put, a receive and a delete, plus an update whenever half of the lease has passed. A batch of 32 rows costs a range query and one
-//! transaction, which claims the rows and starts the first 16. After a batch without a free row, the remaining rows are searched in pages of 1,000, and
-//! each batch costs an additional read of its rows. Processing a row costs the requests of its steps (see [`guard`](crate::outbox::guard)), which
-//! run concurrently with the steps of 15 other rows. One transaction deletes these rows and starts the next rows. A row that is being retried is started and
-//! deleted in separate transactions. An idle worker sends one receive request per [`WorkerOptions::poll_interval`].
+//! transaction, which claims the rows and starts the first 16. Once a batch contains no free row, the remaining rows are searched in pages of 1,000, and each
+//! batch costs an additional read of its rows. Processing a row costs the requests of its steps (see [`guard`](crate::outbox::guard)), which run concurrently
+//! with the steps of 15 other rows. One transaction deletes these rows and starts the next rows. A row that is being retried is started and deleted in separate
+//! transactions. An idle worker sends one receive request per [`WorkerOptions::poll_interval`].
 //!
 //! # Bounds
 //! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one batch in memory and processes 16 of
 //! them concurrently ([`WorkerOptions::concurrency`]). If several intents of one entity are claimed together, they are performed in change order. Claims expire
 //! by the queue service's clock, which workers read from its responses, so the workers' clocks need not agree. A worker extends its lease while a step runs,
 //! for up to an hour. A step that takes longer, or blocks its thread, must call [`keep`](Delivery::keep). A delivery ends after about 1,024 rows; the message
-//! is then redelivered after the other messages, and the next delivery continues there, or with the first row left on a store without key order.
+//! is then redelivered after the other messages. The next delivery continues after the last processed row, or with the first remaining row on a store without
+//! key order.
 //!
 //! # When not to
 //! If all changes are in one partition, use a transaction, which is simpler and isolated.

@@ -31,7 +31,7 @@ struct State {
     record: Option<Vec<Recorded>>,
 }
 
-/// A first-page query. It is compared with the next one to determine whether both are part of the same fan-out.
+/// A first-page query, kept for comparison with the next one to determine if both are part of the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,

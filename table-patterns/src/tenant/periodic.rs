@@ -69,8 +69,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
         member::owns_key::<E>(key)
     }
 
-    /// Creates the table of a period, even if the period has expired: imported rows from expired periods are stored until their tables are
-    /// dropped.
+    /// Creates the table of a period, even an expired one, because imported rows from expired periods are stored until their tables are dropped.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<Arc<dyn Member>>> {
         async move {
             let opened: Arc<dyn Member> = Arc::new(Typed(self.0.open(table).await?));

@@ -11,13 +11,14 @@ use crate::view::poison::{Aside, feed_of};
 use crate::view::table::ViewTable;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the partitions whose feeds may contain changes not yet read by the view, and the partitions in `aside`. Remembers the other partitions as quiet.
+    /// Returns the partitions whose feeds may contain changes not yet read by the view, and the partitions in `aside`. Remembers all remaining partitions as
+    /// quiet.
     pub(super) async fn active(&self, partitions: &[Listed], aside: &Aside) -> Result<Vec<Listed>> {
         let checks = partitions.iter().map(|listed| async move {
             if aside.contains_key(&feed_of(&listed.partition_key)?) {
                 return Ok(true);
             }
-            // On an error, the partition counts as active, so the follower reads it again and handles the error.
+            // On an error, the partition counts as active. The follower then rereads it and handles the error.
             let is_quiet = self.is_quiet(listed).await.unwrap_or(false);
             if is_quiet {
                 let quiet = Some(listed.etag.clone());

@@ -30,7 +30,8 @@ use crate::work::fault::WorkFault;
 /// | code of the error | counted as | consequence |
 /// | --- | --- | --- |
 /// | `ServerBusy`, `OperationTimedOut`, `InternalError`, `Io`, `DiskFull`, `EngineClosed`, `EnginePoisoned`, `FolderLocked`, `ReadOnly`, `TableBeingDeleted`, `QueueBeingDeleted`, `AuthenticationFailed`, `AuthorizationFailure`, `AuthorizationPermissionMismatch`, `AuthorizationProtocolMismatch`, `AuthorizationResourceTypeMismatch`, `AuthorizationServiceMismatch`, `AuthorizationSourceIPMismatch` | [`outages`](crate::work::WorkMetrics::outages) | an outage: the message never becomes poison, however long the outage lasts; until a message succeeds, the handler receives other messages only rarely |
-/// | `UpdateConditionNotSatisfied` | [`outages`](crate::work::WorkMetrics::outages) | contention at one row: the message never becomes poison, and is retried after the first delay; other messages are not affected |
+/// | `UpdateConditionNotSatisfied` | [`outages`](crate::work::WorkMetrics::outages) | contention at one row: the message never becomes poison, and is retried
+/// after the first delay; other messages are not affected |
 /// | `MessageNotFound`, `PopReceiptMismatch` | [`outages`](crate::work::WorkMetrics::outages) | another worker has received the message; [`Delivery::keep`] returns this error |
 /// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer version of the program, and never becomes poison; the delays between attempts grow up to [`redelivery.max`](crate::work::WorkerOptions::redelivery) |
 /// | every other code, including `SchemaMismatch` and `UniqueViolation` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
@@ -102,7 +103,7 @@ impl<M: Message, H: Handler<M>> OfMessage<M, H> {
 impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: a handler has the worker's rights. Other writers to the partition must not be able to use them.
+            // IMPORTANT: a handler has the worker's rights. Other writers to the partition must not be able to exercise these rights.
             if !delivery.is_genuine {
                 return Err(Error::of(WorkFault::NotGenuine));
             }
@@ -112,8 +113,8 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Wraps a `SchemaMismatch` or a `UniqueViolation` returned by a handler, because it concerns the handler's own table. If the code were unchanged, workers
-/// would leave the message to newer programs forever, or would retry it forever like an index entry whose unique value is taken.
+/// Wraps a `SchemaMismatch` or a `UniqueViolation` returned by a handler, because the error concerns the handler's own table. With the original code, workers
+/// would leave the message to newer programs forever, or retry it forever like an index entry whose unique value is taken.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),
@@ -146,7 +147,7 @@ pub struct Delivery<'a> {
     pub version: Option<u64>,
     /// The payload of the message as JSON.
     pub(crate) payload: &'a str,
-    /// The version of the message type that the payload was written with.
+    /// The version of the message type with which the payload was written.
     pub(crate) written_as: u32,
     /// `true` if the message has a valid seal, which proves that a program with the outbox's key recorded it.
     pub(crate) is_genuine: bool,
@@ -157,7 +158,7 @@ impl Delivery<'_> {
     /// Extends the lease if half of it has passed.
     ///
     /// # Errors
-    /// `MessageNotFound` or `PopReceiptMismatch` if another worker has received the message; the handler must then stop.
+    /// `MessageNotFound` or `PopReceiptMismatch` if another worker has received the message. The handler must then stop.
     pub async fn keep(&self) -> Result<()> {
         self.lease.keep().await
     }
