@@ -10,9 +10,7 @@
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
 //! | as declared by the row type | as declared | a row put by one source entity, or a row of sums to which many entities contribute |
-//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; one source entity's rows and contributions to sums
-//! in this partition; `Cut`: the entity's contributions at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's
-//! identifier |
+//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; one source entity's rows and contributions to sums in this partition; `Cut`: the entity's contributions at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's identifier |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the view partitions to which the entity contributes |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed has been applied |
 //! | `view` | `U+FFFC view_poison_` and 32 hexadecimal digits | `Poison`: JSON; an entity or a partition that was set aside, with its error; `Rebuilds`: JSON; the identifiers of rebuilds begun since then, at most 16 |
