@@ -25,9 +25,9 @@ impl Engine {
     /// Copies to a folder all data acknowledged before the call. The folder must be empty or missing, or contain an earlier backup of this engine. An earlier
     /// backup is updated: only new data is copied, and data no longer needed is removed.
     ///
-    /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data from an
-    /// earlier backup is read again only when it is restored or verified. If a backup is interrupted, either the earlier one or the new one is complete. The
-    /// call blocks until the data has been copied.
+    /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data from an earlier backup
+    /// is read again only when it is restored or verified. An interrupted backup leaves either the earlier backup or the new one complete. The call blocks
+    /// until the data has been copied.
     ///
     /// A backup cannot be opened for writing: [`restore`](Self::restore) creates an engine's folder from it.
     ///

@@ -132,8 +132,8 @@ impl Base {
         Ok(Self::of(pool, place, stored, file_bytes))
     }
 
-    /// Determines if a run of the version is missing, given the names of the folder's files. If so, files that the version does not need are neither deleted
-    /// nor overwritten.
+    /// Determines if a run of the version is missing, given the names of the folder's files. If a run is missing, files not needed by the version are neither
+    /// deleted nor overwritten.
     pub(crate) fn check_files(&mut self, names: &[String]) {
         let present: HashSet<u64> = names.iter().filter_map(|name| pool::number(name)).collect();
         self.is_incomplete = self.version.runs().iter().any(|run| !present.contains(&run.number));
@@ -262,8 +262,8 @@ impl Base {
     /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this frees
     /// the space a flush needs.
     ///
-    /// The start of the journal does not change. Replaying the journal cannot restore a dropped table, because the record of the drop is also replayed. That
-    /// record must therefore be durable.
+    /// The start of the journal does not change. The record of the drop must be durable: it is replayed with the journal, so a replay cannot restore the
+    /// dropped table.
     pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
         let mut meta = self.stored.meta.clone();
         let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();

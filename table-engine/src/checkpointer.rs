@@ -145,7 +145,7 @@ impl Checkpointer {
                     Ok(())
                 }
                 (None, Some(next)) => {
-                    // A flush waits while merges are far behind. Meanwhile memory fills, which slows writers.
+                    // A flush waits while merges are far behind. Meanwhile, memory fills and writers slow down.
                     if self.base.debt() == Debt::Much && self.can_merge() {
                         waiting = Some(next);
                         self.merge()
@@ -303,7 +303,7 @@ impl Checkpointer {
     /// Frees the space of dropped tables before the checkpoint that waits for space is retried.
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
-            // The committer drops its view, which releases the files of the dropped tables.
+            // The committer then drops its old view, and with it the references to the dropped tables' files.
             Ok(true) => self.exchange(Done::Merged(self.base.view())),
             Err(error) if !is_shortage(&error) => return Err(error),
             Ok(false) | Err(_) => {}
@@ -312,7 +312,7 @@ impl Checkpointer {
     }
 
     /// Releases the journal files whose rows are all in the base: reuses the last one as the next journal file, and deletes the rest. If the reserve is
-    /// incomplete, deletes all of them to free space for it.
+    /// incomplete, deletes all of these files to free space for the reserve.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);

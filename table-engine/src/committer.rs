@@ -309,7 +309,7 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Closes the engine, and drops all remaining requests, which tells their callers that the engine has stopped.
+    /// Closes the engine and drops all remaining requests, so their callers learn that the engine has stopped.
     fn drop(&mut self) {
         // IMPORTANT: the readers' reference to the base is released before `self` drops the base, and the folder's lock is dropped last.
         self.shared.close();

@@ -194,8 +194,8 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the clock for Timestamps, leases and expiries. The clock may read the engine. It must not wait for a write: the engine reads the clock before it
-    /// processes the next request.
+    /// Sets the clock for Timestamps, leases and expiries. The clock may read the engine. The clock must not wait for a write, because the engine reads the
+    /// clock before it processes the next request.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self

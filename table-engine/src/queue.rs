@@ -172,7 +172,7 @@ impl Engine {
         self.inner.shared.after_read(read).map(|_| (messages, traces))
     }
 
-    /// Removes expired messages, and stores the front of a queue (the position of its first remaining message), where later reads start.
+    /// Removes expired messages, and stores the front of a queue (the position of its first remaining message), from which later reads start.
     async fn clean(&self, queue: &QueueName) -> Result<()> {
         let Searched { found, front } = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
         let clean = move |ground: &mut Ground<'_>| {

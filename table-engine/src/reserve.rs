@@ -192,7 +192,7 @@ impl Reserve {
     }
 
     /// Returns `true` if the reserve and the free space together have at least `bytes` bytes, or if this cannot be determined; `false` while the reserve is
-    /// lent. The check allocates space, which writes no data on most file systems.
+    /// lent. The check allocates space; on most file systems, this writes no data.
     pub(crate) fn covers(&self, bytes: u64) -> bool {
         let room = self.room();
         let Some(file) = self.file.get() else { return true };

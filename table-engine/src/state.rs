@@ -55,7 +55,7 @@ impl State {
         self.positions.get(&table).copied().unwrap_or_default()
     }
 
-    /// Returns a queue's front: the position before which its table contains no message.
+    /// Returns a queue's front. The queue's table contains no message before this position.
     pub(crate) fn front(&self, table: u32) -> Front {
         self.positions(table).front
     }
@@ -144,7 +144,7 @@ impl State {
                 }
             },
         )?;
-        // A skipped part may have rows, and may be readable later.
+        // A skipped part may contain rows, and may become readable.
         Ok(found.filter(|_| skipped.is_empty()))
     }
 

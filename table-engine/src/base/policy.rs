@@ -21,7 +21,7 @@
 
 use std::ops::Range;
 
-/// The maximum number of layers in a segment before rule 2 merges it. A lookup checks the filter of each layer.
+/// The maximum number of layers in a segment before rule 2 merges it. A lookup checks every layer's filter.
 pub(super) const LAYERS: usize = 11;
 /// The number of layers in a segment at which flushes wait for merges. A flush adds at most one layer to a segment, so only segments with sealed layers can
 /// have more.
@@ -160,7 +160,7 @@ impl Figures {
     }
 }
 
-/// Returns the segments that can be merged completely, each with its position.
+/// Returns the segments that can be merged completely, each with its index.
 fn readable(segments: &[Figures]) -> impl Iterator<Item = (usize, &Figures)> {
     segments
         .iter()

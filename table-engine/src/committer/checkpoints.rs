@@ -29,7 +29,7 @@ const DELETIONS: usize = 4_096;
 /// Returns the estimated number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts when it would free at least as
 /// much.
 const fn reclaim_threshold(tables: usize) -> u64 {
-    // The terms are the first extent of a journal file, and a line for each table in both copies of `BASE`, which a merge may write again.
+    // The terms are the first extent of a journal file, and a line for each table in both copies of `BASE`. A merge may write `BASE` again.
     (1 << 20) + 256 * tables as u64
 }
 
@@ -135,8 +135,8 @@ impl Checkpoints {
         self.disk_full.is_some()
     }
 
-    /// Returns `true` if the disk is full and a checkpoint would free more space than it needs, because the journal also contains earlier versions of the
-    /// memtable's rows.
+    /// Returns `true` if the disk is full and a checkpoint would free more space than it needs. This is possible because the journal also contains earlier
+    /// versions of the memtable's rows.
     fn frees_room(&self, state: &State, journal_bytes: u64) -> bool {
         let written = state.memtable.bytes() as u64 + reclaim_threshold(state.catalog.len());
         self.lacks_room && journal_bytes > written
@@ -156,7 +156,7 @@ impl Checkpoints {
         self.request_reclaim(state);
     }
 
-    /// Sends an error to all callers waiting for the next checkpoint, because it cannot start. Writes continue while space remains.
+    /// Sends an error to all callers waiting for the next checkpoint, because the checkpoint cannot start. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -189,7 +189,7 @@ impl Checkpoints {
             || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
     }
 
-    /// Returns the delay before the next commit group. The delay grows with memory use, which slows down writers gradually instead of stopping them.
+    /// Returns the delay before the next commit group. The delay grows with memory use, so that writers slow down gradually instead of stopping.
     fn pause(&self, state: &State) -> Duration {
         let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
         let (half, over) =

@@ -12,7 +12,7 @@ use crate::journal::file::{self, Salt};
 use crate::journal::frame::{HEADER, Head, Record};
 use crate::journal::synced::Mark;
 
-/// The position and state after a file's last intact frame.
+/// The offset and the state of a file after its last intact frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
     /// The offset after the last intact frame.

@@ -139,7 +139,7 @@ impl<S: TableStore> Feed<S> {
                     is_shared = true;
                 }
                 Err(error) => {
-                    // If the store refuses an operation for a reason other than a concurrent change, the head remains valid.
+                    // If the store refuses an operation for a reason other than a concurrent change, the remembered head remains valid.
                     let is_changed = error.is_precondition_failed() || error.operation().is_none();
                     if error.is_conflict() && !is_changed {
                         self.heads.leave(table, &partition_key, known);

@@ -19,11 +19,11 @@ const PER_MICROSECOND: u128 = 10;
 /// The [`position`](Self::position) is a stamp. Store it after processing the returned events, and pass it to [`LogTail::follow`] in the next process.
 ///
 /// An append generates the stamp before it stores the event. If two events are appended concurrently, the later one may therefore become visible first. For
-/// this reason, a follower does not return events younger than its settling time. If storing an event takes longer than the settling time, or if the writer's
-/// clock is behind by more than that, a follower may miss the event although it is in the log.
+/// this reason, a follower does not return events younger than its settling time. If storing an event takes longer than the settling time, or the writer's
+/// clock is behind by more than the settling time, a follower may miss the event although the log contains it.
 ///
-/// The position never passes the newest event that was stored when the follower read the log. Therefore, if a follower's clock jumps ahead and is then
-/// corrected, the follower still returns the next event.
+/// The position never passes the newest event that was stored when the follower read the log. A follower whose clock jumps ahead and is then corrected
+/// therefore still returns the next event.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -135,7 +135,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,
             Err(error) => {
-                // The failed range has already been removed from `ahead`. With an empty list, the next poll reads it again.
+                // The failed range has already been removed from `ahead`. Once the list is empty, the next poll rereads the range.
                 self.ahead.clear();
                 return Err(error);
             }
@@ -145,7 +145,8 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
             return Ok(Vec::new());
         }
         if self.ahead.is_empty() {
-            // No event is known after the range. Its end depends on this follower's clock, which may be wrong, so the position moves only to an event.
+            // No event is known after the range. The end of the range depends on this follower's clock, which may be wrong, so the position moves only to an
+            // event.
             let newest = slice.items.first().map(|event| LogTail::<E, S, O>::stamp_in(event)).transpose()?;
             self.position = newest.unwrap_or(self.position);
             self.horizon = Some(upto);

@@ -1,4 +1,4 @@
-//! Guards: rows that prevent a late step from undoing a newer one, regardless of the order and number of deliveries.
+//! Guards: rows that prevent a late step from undoing a newer one, however often and in whatever order steps are delivered.
 //!
 //! # Key layout
 //! A guarded target `(partition, row)` has a guard row `U+FFFC guard_{row}` in the same partition:

@@ -1,10 +1,10 @@
 //! The registry of partitions with outbox rows. Sweeps use it to find these partitions without reading the tables. Feeds use the same format for their
 //! registry, [`FEEDS`](crate::feed::FEEDS).
 //!
-//! A partition is registered before the first intent is recorded in it, and remains registered, because a writer that was suspended, or whose clock is wrong,
-//! may rely on its registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago.
-//! Each later sweep reads only a random sample of the quiet partitions, chosen while it reads the registry. The mark is removed by a writer that registers the
-//! partition again, which writers do hourly by their own clocks, and by a sweep that finds a pending row.
+//! A partition is registered before the first intent is recorded in it, and remains registered, because a suspended writer, or one with a wrong clock, may rely
+//! on the registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago. Each later
+//! sweep reads only a random sample of the quiet partitions, chosen while it reads the registry. The mark is removed by a writer that registers the partition
+//! again, which writers do hourly by their own clocks, and by a sweep that finds a pending row.
 //!
 //! Erasing a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations. Two hours
 //! later by the store's clock, a sweep removes the row. If a writer registers the partition again in the meantime, the mark is removed and the row stays.
@@ -44,7 +44,7 @@ pub(crate) const KEYS: &str = "keys";
 /// Listings of the program's tables omit this table.
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
-/// The time after which a writer no longer relies on its registration, and registers the partition again.
+/// The time after which a writer registers the partition again instead of relying on its earlier registration.
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
 /// The time for which a partition without pending rows counts as active after its last registration.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);

@@ -111,7 +111,7 @@ pub(crate) struct Pending {
     /// The Timestamp of the transaction that made the change. The first update of the row stores it as a property, because the update changes the row's
     /// own Timestamp.
     pub(crate) version: u64,
-    /// The time when a sweep last sent a message for the row.
+    /// The time at which a sweep last sent a message for the row.
     pub(crate) prompted: Option<u64>,
     /// The number of started attempts.
     pub(crate) attempts: u32,

@@ -4,7 +4,7 @@
 //! intent therefore has a seal: an HMAC-SHA256 of its table, key and JSON under a secret key of the program (the *seal key*). Workers perform no step of an
 //! intent without a valid seal. The only exceptions are pattern steps that update derived rows to match the entities in that partition.
 //!
-//! The default key is a random key in the registry table, which a SAS for another table cannot access. It is created by the first program that needs it.
+//! The default key is a random key in the registry table, which a SAS for another table cannot access. The first program that needs the key creates it.
 //! [`Outbox::sealed_by`] uses other keys. Intents copied to another store are accepted there if the programs use the same key: use `sealed_by`, or copy the
 //! registry table too.
 

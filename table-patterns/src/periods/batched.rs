@@ -206,7 +206,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         Ok(())
     }
 
-    /// Deletes rows in one partition. If a row no longer exists or has changed, submits the transaction without it.
+    /// Deletes rows in one partition. If a row no longer exists or has changed, resubmits the transaction without that row.
     async fn commit(
         &mut self,
         table: &TableName,

@@ -76,7 +76,7 @@ impl<E, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S> PeriodTables<E, S> {
-    /// Sets a function that configures the handle to each table, for example to set a different [retry policy](crate::Entities::with_retry).
+    /// Sets a function that configures every table's handle, for example to set a different [retry policy](crate::Entities::with_retry).
     ///
     /// To attach participants, use [`with_participant`](crate::EntityStore::with_participant) on the store.
     #[must_use]

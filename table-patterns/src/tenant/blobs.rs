@@ -71,7 +71,7 @@ pub(super) struct BlobCount {
 }
 
 impl BlobFolder {
-    /// Returns `true` if both folders have the same location in the same blob store.
+    /// Returns `true` if both values are the same folder of one blob store, ignoring case differences in the table's name.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let blob = other.values.clone().join("blob");
         Arc::ptr_eq(&self.blobs, &other.blobs) && split(blob.as_ref(), &self.values).is_some()

@@ -73,7 +73,7 @@ impl Place {
         }
     }
 
-    /// Adds each location's blob folders to the other location.
+    /// Adds the blob folders of each of two locations to the other one.
     #[cfg(feature = "blobs")]
     pub(super) fn share_folders(&mut self, other: &mut Self) {
         other.blobs.iter().for_each(|folders| self.add_folders(folders));

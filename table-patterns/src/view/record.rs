@@ -1,4 +1,4 @@
-//! The bookkeeping rows of a view: its state, the records of the entities' contributions, the cursors in feeds, and the lease.
+//! A view's bookkeeping rows: its state, the records of entities' contributions, the feed cursors, and the lease.
 
 use std::collections::{BTreeMap, BTreeSet};
 

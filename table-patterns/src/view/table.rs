@@ -52,7 +52,7 @@ pub struct ViewTable<V: View, S> {
 /// The state shared by the clones of a handle.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time in ticks of the last check that found the view ready; 0 before the first such check. The result is reused only for a short time, because the
+    /// The time, in ticks, at which a check last found the view ready; 0 before the first such check. The result is reused only for a short time, because the
     /// view is no longer ready if its table is deleted and recreated.
     ready: AtomicU64,
     /// The time, in ticks, at which a check last found no later version of the view; 0 before the first such check.

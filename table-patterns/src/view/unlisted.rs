@@ -17,7 +17,7 @@ use crate::view::table::ViewTable;
 /// A non-empty record.
 struct Found<'a> {
     source: EntityKey,
-    /// The key of the list of the view's partitions that contain the entity.
+    /// The key of the entity's list of view partitions.
     list: EntityKey,
     place: &'a str,
 }

@@ -37,7 +37,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let attempts = requests::all(attempts, begun.len().max(1));
         let ends: Vec<_> = attempts.await;
         let mut claimed = hands.rows.into_inner();
-        // If rereading the rows fails, the next transaction on these rows fails too, and their work is repeated.
+        // If rereading the rows fails, the next transaction on these rows fails too, and their work is retried.
         let _ = claimed.read_again(self).await;
         let mut ends: Vec<_> = ends.into_iter().flatten().collect();
         ends.sort_by_key(|(at, _)| *at);

@@ -23,7 +23,7 @@ const TARGETS: usize = 1_000;
 /// The maximum number of sources remembered for a target. Further sources are tried in any order.
 const SOURCES: usize = 10_000;
 
-/// The error from a failed step, and the delay after which the steps of the same source are tried again.
+/// The error from a failed step, and the delay before steps of the same source are retried.
 #[derive(Debug)]
 pub(super) struct StepError {
     pub(super) error: Error,
@@ -55,7 +55,7 @@ pub(super) struct Circuits(Mutex<HashMap<Target, Circuit>>);
 #[derive(Clone, Debug)]
 struct Circuit {
     failures: u32,
-    /// The time, in ticks, after which the target is tried again.
+    /// The time, in ticks, after which the target is retried.
     until: u64,
     /// The sources (changed entities) whose steps have failed in this round. A round ends when no refused source is waiting for a try.
     failed: HashSet<u64>,
@@ -75,8 +75,8 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Returns how much longer a circuit with the end time `until` remains open; `None` if it is no longer open. If the remaining time exceeds any
-    /// delay, the clock was set back, and the circuit is treated as closed.
+    /// Returns the remaining time for which a circuit with the end time `until` stays open; `None` if the circuit is no longer open. If the remaining
+    /// time exceeds any delay, the clock was set back, and the circuit is treated as closed.
     fn left(self, until: u64) -> Option<u64> {
         until.checked_sub(self.now).filter(|left| (1..=self.longest).contains(left))
     }
@@ -126,7 +126,7 @@ impl Circuits {
         Ok(Pass { source, seen: Some(circuit.until) })
     }
 
-    /// Records that a step failed because its target is down. Returns the delay until the target is tried again.
+    /// Records that a step failed because its target is down. Returns the delay until the target is retried.
     pub(super) fn failed(
         &self,
         target: &Target,
@@ -158,7 +158,7 @@ impl Circuits {
         until.saturating_sub(times.now)
     }
 
-    /// Records that a target has responded, which closes its circuit.
+    /// Closes a target's circuit, because the target has responded.
     pub(super) fn answered(&self, target: &Target) {
         self.all().remove(target);
     }

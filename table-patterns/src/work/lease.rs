@@ -1,7 +1,7 @@
 //! A worker's lease on a message. The worker extends it while it performs the work, and stops working if the lease is lost (PAT-EC-3, QUE-21).
 //!
 //! Each response from the queue contains the queue's time, which all workers share. Claims and waits are recorded in queue time. The process's clock
-//! is only used to measure the time since the last response.
+//! only measures the time since the last response.
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::{Mutex, PoisonError};

@@ -198,7 +198,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.finish_poison(lease).await
     }
 
-    /// Deletes an entry's row if the row is still pending, which means that the worker that set it aside died before moving it.
+    /// Deletes an entry's row if the row is still pending because the worker that set it aside died before moving it.
     async fn discard_unmoved(&self, place: Place, entry: &PoisonEntry) -> Result<()> {
         let Some(pending) = self.pending(place).await? else { return Ok(()) };
         if is_unmoved(&pending, entry) { self.change_pending(&pending, pending.done()).await } else { Ok(()) }
@@ -251,8 +251,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 }
 
-/// Returns `true` if a pending row has as many attempts as a poison entry, which means that the worker that set the row aside died before moving it. If the
-/// row has been requeued since, its attempts have restarted at 0.
+/// Returns `true` if a pending row has as many attempts as a poison entry. The worker that set the row aside then died before moving it. If the row has been
+/// requeued since, its attempts have restarted at 0.
 fn is_unmoved(pending: &Pending, entry: &PoisonEntry) -> bool {
     pending.attempts > 0 && pending.attempts >= entry.attempts
 }

@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(60 * 60);
 const PANICS: usize = 2;
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Runs `work`, which is a step or a request, and extends the lease whenever half of it has passed. Ignores errors: the next call of
+    /// Runs `work` (a step or a request), and extends the lease whenever half of it has passed. Ignores errors, because the next call of
     /// [`keep`](Keep::keep) in `work` returns them.
     pub(super) async fn keeping<T: Send>(&self, lease: &dyn Keep, work: impl Future<Output = T> + Send) -> T {
         let begun = lease.now();

@@ -13,7 +13,7 @@ const FIRST: Duration = Duration::from_millis(1);
 /// The number of consecutive sleeps that must end on their first poll before the sleep function counts as unusable. A single sleep may have ended because the
 /// polling thread was suspended meanwhile.
 const ATTEMPTS: usize = 4;
-/// The time after which an unusable sleep function is tried again.
+/// The time after which an unusable sleep function is retried.
 const UNUSABLE: Duration = Duration::from_secs(60);
 
 /// The timer that wakes the running steps of a worker. They share one sleep.

@@ -1,4 +1,4 @@
-//! Workers, which receive messages, perform the steps of the intents, and then delete the messages (PAT-EC-1 to PAT-EC-5).
+//! Workers receive messages, perform the steps of the intents, and then delete the messages (PAT-EC-1 to PAT-EC-5).
 
 use std::collections::HashMap;
 use std::fmt;
