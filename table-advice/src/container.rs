@@ -101,7 +101,7 @@ impl Report {
         }
         let ranges = self.demand.ranges.iter().filter(|((table, _), _)| is_table(table));
         for ((_, range), demand) in ranges {
-            // A single-level container routes by the entire key, which a query over several keys does not fix.
+            // A single-level container routes by the entire key. A query over several keys does not fix that key.
             let common = if design.levels.len() == 1 { Vec::new() } else { common_levels(range) };
             unplaced += spread(&mut keys, &common, demand, seconds, design)?;
         }

@@ -41,7 +41,7 @@ impl Epk {
     /// The exclusive end of all effective partition keys: `FF`. The first byte of a level's hash is at most `3F` (EPK-6), so every key is less than this bound.
     pub const END: Self = Self(Bytes::End);
 
-    /// Returns the effective partition key of the given levels, with one hash for each level (EPK-11). Without levels, returns [`START`](Self::START) (EPK-12).
+    /// Returns the effective partition key of the given levels: one hash per level (EPK-11). Without levels, returns [`START`](Self::START) (EPK-12).
     #[must_use]
     pub fn of(levels: &[Component<'_>]) -> Self {
         let mut bytes = Vec::with_capacity(WIDTH * levels.len());

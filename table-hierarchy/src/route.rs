@@ -82,7 +82,7 @@ pub struct Touched {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
-    /// The class of the query, which determines its cost.
+    /// The class of the query. It determines the query's cost.
     pub class: RouteClass,
     /// The number of levels that narrow the ranges.
     pub depth: usize,

@@ -210,8 +210,8 @@ impl BlobBackup {
         self.store.put(&path, Bytes::from(bytes).into()).await.in_blob(&path).map(drop)
     }
 
-    /// Returns the blobs directly below the prefix, with their lengths. Ignores blobs below a longer prefix, which may contain another backup with the same
-    /// file names.
+    /// Returns the blobs directly below the prefix, with their lengths. Ignores blobs below a longer prefix, because that prefix may contain another backup
+    /// with the same file names.
     async fn list(&self) -> Result<HashMap<String, u64>> {
         let mut listing = self.store.list(Some(&self.prefix));
         let mut files = HashMap::new();

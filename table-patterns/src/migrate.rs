@@ -5,9 +5,9 @@
 //! the process may stop before the copy is complete.
 //!
 //! # Key layout
-//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get a different name ([`Migration::into_table`]).
-//! Every row is copied, including the rows of an [outbox](crate::outbox), because the migration does not use schemas. An intent keeps the
-//! Timestamp of its change as its `Version`, which preserves the order of changes at the target.
+//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get a different name ([`Migration::into_table`]). Every
+//! row is copied, including the rows of an [outbox](crate::outbox), because the migration does not use schemas. An intent keeps the Timestamp of its change as
+//! its `Version` to preserve the order of changes at the target.
 //!
 //! # Guarantee
 //! - When [`Migration::step`] returns `false`, the target contains every source row that existed, unchanged, throughout the copy.

@@ -9,8 +9,8 @@
 //! |---|---|---|
 //! | `LoginAttempts20140423` | the user, `000123` | date and time, `0635338080000000000` |
 //!
-//! The table name is the name in the schema followed by the period: `yyyy`, `yyyyQn`, `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. Each user is a
-//! partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
+//! The table name is the name in the schema followed by the period: `yyyy`, `yyyyQn`, `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. One partition per user
+//! avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
 //! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that passed this check
@@ -89,9 +89,9 @@ pub use tables::PeriodTables;
 /// An entity stored in the table for its period.
 ///
 /// The entity may declare a feed, and indexes and lists in its partition. It may have slots and be written in units of work. [`PeriodTables::entities_of`]
-/// returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle maintains the rows of these patterns, which are
-/// dropped with the table. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with copies, is
-/// rejected at compile time.
+/// returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle maintains the rows of these patterns; they are dropped
+/// with the table. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with copies, is rejected at
+/// compile time.
 ///
 /// ```compile_fail,E0080
 /// # use chrono::{DateTime, Utc};

@@ -181,7 +181,7 @@ pub use table::{ViewState, ViewTable};
 pub trait View: 'static {
     /// The entity type that the view is built from.
     type Source: Entity + Send + Sync;
-    /// The type of the view's rows, which are stored in a separate table.
+    /// The type of the view's rows. They are stored in a separate table.
     type Row: PlainEntity + Send + Sync;
 
     /// The version of the projection. A program with a higher version builds its rows in a new table while the old table is in use. Once the new rows are

@@ -19,7 +19,7 @@ use table_core::query::QueryClass;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// The number of calls to the store. Each page is one call, which corresponds to one round trip to a service.
+    /// The number of calls to the store. Each page is one call and corresponds to one round trip to a service.
     pub requests: u64,
     /// The number of lookups of a single entity (DQ-2).
     pub points: u64,

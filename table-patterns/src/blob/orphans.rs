@@ -1,4 +1,4 @@
-//! Garbage collection for orphaned blobs, which no entity references. Orphans are first marked, and removed after a grace period.
+//! Garbage collection for orphaned blobs (blobs not referenced by any entity). Orphans are first marked, and removed after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

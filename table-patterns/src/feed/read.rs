@@ -152,8 +152,8 @@ impl<S: TableStore> Feed<S> {
             }
         }
         in_order(&mut entries);
-        // IMPORTANT: the window may end within a row, which is not read. Only the end of the feed, or an entry, is a position after which no entry
-        // was skipped.
+        // IMPORTANT: the window may end within a row, and that row is then not read. Only the end of the feed, or an entry, is a position after which
+        // no entry was skipped.
         let is_end = upper == head.last && continuation.is_none() && entries.len() <= limit;
         entries.truncate(limit);
         let reached = match entries.last() {

@@ -111,7 +111,7 @@ impl<S: TableStore> Feed<S> {
     }
 
     /// Lists a partition permanently, so that writers need no access to the registry. Call this function before you give a SAS for this partition to a
-    /// writer. Each poll by a follower then also reads the head of this feed, which takes one additional request.
+    /// writer. Each poll by a follower then takes one additional request to read the head of this feed.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};

@@ -50,7 +50,7 @@ pub struct LogWriter {
     number: Uuid,
     lines: u64,
     blocks: VecDeque<Block>,
-    /// The folder of the last written blob, and the next counter, which is probably free.
+    /// The folder of the last written blob, and the next, probably free, counter.
     next: Option<(Path, u64)>,
     metadata: bool,
 }
@@ -142,7 +142,7 @@ impl LogWriter {
         Ok(self.is_due())
     }
 
-    /// Returns the number of buffered bytes, which are lost if the process ends.
+    /// Returns the number of buffered bytes. They are lost if the process ends.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.blocks.iter().map(|block| block.text.len()).sum()

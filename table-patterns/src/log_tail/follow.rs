@@ -89,8 +89,8 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<E, S, C, O> {
-    /// Returns the next events after the follower's position, oldest first, at most `most`. Events with equal stamps, which can be in several partitions
-    /// after an import, are returned together, even if this exceeds `most`. The list is empty if all newer events are younger than the settling time.
+    /// Returns the next events after the follower's position, oldest first, at most `most`. Events with equal stamps are returned together, even if this
+    /// exceeds `most`. An import can create such events in several partitions. The list is empty if all newer events are younger than the settling time.
     ///
     /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest part fits, and
     /// remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call. The very first call starts from the year 1, and

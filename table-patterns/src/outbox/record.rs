@@ -186,7 +186,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.send_work(&work).await
     }
 
-    /// Returns `true` if the JSON of an intent from the queue has a valid seal, which proves that it was sent by a program with the outbox's key.
+    /// Returns `true` if the JSON of an intent from the queue has a valid seal, and was therefore sent by a program with the outbox's key.
     pub(crate) async fn is_genuine(
         &self,
         table: &TableName,

@@ -4,7 +4,7 @@
 //! A partition is registered before the first intent is recorded in it, and remains registered, because a suspended writer, or one with a wrong clock, may rely
 //! on the registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago. Each later
 //! sweep reads only a random sample of the quiet partitions, chosen while it reads the registry. The mark is removed by a writer that registers the partition
-//! again, which writers do hourly by their own clocks, and by a sweep that finds a pending row.
+//! again, and by a sweep that finds a pending row. Writers repeat their registrations hourly by their own clocks.
 //!
 //! Erasing a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations. Two hours
 //! later by the store's clock, a sweep removes the row. If a writer registers the partition again in the meantime, the mark is removed and the row stays.

@@ -121,7 +121,7 @@ impl Work {
         }
     }
 
-    /// Returns the work for the next delivery, which begins after the row `after`, or with the first row if `after` is `None`. `later` is the earliest time at
+    /// Returns the work for the next delivery. It begins after the row `after`, or with the first row if `after` is `None`. `later` is the earliest time at
     /// which a skipped row is due again.
     pub(crate) fn next(&self, after: Option<RowKey>, later: Option<u64>) -> Self {
         let (table, partition_key) = self.place();
@@ -203,7 +203,7 @@ impl Work {
     }
 }
 
-/// Escapes JSON characters not allowed in a queue message, which is sent as XML (QUE-4). Keys may contain such characters.
+/// Escapes JSON characters not allowed in queue messages, because messages are sent as XML (QUE-4). Keys may contain such characters.
 pub(crate) fn portable(json: &str) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }

@@ -21,7 +21,7 @@ pub(super) struct IncomingBlobs {
 }
 
 impl IncomingBlobs {
-    /// Begins a push, which may repeat a push that failed or was dropped.
+    /// Begins a push. It may repeat a push that failed or was dropped.
     pub(super) fn begin_push(&mut self) {
         self.next.clone_from(&self.pushed);
     }

@@ -35,7 +35,7 @@ pub(super) trait Member: Send + Sync {
     /// Returns the schema of this type.
     fn schema(&self) -> &'static EntitySchema;
 
-    /// Returns the schemas of all types in this type's entity set, which share one table.
+    /// Returns the schemas of all types in this type's entity set (the types declared to share its table).
     fn others(&self) -> &'static [&'static EntitySchema];
 
     /// Returns `true` if a row is an entity of this type.

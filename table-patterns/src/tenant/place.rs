@@ -80,7 +80,7 @@ impl Place {
         self.blobs.iter().for_each(|folders| other.add_folders(folders));
     }
 
-    /// Returns the folders that contain the blobs of one of the location's tables. Several entity types may use one folder, which is returned once.
+    /// Returns the folders that contain the blobs of one of the location's tables. A folder used by several entity types is returned once.
     ///
     /// # Errors
     /// `InvalidInput` if the prefix of a folder is not a valid path.

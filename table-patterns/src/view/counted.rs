@@ -9,7 +9,7 @@ use table_core::key::PartitionKey;
 
 use crate::view::record;
 
-/// The maximum number of remembered partitions, which need about 32 bytes each. Partitions beyond this limit are recounted once for each of their records.
+/// The maximum number of remembered partitions. Each needs about 32 bytes. Partitions beyond this limit are recounted once for each of their records.
 const MOST: usize = 1_000_000;
 
 /// The hashes of recounted partitions.

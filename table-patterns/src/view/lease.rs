@@ -1,7 +1,7 @@
-//! The view's lease, which ensures that only one follower (a process that applies changes) works at a time.
+//! The view's lease. It lets only one follower (a process that applies changes) work at a time.
 //!
-//! Changes in different source partitions may add to the same sums. Followers that apply them concurrently make each other's transactions
-//! fail, and repeat the same work. The lease only saves work; the view is correct even without it.
+//! Changes in different source partitions may add to the same sums. Followers that apply such changes concurrently make each other's
+//! transactions fail, and repeat the same work. The lease only saves work; the view is correct even without it.
 //!
 //! The lease of a dead follower expires after a period measured by the other followers. The dead follower's clock is not used.
 

@@ -49,8 +49,8 @@ pub struct Rebuild<'a, V: View, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Creates a rebuild, which rebuilds the view in place from the rows of its source. Programs may write to the source during the rebuild. When the rebuild
-    /// is complete, the view is [ready](crate::view::ViewState::Ready).
+    /// Creates a rebuild. It rebuilds the view in place from the rows of its source. Programs may write to the source during the rebuild. When the rebuild is
+    /// complete, the view is [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
         Rebuild {
             view: self,

@@ -105,7 +105,7 @@ pub(super) fn lease_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}lease"))
 }
 
-/// Returns the key of the sighting row, in which followers record the lease they last saw.
+/// Returns the key of the row in which followers record the lease they last saw.
 pub(super) fn sighting_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }

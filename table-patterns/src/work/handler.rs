@@ -148,7 +148,7 @@ pub struct Delivery<'a> {
     pub(crate) payload: &'a str,
     /// The version of the message type with which the payload was written.
     pub(crate) written_as: u32,
-    /// `true` if the message has a valid seal, which proves that a program with the outbox's key recorded it.
+    /// `true` if the message has a valid seal, and was therefore recorded by a program with the outbox's key.
     pub(crate) is_genuine: bool,
     pub(crate) lease: &'a dyn Keep,
 }

@@ -33,7 +33,7 @@ struct StepOrigin<'a> {
     table: &'a TableName,
     partition_key: &'a PartitionKey,
     version: Option<u64>,
-    /// `true` if the intent has a valid seal, which proves that a program with the outbox's key recorded it.
+    /// `true` if the intent has a valid seal, and was therefore recorded by a program with the outbox's key.
     is_genuine: bool,
 }
 

@@ -144,7 +144,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Ok(())
     }
 
-    /// Processes messages until `stop`, which is called between receive requests, returns `true`. Waits if the queue is empty or cannot be read: after failed
+    /// Processes messages until `stop` returns `true`. `stop` is called between receive requests. Waits if the queue is empty or cannot be read: after failed
     /// requests, for the increasing delays of [`redelivery`](WorkerOptions::redelivery), but at most a minute, or `poll_interval` if that is longer. During
     /// these delays, `stop` is called about once per `poll_interval`, but at most ten times per second.
     pub async fn run(&self, stop: impl Fn() -> bool + Send) {
