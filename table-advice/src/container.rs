@@ -54,7 +54,7 @@ pub struct Container {
     pub after: Load,
     /// The possible level orders, best first, as ranked by `Load::orders`. Empty if the design has no queries.
     pub orders: Vec<Order>,
-    /// The request units per second that cannot be assigned to a partition key of the design.
+    /// The request units per second that cannot be assigned to any partition key of the design.
     unplaced: f64,
     design: Design,
 }
@@ -101,7 +101,7 @@ impl Report {
         }
         let ranges = self.demand.ranges.iter().filter(|((table, _), _)| is_table(table));
         for ((_, range), demand) in ranges {
-            // A single-level container routes by the entire key, which a query over several keys does not fix.
+            // A single-level container routes by the entire key. A query over several keys does not fix that key.
             let common = if design.levels.len() == 1 { Vec::new() } else { common_levels(range) };
             unplaced += spread(&mut keys, &common, demand, seconds, design)?;
         }
@@ -118,8 +118,8 @@ impl Report {
     }
 }
 
-/// Distributes the request units of a query evenly over the partition keys that it reads, and returns 0. If the query reads no known partition key, returns its
-/// request units per second instead.
+/// Distributes a query's request units evenly over the partition keys it reads, and returns 0. If the query reads no known partition key, distributes nothing
+/// and returns the query's request units per second.
 fn spread(
     keys: &mut [KeyLoad],
     prefix: &[String],
@@ -150,7 +150,7 @@ impl Container {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
-    /// Returns the number of distinct values of the first level. Until the first split, writes can reach at most as many partitions (HPK-9, HPK-16).
+    /// Returns the number of distinct first-level values. Until the first split, writes can reach at most this number of partitions (HPK-9, HPK-16).
     #[must_use]
     pub fn first_values(&self) -> usize {
         self.before.first_values()
@@ -227,7 +227,7 @@ impl Container {
         warnings
     }
 
-    /// Checks that no partition key uses more than the given share of its storage or throughput, and that no partition does so after the splits.
+    /// Checks that no partition key uses more than the given share of its storage or throughput, and that no partition exceeds this share after the splits.
     ///
     /// # Errors
     /// `OverBudget` if a partition key (HPK-17), which cannot be split, or a partition (HPK-16) exceeds the given share.

@@ -25,7 +25,7 @@ pub(super) struct KeyDemand {
     pub(super) units: f64,
 }
 
-/// The load of the queries over one range of partition keys.
+/// The load of queries over one range of partition keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RangeDemand {
     pub(super) queries: f64,

@@ -31,7 +31,7 @@ pub struct Design {
     pub(super) throughput: Option<f64>,
     pub(super) deadline: Option<(f64, f64)>,
     pub(super) questions: Vec<(String, Vec<bool>)>,
-    /// The name of the first query that fixes an unknown level, and the name of that level.
+    /// The first query that fixes an unknown level: the query's name and the level's name.
     pub(super) unknown: Option<(String, String)>,
 }
 
@@ -61,7 +61,7 @@ impl Design {
         Self { table: name.into(), ..self }
     }
 
-    /// Sets the number of physical partitions before any split. All partitions have the same width.
+    /// Sets the number of physical partitions before any split. All partitions cover key ranges of equal width.
     #[must_use]
     pub fn partitions(self, partitions: u32) -> Self {
         self.on(PartitionMap::even(partitions))

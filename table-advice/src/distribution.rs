@@ -85,7 +85,7 @@ impl Distribution {
         Ok(Self(Kind::Zipf(sums.into())))
     }
 
-    /// Returns the probability of a value. For a sequence, it is always 0.
+    /// Returns the probability of a value; always 0 for a sequence.
     #[must_use]
     pub fn mass(&self, value: u64) -> f64 {
         match &self.0 {

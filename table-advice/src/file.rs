@@ -14,7 +14,7 @@ use crate::workload::Workload;
 ///
 /// - `fields`: the sources of values. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are numbers,
 ///   `{"texts": [..]}` is one of the listed strings, and `"time"` is the time of the operation.
-/// - `layouts`: the pieces of both keys. A string is a literal. `{"field": f}` is a field, which `"digits": n` pads with zeros. `{"hour": f}`,
+/// - `layouts`: the components of both keys. A string is a literal. `{"field": f}` is a field, which `"digits": n` pads with zeros. `{"hour": f}`,
 ///   `{"day": f}`, `{"ticks": f}` and `{"inverted_ticks": f}` are formats of a time.
 /// - `table`: the name of the table, if the report's partitions should be named `table/PartitionKey`. A [container](crate::Report::container) needs it.
 /// - `patterns`: each is a `write` or a `read`, with the size of an entity in bytes. A read lists its `given` fields and the number of `rows` in its

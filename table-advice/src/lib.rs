@@ -1,10 +1,10 @@
 //! Advice on key layouts before deployment: runs a workload without a service, and reports heat, throttling and cost.
 //!
 //! # Context
-//! The layout of the keys determines which partition a write goes to and how many requests a query takes. The layout is chosen before the first user arrives,
-//! and is expensive to change later. For example, a log that appends to one partition is hot from the first day (PAT-LOG-5). A [`Workload`] describes the
-//! users' requests. It is written in code with the real entities, read from a small file if the entities do not exist yet ([`WorkloadFile`]), or recorded in a
-//! running program ([`Meter::recording`](meter::Meter::recording)). A run returns a [`Report`] with a summary, a picture, and assertions for tests.
+//! The key layout determines the partition of a write and the number of requests in a query. The layout is chosen before the first user arrives, and is
+//! expensive to change later. For example, a log that appends to one partition is hot from the first day (PAT-LOG-5). A [`Workload`] describes the users'
+//! requests. It is written in code with the real entities, read from a small file if the entities do not exist yet ([`WorkloadFile`]), or recorded in a running
+//! program ([`Meter::recording`](meter::Meter::recording)). A run returns a [`Report`] with a summary, a picture, and assertions for tests.
 //!
 //! | module | content |
 //! |---|---|
@@ -16,8 +16,8 @@
 //! A workload can use any key layout. The example of [`WorkloadFile`] compares the two layouts that PAT-ANTI-1 describes.
 //!
 //! # Guarantee
-//! The same workload and seed always produce the same report. Each pattern has a separate random sequence, so adding a pattern does not change the keys of the
-//! others. Index rows are counted with their entity (PAT-INTRA-8).
+//! The same workload and seed always produce the same report. Each pattern has a separate random sequence, so adding a pattern does not change the keys of
+//! existing patterns. Index rows are counted with their entity (PAT-INTRA-8).
 //!
 //! # Cost
 //! A run sends no requests. Time and memory grow with the number of operations (rate × seconds), which is limited to [2,000,000](workload::MOST_OPERATIONS).

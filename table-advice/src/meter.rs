@@ -1,4 +1,4 @@
-//! Meters, which count a program's requests. A test can use a meter to limit the number of requests.
+//! Meters count a program's requests. A test can use a meter to limit the number of requests.
 //!
 //! # Context
 //! A store charges for each request and limits the throughput of each partition. Source code does not show the cost of a call: an index read may take one

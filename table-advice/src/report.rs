@@ -16,8 +16,8 @@ use crate::step::Step;
 pub(super) const ACCOUNT_TARGET: u64 = 20_000;
 const SECONDS_A_MONTH: f64 = 30.0 * 86_400.0;
 
-/// The cost of one access pattern. If the pattern has a rate above 0 but is too rare to occur in the run, `operations` is 0, and the other numbers are those of
-/// one operation.
+/// The cost of one access pattern. If the pattern has a rate above 0 but is too rare to occur in the run, `operations` is 0, and all other counts are for a
+/// single operation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PatternCost {
@@ -93,9 +93,9 @@ impl PatternCost {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Throttling {
-    /// The number of entities written and pages read in excess of 2,000 per second and partition.
+    /// The number of entities written and pages read in excess of a partition's 2,000 per second.
     pub refused_load: u64,
-    /// The number of requests in excess of 20,000 per second for the account.
+    /// The number of requests in excess of the account's 20,000 per second.
     pub refused_requests: u64,
     /// The highest combined number of entities written and pages read in any one partition within one second.
     pub hottest_second: u64,
@@ -167,8 +167,8 @@ impl Report {
         self.heat.hottest(usize::MAX).into_iter().map(move |(name, requests)| (name, real(requests) / all))
     }
 
-    /// Returns the partition with the largest share of the requests in any one run of consecutive requests. A run has as many requests as an average second,
-    /// but at least 1,000. A total over the entire workload would hide a partition that is hot for an hour (PAT-ANTI-1).
+    /// Returns the partition with the largest share of the requests in any one run of consecutive requests. The length of a run is the average number of
+    /// requests per second, but at least 1,000. A total over the entire workload would hide a partition that is hot for an hour (PAT-ANTI-1).
     #[must_use]
     pub fn peak(&self) -> Peak {
         self.heat.peak()

@@ -14,7 +14,8 @@ use crate::spread::{Heat, PARTITION_TARGET};
 use crate::step::{Step, load};
 use crate::workload::{MOST_OPERATIONS, Pattern, Workload};
 
-/// The minimum number of consecutive requests over which a partition's peak share is measured. In a shorter run, a partition can appear hot by chance.
+/// The minimum number of consecutive requests over which a partition's peak share is measured. In a shorter run, random variation can make a partition appear
+/// hot.
 const SHORTEST_RUN: usize = 1_000;
 
 /// The state of one pattern during a run.

@@ -20,7 +20,7 @@
 //! A measurement sends no requests. In memory, it keeps the PartitionKey of each partition, and one integer for each write in a run.
 //!
 //! # Bounds
-//! Only the keys are measured, not the servers. Several adjacent partitions may share a server.
+//! Only the keys are measured, not the servers. Adjacent partitions may share a server.
 //!
 //! # When not to
 //! Do not use this module for reads. The type of a selection shows its cost, and [`plan`](table_core::Table::plan) prints it.
@@ -53,7 +53,7 @@ use table_core::entity::Entity;
 /// The number of writes per second accepted by one partition of the service (SCL-1).
 pub const PARTITION_TARGET: f64 = 2_000.0;
 
-/// The partition with the largest share of the writes in any one run.
+/// The partition with the largest share of the writes in any one run of consecutive writes.
 ///
 /// ```
 /// use table_advice::spread::Peak;
@@ -68,7 +68,7 @@ pub const PARTITION_TARGET: f64 = 2_000.0;
 pub struct Peak {
     /// The PartitionKey.
     pub partition_key: String,
-    /// The partition's share of the writes in the run. It is 1 if the partition received all of them, and 0 if no writes were recorded.
+    /// The partition's share of the writes in the run: 1 if the partition received all of them, 0 if no writes were recorded.
     pub share: f64,
 }
 
@@ -144,8 +144,8 @@ impl Heat {
         self.counts.len()
     }
 
-    /// Returns the partition with the largest share of the writes in any one run, and that share. If fewer writes were recorded than a run contains, they form
-    /// a single run.
+    /// Returns the partition with the largest share of the writes in any one run, and that share. If fewer writes were recorded than a run contains, the
+    /// recorded writes form a single run.
     #[must_use]
     pub fn peak(&self) -> Peak {
         let Some((most, number)) = self.peak else { return Peak::default() };

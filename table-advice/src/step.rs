@@ -60,7 +60,7 @@ impl Step {
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
         let table = E::SCHEMA.table;
         let mut bytes = entity_bytes(partition_key, row_key, Some(&row));
-        // The load on the entity's partition, the number of lists in it, and the index rows in other partitions.
+        // The load on the entity's partition, the number of lists in that partition, and the index rows in other partitions.
         let (mut load, mut lists, mut elsewhere) = (1, 0, Vec::new());
         for index in E::INDEXES {
             let Some(entry) = index.entry(entity)? else { continue };
@@ -77,7 +77,7 @@ impl Step {
             }
         }
         let settled = elsewhere.len() as u64;
-        // The record for index rows in other partitions is written once. It is counted as removed once per index row.
+        // The record for index rows in other partitions is written once, and counted as removed once per index row.
         load += u64::from(settled > 0) + settled;
         let mut touches = vec![(partition_of(table, partition_key), load)];
         touches.append(&mut elsewhere);
@@ -126,7 +126,7 @@ impl Step {
 /// The number of consecutive pages fetched per second by one read. Pages after the first second do not count towards the heat.
 const PAGES_A_SECOND: u64 = 20;
 
-/// Returns the load of a read with `pages` pages: the number of pages fetched in its first second.
+/// Returns the load of a read with `pages` pages: the number of pages fetched in the read's first second.
 pub(super) const fn load(pages: u64) -> u64 {
     if pages > PAGES_A_SECOND { PAGES_A_SECOND } else { pages }
 }

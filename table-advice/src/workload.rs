@@ -36,7 +36,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Creates an empty workload with seed 0 that starts at the beginning of 1970 and lasts 60 seconds.
+    /// Creates an empty workload with seed 0 that starts at the Unix epoch and lasts 60 seconds.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let start = DateTime::UNIX_EPOCH;
@@ -79,7 +79,8 @@ impl Workload {
         self
     }
 
-    /// Adds a recording made by a [`Meter`](crate::meter::Meter::recording). It is replayed at `per_second` requests per second, and restarts when it ends.
+    /// Adds a recording made by a [`Meter`](crate::meter::Meter::recording). The recording is replayed at `per_second` requests per second, and restarts when
+    /// it ends.
     ///
     /// ```
     /// use table_advice::Workload;

@@ -1,4 +1,4 @@
-//! Validates a transaction against the latest state: the existence and `ETag`s of entities, the limits of merged entities, and required row states.
+//! Validates a transaction against the latest state: the existence and `ETag`s of entities, the limits on merged entities, and required row states.
 //!
 //! This module only validates a transaction and applies nothing, so a failed transaction has no effect (EGT-9). Each operation is checked against the state
 //! before the transaction. This is sufficient because a transaction writes each entity at most once (EGT-4).

@@ -25,9 +25,9 @@ impl Engine {
     /// Copies to a folder all data acknowledged before the call. The folder must be empty or missing, or contain an earlier backup of this engine. An earlier
     /// backup is updated: only new data is copied, and data no longer needed is removed.
     ///
-    /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data from an
-    /// earlier backup is read again only when it is restored or verified. If a backup is interrupted, either the earlier one or the new one is complete. The
-    /// call blocks until the data has been copied.
+    /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data from an earlier backup
+    /// is read again only when it is restored or verified. An interrupted backup leaves either the earlier backup or the new one complete. The call blocks
+    /// until the data has been copied.
     ///
     /// A backup cannot be opened for writing: [`restore`](Self::restore) creates an engine's folder from it.
     ///
@@ -45,10 +45,10 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything else, including an engine or a backup of another engine, such
-    /// as the one this engine's folder was restored from; `FolderLocked` if another backup is being written to it; `Corrupted` if a part of the base cannot be
-    /// read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if the copy cannot be written; any error from
-    /// [`checkpoint`](Self::checkpoint).
+    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything but an earlier backup of this engine, for example an engine,
+    /// or a backup of another engine (including the one this engine's folder was restored from); `FolderLocked` if another backup is being written to it;
+    /// `Corrupted` if a part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if the copy cannot be
+    /// written; any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
         let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);

@@ -95,7 +95,7 @@ pub(crate) struct Base {
     is_incomplete: bool,
     /// Runs removed from the version. Their files are kept while a reader's view contains them.
     obsolete: Vec<Arc<Run>>,
-    /// Set to cancel the running flush or merge.
+    /// Set to cancel the flush or merge in progress.
     stop: Arc<AtomicBool>,
 }
 
@@ -132,8 +132,8 @@ impl Base {
         Ok(Self::of(pool, place, stored, file_bytes))
     }
 
-    /// Determines if a run of the version is missing, given the names of the folder's files. If so, files that the version does not need are neither deleted
-    /// nor overwritten.
+    /// Determines if a run of the version is missing, given the names of the folder's files. If a run is missing, files not needed by the version are neither
+    /// deleted nor overwritten.
     pub(crate) fn check_files(&mut self, names: &[String]) {
         let present: HashSet<u64> = names.iter().filter_map(|name| pool::number(name)).collect();
         self.is_incomplete = self.version.runs().iter().any(|run| !present.contains(&run.number));
@@ -143,8 +143,8 @@ impl Base {
         }
     }
 
-    /// Records that the folder is complete, if no version has been recorded since it was created. From then on, a missing journal is treated as data loss.
-    /// If disk space or file descriptors run out, the next recorded version does this instead.
+    /// Records the first version in a new folder. Once a version has been recorded, a missing journal is treated as data loss. If disk space, file
+    /// descriptors or memory run out, the next flush or merge records the first version instead.
     ///
     /// # Errors
     /// Any disk error except a shortage of space, file descriptors or memory.
@@ -189,7 +189,7 @@ impl Base {
         BaseView { pool: Arc::clone(&self.pool), stored: Arc::new(self.stored.clone()) }
     }
 
-    /// Returns the flag that cancels the running flush or merge, which then has no effect.
+    /// Returns the flag that cancels the flush or merge in progress. A cancelled flush or merge has no effect.
     pub(crate) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
@@ -225,7 +225,7 @@ impl Base {
         let mut segment = None;
         for (key, row) in rows {
             self.check_running()?;
-            // Rows of a dropped table would be removed by the next merge.
+            // Rows of dropped tables are skipped, because the next merge would remove them.
             if !key::table_of(key).is_some_and(|table| meta.catalog.contains(table)) {
                 continue;
             }
@@ -262,8 +262,8 @@ impl Base {
     /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this frees
     /// the space a flush needs.
     ///
-    /// The start of the journal does not change. Replaying the journal cannot restore a dropped table, because the record of the drop is also replayed. That
-    /// record must therefore be durable.
+    /// The start of the journal does not change. The record of the drop must be durable: it is replayed with the journal, so a replay cannot restore the
+    /// dropped table.
     pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
         let mut meta = self.stored.meta.clone();
         let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();

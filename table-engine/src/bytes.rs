@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// Returns the next `count` bytes, which have no length prefix.
+    /// Returns the next `count` bytes, without reading a length prefix.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;

@@ -112,7 +112,7 @@ impl Catalog {
         self.new_entry(&replaced.name, replaced.created)
     }
 
-    /// Adds a table, replacing any table with the same name. Returns the id of the replaced table, whose rows can then be removed.
+    /// Adds a table, replacing any table with the same name. Returns the id of the replaced table; its rows can then be removed.
     pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
         if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
@@ -163,7 +163,7 @@ impl Catalog {
         self.tables.len()
     }
 
-    /// Returns the number of tables without internal tables, such as those of queues. The names of internal tables do not begin with a letter.
+    /// Returns the number of tables, excluding internal tables such as queue tables. The names of internal tables do not begin with a letter.
     pub(crate) fn listed(&self) -> usize {
         let internal = self.tables.range::<_, str>((Bound::Unbounded, Bound::Excluded("a")));
         self.tables.len() - internal.count()

@@ -59,13 +59,13 @@ pub(crate) enum Done {
     Failed(Error),
 }
 
-/// A flush or merge that ran out of space, file descriptors or memory. It is retried once enough space may be free, which is determined without writing.
+/// A flush or merge that ran out of space, file descriptors or memory. It is retried once enough space may be free. The check for free space writes nothing.
 #[derive(Debug)]
 pub(crate) struct Shortage {
     error: Error,
     /// The minimum space required, in bytes; 0 if file descriptors or memory ran out.
     bytes: u64,
-    /// The pause before the next check for free space, which is 0 after files have been removed.
+    /// The pause before the next check for free space; 0 after files have been removed.
     pause: Duration,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Checkpointer {
     pub(crate) unflushed: Option<Shortage>,
     /// The failure of the last merge, if disk space ran out.
     pub(crate) unmerged_part: Option<Shortage>,
-    /// The number of new views for which the committer has not yet returned the old one. The files of merged runs are kept until then.
+    /// The number of views sent to the committer whose predecessors it has not returned yet. The files of merged runs are kept until it has returned them.
     pub(crate) exchanges: usize,
     /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,
@@ -99,7 +99,7 @@ pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {
     fn wake(&self) {
-        // If the committer's queue is full, the committer is awake.
+        // If the committer's queue is full, the committer is already awake.
         let _ = self.0.try_send(Request::Wake);
     }
 }
@@ -145,7 +145,7 @@ impl Checkpointer {
                     Ok(())
                 }
                 (None, Some(next)) => {
-                    // A flush waits while merges are far behind. Meanwhile memory fills, which slows writers.
+                    // A flush waits while merges are far behind. Meanwhile, memory fills and writers slow down.
                     if self.base.debt() == Debt::Much && self.can_merge() {
                         waiting = Some(next);
                         self.merge()
@@ -227,8 +227,8 @@ impl Checkpointer {
         write: impl Fn(&mut Base) -> Result<T>,
         full: impl Fn(&Result<T>) -> bool,
     ) -> (Result<T>, Option<Loan>, u64) {
-        // IMPORTANT: while the reserve is incomplete, the loan is taken before the first byte is written. Without it, the committer would concurrently try to
-        // reserve the free space, and a deletion would find the disk full instead of waiting.
+        // IMPORTANT: while the reserve is incomplete, the loan is taken before the first byte is written. Without the loan, the committer would concurrently
+        // try to reserve the free space, and a deletion would fail on a full disk instead of waiting.
         let mut loan = self.reserve.restore().is_err().then(|| self.reserve.lend()).flatten();
         let mut before = self.base.attempted_bytes();
         let mut written = write(&mut self.base);
@@ -303,7 +303,7 @@ impl Checkpointer {
     /// Frees the space of dropped tables before the checkpoint that waits for space is retried.
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
-            // The committer drops its view, which releases the files of the dropped tables.
+            // The committer then drops its old view, and with it the references to the dropped tables' files.
             Ok(true) => self.exchange(Done::Merged(self.base.view())),
             Err(error) if !is_shortage(&error) => return Err(error),
             Ok(false) | Err(_) => {}
@@ -312,7 +312,7 @@ impl Checkpointer {
     }
 
     /// Releases the journal files whose rows are all in the base: reuses the last one as the next journal file, and deletes the rest. If the reserve is
-    /// incomplete, deletes all of them to free space for it.
+    /// incomplete, deletes all of these files to free space for the reserve.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);

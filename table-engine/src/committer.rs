@@ -111,8 +111,8 @@ impl Committer {
         }
     }
 
-    /// Runs until the committer is asked to close or all handles have been dropped. Returns the callers waiting for the close, and their outcome. The outcome
-    /// must be sent only after the committer has been dropped, which releases the folder.
+    /// Runs until the committer is asked to close or all handles have been dropped. Returns the callers waiting for the close, and their outcome. Dropping the
+    /// committer releases the folder, so the outcome must be sent only afterwards.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
         // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason.
@@ -131,7 +131,7 @@ impl Committer {
             }
             if self.has_to_reclaim() {
                 self.reclaim_and_publish();
-                // As long as no request is waiting, the loop performs the next step immediately. Removing the rows may have made a checkpoint due.
+                // If no request is waiting, the loop continues immediately, because removing rows from memory may have made a checkpoint due.
                 if self.requests.is_empty() && !self.requests.is_closed() {
                     self.threads.yield_now();
                     continue;
@@ -149,7 +149,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Refuses writes that add data if the disk reserve cannot be fully allocated, even after a running checkpoint or merge has finished.
+    /// Refuses writes that add data if the disk reserve cannot be fully allocated, even after any checkpoint or merge in progress has finished.
     fn check_room(&mut self) -> Result<()> {
         self.restore_reserve();
         if self.refusal.is_some() && self.state.frozen.is_some() {
@@ -235,7 +235,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Discards the current group's writes after the disk was found full.
+    /// Discards the current group's writes, which could not be written because the disk is full.
     fn take_back(&mut self) -> Result<()> {
         if let Some(published) = self.shared.published()? {
             self.state = State::clone(&published);
@@ -309,7 +309,7 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Closes the engine, and drops all remaining requests, which tells their callers that the engine has stopped.
+    /// Closes the engine and drops all remaining requests, so their callers learn that the engine has stopped.
     fn drop(&mut self) {
         // IMPORTANT: the readers' reference to the base is released before `self` drops the base, and the folder's lock is dropped last.
         self.shared.close();

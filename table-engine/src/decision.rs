@@ -56,8 +56,7 @@ impl<'a> Ground<'a> {
         self.refusal.cloned().map_or(Ok(()), Err)
     }
 
-    /// Moves the front forward to the position `to`, given that no message remains from `from` to `to`. The front is not moved if messages may remain before
-    /// `from`.
+    /// Moves the queue's front forward to `to`, given that no message remains from `from` to `to`. The front is not moved if messages may remain before `from`.
     pub(crate) fn pass(&mut self, from: Front, to: Front) {
         if self.positions.front >= from {
             self.positions.front = self.positions.front.max(to);

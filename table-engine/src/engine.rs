@@ -202,7 +202,7 @@ impl Engine {
     /// writes. If an earlier report is still waiting for such a group, the committer is woken.
     pub(crate) fn remember(&self, found: Option<FoundGap>) {
         if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
-            // If the committer's queue is full, the committer is awake.
+            // If the committer's queue is full, the committer is already awake.
             let _ = self.inner.requests.try_send(Request::Wake);
         }
     }

@@ -1,4 +1,4 @@
-//! Positions in a queue's table, such as its front: the position before which no message remains.
+//! Positions in a queue's table, such as the queue's front: no message remains before it.
 
 /// A position in a queue's message order: by the time a message becomes visible, then by the Timestamp of its transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,9 +15,9 @@ impl Front {
 /// The positions in a queue's table where decisions start reading. They are not stored on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Positions {
-    /// A position before which no message remains.
+    /// The queue's front: no message remains before this position.
     pub(crate) front: Front,
-    /// The position where the next search for expired messages by a put starts, or the first position if it restarts at the front.
+    /// The position where the next put that searches for expired messages starts its search, or the first position if the search restarts at the front.
     pub(crate) search: Front,
     /// The number of puts since the last search for expired messages, or 0 if the next put searches.
     pub(crate) puts: usize,
@@ -28,6 +28,6 @@ pub(crate) struct Positions {
 pub(crate) struct Searched {
     /// The position of the first message found, or the end of the search range.
     pub(crate) found: Front,
-    /// The position before which no message remains. It is before `found` if the search skipped a part of the base that may be readable later.
+    /// The queue's new front: no message remains before this position. It is before `found` if the search skipped a part of the base that may become readable.
     pub(crate) front: Front,
 }

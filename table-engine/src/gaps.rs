@@ -1,9 +1,9 @@
 //! Gaps: key ranges without rows, which scans skip.
 //!
 //! A deleted row leaves a tombstone in memory, and later in the base, until a merge removes it. A scan that skips many tombstones reports their range as a gap.
-//! The committer adds the gap to its latest state, unless a row has been written into the range since the scanned state. Writing a row splits the gap at its
-//! key, and deleting the first row after a gap extends the gap. Gaps belong to the state, so each snapshot has its own. They are never stored: after the folder
-//! is reopened, scans find them again.
+//! The committer adds the gap to its latest state, unless a row has been written into the range in the meantime. Writing a row splits the gap at its key, and
+//! deleting the first row after a gap extends the gap. Gaps belong to the state, so each snapshot has its own. They are never stored: after the folder is
+//! reopened, scans find them again.
 
 mod search;
 

@@ -9,7 +9,7 @@ use crate::queue;
 
 impl Engine {
     /// Returns the creation time of a table, in ticks. No other table of the engine has this time, because Timestamps are unique. A program that stores data
-    /// about a table elsewhere can store the time with the data, and ignore the data after the table has been deleted and created again.
+    /// about a table elsewhere can store the creation time with the data, and ignore the data after the table has been recreated.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4); `EngineClosed` if the engine is

@@ -79,8 +79,8 @@ impl Span {
         Self { start: table.to_be_bytes().to_vec(), end: table.saturating_add(1).to_be_bytes().to_vec() }
     }
 
-    /// Returns the span of a key range. If the range includes several partitions, the span does not bound the row keys, which must then be checked
-    /// for each entity.
+    /// Returns the span of a key range. If the range includes several partitions, the span does not bound the row keys; they must then be checked for
+    /// each entity.
     pub(crate) fn of(table: u32, keys: &KeyRange) -> Self {
         match keys.partition_key.single() {
             Some(partition_key) => Self::rows(table, partition_key, &keys.row_key),
@@ -145,7 +145,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// Returns the part of the span starting at a position. A position before the span has no effect.
+    /// Returns the part of the span from a query's resume position on. A resume position before the span has no effect.
     pub(crate) fn from(mut self, table: u32, position: &Position) -> Self {
         let mut bytes = Vec::new();
         encode(table, &position.partition_key, position.row_key.as_deref().unwrap_or_default(), &mut bytes);

@@ -145,8 +145,8 @@ impl EngineOptions {
     }
 
     /// Sets the approximate maximum size in bytes of the memtable, which contains the rows not yet in the base. When this size is reached, writers wait for a
-    /// checkpoint. A checkpoint starts at half of this size at the latest, which allows writers to continue during it. The bounds of
-    /// [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
+    /// checkpoint. A checkpoint starts once the memtable reaches half of this size, or earlier, so that writers can continue while the checkpoint runs. The
+    /// bounds of [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bounded(bytes);
         self
@@ -194,8 +194,8 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the clock for Timestamps, leases and expiries. The clock may read the engine. It must not wait for a write: the engine reads the clock before it
-    /// processes the next request.
+    /// Sets the clock for Timestamps, leases and expiries. The clock may read the engine. The clock must not wait for a write, because the engine reads the
+    /// clock before it processes the next request.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self

@@ -6,9 +6,9 @@
 //!   and never hold the same message at the same time.
 //! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even after that clock has
 //!   jumped forward and back, and no message expires before a correct clock reaches its expiry.
-//! - A message with a row in a damaged block of the base is neither received nor peeked, and blocks no other message. If only its text is in the block, it
-//!   counts as a message until it expires. If its visibility row is in the block, it does not count. A receive skips the block, which is read again after the
-//!   folder is reopened. If the disk returns an error instead of damaged bytes, each receive reads the block again.
+//! - A message with a row in a damaged block of the base is neither received nor peeked, and blocks no other message. The approximate message count includes
+//!   the message until it expires if only its text is in the block, but not if its visibility row is in the block. A receive skips the damaged block, and reads
+//!   it again only after the folder has been reopened. If the disk returns an error instead of damaged bytes, each receive reads the block again.
 
 mod count;
 mod decisions;
@@ -125,8 +125,8 @@ impl Engine {
 
     /// Finds the first remaining message, skipping the tombstones of received messages. The search runs on the caller's thread and delays no writer.
     ///
-    /// The result stays valid, because later decisions insert messages only after it: at the time of the decision or later, which is never before the last
-    /// decision in the state, and with a later Timestamp.
+    /// The result stays valid, because later decisions insert messages only after the found position: a message becomes visible no earlier than the decision
+    /// that inserts it, decision times never decrease, and the new message has a later Timestamp.
     fn find_front(&self, queue: &QueueName) -> Result<Searched> {
         let state = self.inner.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
@@ -172,7 +172,7 @@ impl Engine {
         self.inner.shared.after_read(read).map(|_| (messages, traces))
     }
 
-    /// Removes expired messages, and stores the front of a queue (the position of its first remaining message), where later reads start.
+    /// Removes expired messages, and stores the front of a queue (the position of its first remaining message), from which later reads start.
     async fn clean(&self, queue: &QueueName) -> Result<()> {
         let Searched { found, front } = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
         let clean = move |ground: &mut Ground<'_>| {

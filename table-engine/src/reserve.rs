@@ -153,7 +153,7 @@ impl Reserve {
 
     /// Releases the reserved space for an operation that frees more. If the reserve is already lent, first waits until the borrower has returned it. Waiting
     /// operations are served in arrival order. Until the loan is dropped, no space is reserved again. Returns `None` if the folder has no reserve, or if the
-    /// borrower does not return it.
+    /// borrower does not return it within [`LONGEST_LOAN`].
     pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
         let bytes = self.in_turn(|room| {
             self.file.get()?.set_len(0).ok()?;
@@ -192,7 +192,7 @@ impl Reserve {
     }
 
     /// Returns `true` if the reserve and the free space together have at least `bytes` bytes, or if this cannot be determined; `false` while the reserve is
-    /// lent. The check allocates space, which writes no data on most file systems.
+    /// lent. The check allocates space; on most file systems, this writes no data.
     pub(crate) fn covers(&self, bytes: u64) -> bool {
         let room = self.room();
         let Some(file) = self.file.get() else { return true };
@@ -215,7 +215,7 @@ impl Reserve {
     /// Reserves the missing space. If the reserve is lent, first waits like [`lend`](Self::lend).
     ///
     /// # Errors
-    /// `StorageFull` if the borrower does not return the reserve; the disk's error if the disk is full.
+    /// `StorageFull` if the borrower does not return the reserve in time; the disk's error if the disk is full.
     pub(crate) fn restore_in_turn(&self) -> io::Result<()> {
         if self.is_whole() {
             return Ok(());

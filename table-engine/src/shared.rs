@@ -14,7 +14,7 @@ use crate::statistics::Groups;
 /// The published state of an engine and, if writes are no longer possible, the reason.
 pub(crate) struct Shared {
     /// IMPORTANT: a closed engine is marked in the published state, not by a separate flag. One load returns both the state and whether the engine is
-    /// open, so no reader mistakes the empty state of a closed engine for its content.
+    /// open, so no reader mistakes a closed engine's empty state for the engine's content.
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,

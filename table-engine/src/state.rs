@@ -55,7 +55,7 @@ impl State {
         self.positions.get(&table).copied().unwrap_or_default()
     }
 
-    /// Returns the position in a queue's table before which no message remains.
+    /// Returns a queue's front. The queue's table contains no message before this position.
     pub(crate) fn front(&self, table: u32) -> Front {
         self.positions(table).front
     }
@@ -65,7 +65,7 @@ impl State {
         self.get_with(key, BaseView::get)
     }
 
-    /// Returns the row with the given key, which `get` looks up in the base if no newer layer has an entry for it.
+    /// Returns the row with the given key. If no newer layer has an entry for the key, `get` looks it up in the base.
     fn get_with(
         &self,
         key: &[u8],
@@ -144,7 +144,7 @@ impl State {
                 }
             },
         )?;
-        // A skipped part may have rows, and may be readable later.
+        // A skipped part may contain rows, and may become readable.
         Ok(found.filter(|_| skipped.is_empty()))
     }
 

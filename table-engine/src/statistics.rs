@@ -38,7 +38,7 @@ pub struct Statistics {
     pub base_bytes: u64,
     /// The number of segments: key ranges that are merged independently of each other.
     pub segments: usize,
-    /// The largest number of layers in a segment, which is the maximum a lookup has to search.
+    /// The largest number of layers in a segment, and therefore in the path of one lookup.
     pub layers: usize,
     /// The total size in bytes of the layers above the oldest layer of each segment. Their rows will be merged with older rows.
     pub unmerged_bytes: u64,
@@ -52,9 +52,9 @@ pub struct Statistics {
     pub merges: u64,
     /// The number of bytes written by merges.
     pub merged_bytes: u64,
-    /// The number of groups of writes that became durable together.
+    /// The number of write groups. The writes in a group became durable together.
     pub groups: u64,
-    /// The total number of writes in these groups.
+    /// The total number of writes in all write groups.
     pub grouped_writes: u64,
     /// The number of writes in the largest group.
     pub largest_group: u64,

@@ -37,7 +37,7 @@ pub struct PartitionStatistics<'a> {
 }
 
 impl Engine {
-    /// Counts the rows and bytes of a table by reading its state at the time of the call.
+    /// Counts the rows and bytes of a table, as of the time of the call.
     ///
     /// Writers can continue during the call, and the cache is not used. The call needs memory for one or two blocks, and blocks until the table has
     /// been read from the disk.

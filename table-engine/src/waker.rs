@@ -9,7 +9,7 @@ use std::task::{Context, Wake, Waker};
 /// A caller's waker in a wrapper that catches panics. Waking or dropping the waker runs the caller's code on an engine thread.
 struct Contained(Option<Waker>);
 
-/// Runs a caller's code. A panic is reported by the panic hook and affects no other caller.
+/// Runs a caller's code. A panic is reported by the panic hook and does not affect other callers.
 pub(crate) fn contain(run: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
         // Dropping the payload could cause a second panic.

@@ -1,4 +1,4 @@
-//! Effective partition keys. The effective partition key is the concatenation of the hashes of a key's levels, and it determines the physical partition.
+//! Effective partition keys. The effective partition key is the concatenation of the hashes of a key's levels. It determines the physical partition.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -38,10 +38,10 @@ enum Bytes {
 impl Epk {
     /// The inclusive start of all effective partition keys, an empty sequence of bytes.
     pub const START: Self = Self(Bytes::Start);
-    /// The exclusive end of all effective partition keys, `FF`. It is greater than every key, because the first byte of a level's hash is at most `3F` (EPK-6).
+    /// The exclusive end of all effective partition keys: `FF`. The first byte of a level's hash is at most `3F` (EPK-6), so every key is less than this bound.
     pub const END: Self = Self(Bytes::End);
 
-    /// Returns the effective partition key of the given levels, with one hash for each level (EPK-11). Without levels, returns [`START`](Self::START) (EPK-12).
+    /// Returns the effective partition key of the given levels: one hash per level (EPK-11). Without levels, returns [`START`](Self::START) (EPK-12).
     #[must_use]
     pub fn of(levels: &[Component<'_>]) -> Self {
         let mut bytes = Vec::with_capacity(WIDTH * levels.len());
@@ -60,7 +60,7 @@ impl Epk {
         Self(Bytes::Other(bytes.into()))
     }
 
-    /// Returns the bytes, including any trailing zeros that were passed in.
+    /// Returns the key's bytes, including any trailing zeros that were passed in.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
@@ -70,7 +70,7 @@ impl Epk {
         }
     }
 
-    /// Returns the bytes or, for a bound after all keys, the exclusive end of the hash space (EPK-6).
+    /// Returns the key's bytes or, for a bound after all keys, the exclusive end of the hash space (EPK-6).
     pub(crate) fn inside(&self) -> &[u8] {
         self.as_bytes().min(&[0x40])
     }
@@ -82,7 +82,7 @@ impl Epk {
         bytes.get(..bytes.len() - zeros).unwrap_or_default()
     }
 
-    /// Returns the next effective partition key with `levels` levels, which is this key plus one at the full width (MAP-9).
+    /// Returns the next effective partition key with `levels` levels: this key plus one at the full width (MAP-9).
     ///
     /// Returns [`END`](Self::END) if this key is longer than that width, or if it is already the greatest key of that width.
     #[must_use]
@@ -102,7 +102,7 @@ impl Epk {
         Self::END
     }
 
-    /// Returns the exclusive end of the keys with this prefix, which is the prefix followed by `FF`. No hash of a level starts with `FF` (RT-2).
+    /// Returns the exclusive end of the keys with this prefix: the prefix followed by `FF`. No level's hash starts with `FF` (RT-2).
     pub(super) fn end_of_prefix(&self) -> Self {
         let mut bytes = self.as_bytes().to_vec();
         bytes.push(0xFF);

@@ -60,7 +60,7 @@ pub fn common_levels(range: &TextRange) -> Vec<String> {
     prefix.split_terminator(END).map(str::to_owned).collect()
 }
 
-/// Returns `true` if every key between a lower bound with the prefix and `upper` also has the prefix.
+/// Returns `true` if all keys up to `upper` that follow a key with the given prefix also have this prefix.
 fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
     match upper {
         Bound::Unbounded => false,

@@ -14,16 +14,16 @@ use table_core::{Error, ErrorCode, Result};
 
 /// The number of bytes in a gigabyte, as used by the service.
 const GB: f64 = 1_000_000_000.0;
-/// The maximum number of partitions that a throughput may need. They are added one by one.
+/// The maximum number of partitions that a throughput may need. The model adds partitions one by one.
 const MOST_PARTITIONS: f64 = 1_000.0;
-/// The maximum number of splits in [`Load::settle`]. Each one adds a partition.
+/// The maximum number of splits in [`Load::settle`]. Each split adds a partition.
 const MOST_SPLITS: usize = 1_000;
 
-/// The limits of partition keys and physical partitions.
+/// The limits on partition keys and physical partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// The maximum size of the data under one partition key, in bytes. The service rejects writes that would exceed it (LIM-1, HPK-17).
+    /// The maximum size of the data under one partition key, in bytes. The service rejects writes that would exceed this size (LIM-1, HPK-17).
     pub logical_bytes: f64,
     /// The maximum number of request units per second for one partition key (LIM-1).
     pub logical_ru: f64,
@@ -42,7 +42,7 @@ impl Bounds {
         physical_ru: 10_000.0,
     };
 
-    /// Returns limits with the given sizes and the documented throughput. They are meant for examples and tests with little data.
+    /// Returns limits with the given sizes and the documented throughput, for examples and tests with little data.
     #[must_use]
     pub const fn of_bytes(logical: f64, physical: f64) -> Self {
         Self { logical_bytes: logical, physical_bytes: physical, ..Self::SERVICE }
@@ -79,8 +79,8 @@ pub struct Heat {
     pub ru: f64,
     /// The number of request units available per second: an even share of the container's throughput.
     pub share: f64,
-    /// The used fraction of the partition's storage or of its share of the throughput, whichever is greater. If it exceeds 1, the partition is throttled or
-    /// split.
+    /// The used fraction of the partition's storage or of its share of the throughput, whichever is greater. If this fraction exceeds 1, the partition is
+    /// throttled or split.
     pub full: f64,
 }
 
@@ -175,7 +175,7 @@ impl Load {
         even.map_or(self.bounds.physical_ru, |even| even.min(self.bounds.physical_ru))
     }
 
-    /// Returns the factor by which throttling slows down the workload. It is 1 if no partition exceeds its share.
+    /// Returns the factor by which throttling slows down the workload. Returns 1 if no partition exceeds its share.
     ///
     /// ```
     /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap};
@@ -191,8 +191,7 @@ impl Load {
         (most / self.share()).max(1.0)
     }
 
-    /// Returns the maximum number of request units per second that the container can serve if the load of all keys grows proportionally (the ceiling of
-    /// HPK-12).
+    /// Returns the maximum number of request units per second the container can serve if the load on all keys grows proportionally (the ceiling of HPK-12).
     #[must_use]
     pub fn ceiling(&self) -> f64 {
         let heat = self.heat();
@@ -240,7 +239,7 @@ impl Load {
     }
 
     /// Returns the partition keys that use at least the given fraction of their limits, each with its fraction, fullest first. At a fraction of 1, the service
-    /// rejects writes to the key or throttles its requests. A split does not help, but an additional level does (HPK-26).
+    /// rejects writes to the key or throttles its requests. A split does not help such a key; an additional level does (HPK-26).
     #[must_use]
     pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
         let mut near: Vec<(&KeyLoad, f64)> = self
@@ -307,7 +306,7 @@ impl Load {
         self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
     }
 
-    /// Returns the key at which a split divides the weight most evenly, with some weight on both sides. Returns `None` if no key does.
+    /// Returns the key at which a split divides the weight most evenly. Returns `None` if no key leaves some weight on both sides.
     fn middle(&self, range: &EpkRange, weight: impl Fn(&KeyLoad) -> f64) -> Option<Epk> {
         let whole = self.inside(range).map(|(_, load)| weight(load)).fold(0.0, |sum, weight| sum + weight);
         let half = whole / 2.0;

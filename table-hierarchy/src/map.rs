@@ -1,4 +1,4 @@
-//! Physical partitions, which are ranges that cover the space of effective partition keys without gaps or overlaps.
+//! Physical partitions: ranges that cover the space of effective partition keys without gaps or overlaps.
 
 use crate::{Epk, EpkRange};
 use table_core::{Error, ErrorCode, Result};
@@ -66,7 +66,7 @@ impl PartitionMap {
         Self { partitions: (0..count).map(partition).collect(), next: count }
     }
 
-    /// Creates a map from the ranges of a live container, which may be in any order.
+    /// Creates a map from the ranges of a live container, given in any order.
     ///
     /// # Errors
     /// `InvalidInput` if the ranges have gaps or overlaps. In that case, read the ranges again (MAP-1).
@@ -95,8 +95,8 @@ impl PartitionMap {
         &self.partitions
     }
 
-    /// Returns the partition that contains a key, which is the last partition that starts at or before the key (MAP-5). A value greater than all keys belongs
-    /// to the last partition.
+    /// Returns the partition that contains a key: the last partition that starts at or before the key (MAP-5). A value greater than all keys belongs to the
+    /// last partition.
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {
         let after = self.partitions.partition_point(|partition| partition.range.start() <= epk);
@@ -135,7 +135,7 @@ impl PartitionMap {
         id
     }
 
-    /// Splits a partition in two and returns the numbers of the new partitions. The second one starts at the given key.
+    /// Splits a partition in two and returns the numbers of the new partitions. The second new partition starts at the given key.
     ///
     /// # Errors
     /// `InvalidInput` if the partition does not exist or the key is not inside it.

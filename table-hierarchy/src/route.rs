@@ -1,4 +1,4 @@
-//! Routes, which determine the physical partitions touched by a query and the reasons for touching them.
+//! Routes: the physical partitions touched by a query, and the reasons for touching them.
 
 mod any;
 
@@ -7,19 +7,19 @@ use std::fmt;
 use crate::{Component, EpkRange, PartitionMap};
 use table_core::Result;
 
-/// The maximum number of ranges in one query. A level whose values would exceed this number does not narrow the ranges and only filters the results (RT-9).
+/// The maximum number of ranges in one query. A level whose values would need more ranges does not narrow the ranges, and only filters the results (RT-9).
 const MOST_RANGES: usize = 256;
 
 /// A query's condition on one level.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fixed<'a> {
-    /// The level has no condition that narrows the ranges. A range of values or a prefix does not narrow them, because hashes do not preserve order (RT-11).
+    /// The level has no condition that narrows the ranges. Hashes do not preserve order, so a range of values or a prefix narrows nothing (RT-11).
     Not,
     /// The level has one of the given values (RT-8).
     To(Vec<Component<'a>>),
 }
 
-/// The class of a query. It depends on the levels fixed by the query and not on the current number of partitions (HPK-39).
+/// The class of a query. The class depends on the levels fixed by the query, not on the current number of partitions (HPK-39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RouteClass {
     /// The query touches no partition, because its conditions exclude each other.
@@ -82,7 +82,7 @@ pub struct Touched {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
-    /// The class of the query, which determines its cost.
+    /// The class of the query. It determines the query's cost.
     pub class: RouteClass,
     /// The number of levels that narrow the ranges.
     pub depth: usize,
@@ -179,7 +179,7 @@ fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     found
 }
 
-/// Returns the number of levels used, and every combination of one value for each of them. Stops before the first level that would exceed the maximum number of
+/// Returns the number of levels used, and every combination of one value per used level. Stops before the first level that would exceed the maximum number of
 /// ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];

@@ -15,7 +15,8 @@
 //!
 //! # Guarantee
 //! - A backup contains everything acknowledged before the call. Each row file is verified before it is uploaded.
-//! - `BASE` is replaced last, in one request, so an interrupted backup leaves either the previous backup or the new one. Call `back_up` again to complete it.
+//! - `BASE` is replaced last, in one request, so an interrupted backup leaves either the previous backup or the new one. Call `back_up` again to complete an
+//!   interrupted backup.
 //! - A restore yields the state of a single backup: the last one completed before the restore began, or one completed in the meantime.
 //! - A restore verifies every block. A damaged block is reported as `Corrupted`, with its file and offset. `Engine::open` refuses a partly restored folder that
 //!   contains row files.
@@ -30,8 +31,8 @@
 //! # Bounds
 //! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A longer prefix, such as `nightly/weekly`, is the
 //! destination of a separate backup. A restore needs disk space for one copy of the rows. If a new backup to the prefix completes during a restore and removes
-//! files needed by it, the restore continues with the new backup. It then fetches only the missing files, so it completes if it is faster than the engine
-//! writes.
+//! files the restore still needs, the restore continues with the new backup. It then fetches only the missing files, so it completes if it is faster than the
+//! engine writes.
 //!
 //! # When not to
 //! Do not use this module for a cloud account, which has no engine files. The service replicates an account's data but keeps no earlier states; to keep them,
@@ -209,8 +210,8 @@ impl BlobBackup {
         self.store.put(&path, Bytes::from(bytes).into()).await.in_blob(&path).map(drop)
     }
 
-    /// Returns the blobs directly below the prefix, with their lengths. Ignores blobs below a longer prefix, which may contain another backup with the same
-    /// file names.
+    /// Returns the blobs directly below the prefix, with their lengths. Ignores blobs below a longer prefix, because that prefix may contain another backup
+    /// with the same file names.
     async fn list(&self) -> Result<HashMap<String, u64>> {
         let mut listing = self.store.list(Some(&self.prefix));
         let mut files = HashMap::new();

@@ -24,10 +24,10 @@
 //!   several. This order does not depend on any writer's, reader's or store's clock.
 //! - No entry ever appears before a returned [`Cursor`]. If a writer was suspended before its commit, however long, the commit is refused, and the writer
 //!   rereads the head and takes the next number.
-//! - Each reader gets each untrimmed entry at least once: a reader that stores its cursor after processing a page rereads some entries after a crash.
+//! - Each reader receives each untrimmed entry at least once. A reader that stores its cursor after processing a page may receive the page again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
-//! `docs/models/feed.rs` checks this protocol, and finds a violation if any of its conditions is removed.
+//! `docs/models/feed.rs` checks this protocol, and finds a violation if any of the protocol's conditions is removed.
 //!
 //! # Cost
 //! **Write.** A write adds two operations to the transaction: the entries and the head. The entries of a transaction with more than 80 changes or more than 256

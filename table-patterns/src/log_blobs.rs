@@ -21,9 +21,9 @@
 //!   regardless of the time of the flush. Reading an interval therefore includes one more hour (LOG-5) and misses no line.
 //!
 //! # Cost
-//! A write costs one request per block, and one listing when a writer begins an hour. If other writers have written blobs for the service since the writer's
-//! last one, a block costs one more request for one such blob, and a few more for several, including a listing of the hour. A read costs one listing per hour
-//! and one request per blob. A blob's content is skipped if the metadata shows that it contains no matching line.
+//! A write costs one request per block, and one listing when a writer begins an hour. If other writers have added blobs for the service since the writer's last
+//! blob, a block costs one more request for one new blob, and a few more for several, including a listing of the hour. A read costs one listing per hour and
+//! one request per blob. A blob's content is skipped if the metadata shows that it contains no matching line.
 //!
 //! # Bounds
 //! If one hour of a service has 1,000,000 blobs or more, the counters have more than six digits. Older programs skip blobs with longer counters and cannot

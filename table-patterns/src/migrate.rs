@@ -5,14 +5,14 @@
 //! the process may stop before the copy is complete.
 //!
 //! # Key layout
-//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get a different name ([`Migration::into_table`]).
-//! Every row is copied, including the rows of an [outbox](crate::outbox), because the migration does not use schemas. An intent keeps the
-//! Timestamp of its change as its `Version`, which preserves the order of changes at the target.
+//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get a different name ([`Migration::into_table`]). Every
+//! row is copied, including the rows of an [outbox](crate::outbox), because the migration does not use schemas. An intent keeps the Timestamp of its change as
+//! its `Version` to preserve the order of changes at the target.
 //!
 //! # Guarantee
 //! - When [`Migration::step`] returns `false`, the target contains every source row that existed, unchanged, throughout the copy.
-//! - A page is written before [`Migration::position`] includes it. A program that stores the position after each step can be interrupted at any point. The page
-//!   in progress is then rewritten with the same content.
+//! - A page is written before [`Migration::position`] moves past it. A program that stores the position after each step can be interrupted at any point. The
+//!   page in progress is then rewritten with the same content.
 //! - [`Checksum`] distinguishes tables that differ in any key, name, type or value. It is independent of row order.
 //! - A row that the target cannot store, such as one that exceeds its limits, causes an error and is never skipped.
 //!
@@ -21,8 +21,8 @@
 //! reads both tables once.
 //!
 //! # Bounds
-//! - Stop the source's writers first, because the copy misses rows written behind its current position, and the checksums then differ. A second copy from the
-//!   beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
+//! - Stop the source's writers first, because the copy misses rows written to key ranges it has already read, and the checksums then differ. A second copy from
+//!   the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
 //! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have taken numbers from a
 //!   copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would rewind the sequence or feed.
 //! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. An outbox's sealing keys are not

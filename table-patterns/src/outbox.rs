@@ -25,7 +25,7 @@
 //! point reads refuse them, and typed queries skip them. Each outbox row is in the partition of its change, so the rows are spread over partitions like the changes, and cause no hot spot.
 //!
 //! # Guarantee
-//! A change and its intent are written atomically. Every intent is eventually performed at least once: immediately after a message, or after a
+//! A change and its intent are written atomically. Every intent is eventually performed at least once: as soon as a worker receives its message, or after a
 //! [`Sweep`](crate::work::Sweep) if the message was lost. Steps that arrive late, twice or out of order are harmless: see [`guard`].
 //!
 //! # Cost

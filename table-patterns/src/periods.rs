@@ -9,8 +9,8 @@
 //! |---|---|---|
 //! | `LoginAttempts20140423` | the user, `000123` | date and time, `0635338080000000000` |
 //!
-//! The table name is the name in the schema followed by the period: `yyyy`, `yyyyQn`, `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. Each user is a
-//! partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
+//! The table name is the name in the schema followed by the period: `yyyy`, `yyyyQn`, `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. One partition per user
+//! avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
 //! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that passed this check

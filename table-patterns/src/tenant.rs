@@ -5,11 +5,11 @@
 //! rows and copies in other partitions or tables), members of lists, references, registrations and blobs. A loop over the partition's rows misses all of these.
 //! It also loses the state of sequences, so a copy would assign a number twice.
 //!
-//! # Places
-//! A [`Tenant`] is a list of *places*. A place is a table (or [one table per period](crate::periods)) with a selection of complete partitions. Types in the
-//! same tables and partitions share a place. Each entity type is registered with its handle. The declarations of the registered types determine the remote
-//! rows. Every function fails if a registered type's entity set (the types declared to share its table) contains an unregistered type with remote rows. Types
-//! outside the set are unknown, so an erasure leaves their remote rows.
+//! # Locations
+//! A [`Tenant`] is a list of *locations*. A location is a table (or [one table per period](crate::periods)) with a selection of complete partitions. Types in
+//! the same tables and partitions share a location. Each entity type is registered with its handle. The declarations of the registered types determine the
+//! remote rows. Every function fails if a registered type's entity set (the types declared to share its table) contains an unregistered type with remote rows.
+//! Types outside the set are unknown, so an erasure leaves their remote rows.
 //!
 //! # Verbs
 //! | verb | effect |
@@ -30,8 +30,8 @@
 //!   valid, and recorded steps are performed, including those set aside as poison.
 //! - The target's indexes are complete after an import, even if an older release wrote the export or a source index was being built. An export with rows
 //!   unreadable by the importing program is refused.
-//! - Imported steps are sealed with the importing program's key, so import only trusted files. An export or an import of recorded steps is refused if none of
-//!   the table's registered handles has an [outbox](crate::outbox), which checks and writes the seals.
+//! - Imported steps are sealed with the importing program's key, so import only trusted files. The seals are checked and written by an [outbox](crate::outbox):
+//!   an export or an import of recorded steps is refused if none of the table's registered handles has one.
 //! - The [guards](crate::outbox::guard) of index rows, and the references to holders of copies, are not exported: an import recreates them. The guards of
 //!   recorded steps' targets are exported with their partitions, so an imported step does not overwrite its target if a newer step was performed before the
 //!   export. An import into a partition with a different name omits these guards.
@@ -47,8 +47,8 @@
 //! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction. It then reads imported entities with remote rows,
 //! and settles each of these rows like a worker. If the export may lack index rows in the tenant's partitions, because the schemas differ or an earlier release
 //! wrote it, the import also reads the indexed entities, with a few requests for each entity and index. An erasure reads each row, removes the remote rows one
-//! by one, and deletes in transactions of 100. Its final verification reads the partitions again, and all remote indexes of the registered types, including the
-//! entries of other tenants.
+//! by one, and deletes the tenant's rows in transactions of 100. Its final verification reads the partitions again, and all remote indexes of the registered
+//! types, including the entries of other tenants.
 //!
 //! # Bounds
 //! - Stop the tenant's writers during an export, an import and an erasure. A period table dropped during an export is omitted.
@@ -61,8 +61,8 @@
 //!   Otherwise, after the import, a step that was set aside can overwrite the result of a newer step performed before the export.
 //! - The exported guards contain versions from the source's clock. If that clock was ahead, the target's workers skip new steps for the same targets until
 //!   the target's clock has caught up.
-//! - The target's blobs must not be in the source's folder of the same blob store, because erasing one tenant would delete the other's blobs. In this case, a
-//!   copy is refused, and so is an import that does not resume another one. Use a different container, or a different folder by means of
+//! - The target's blobs must not be in the source's folder of the same blob store, because erasing one tenant would delete the other's blobs. A copy into the
+//!   same folder is refused, and so is an import unless it resumes an earlier one. Use a different container, or a different folder by means of
 //!   `object_store::prefix::PrefixStore`.
 //! - Start the target's workers after the import, because a step performed during the import may precede its target's guard.
 //! - The guard of an index row removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An earlier blob of a

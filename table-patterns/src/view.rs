@@ -1,7 +1,7 @@
 //! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees does each department have? How many routes start at an airport? Answering such questions from the entity rows requires a scan. A view is
+//! How many employees does each department have? How many routes start at an airport? Answering such a question from the entity rows requires a scan. A view is
 //! another table, laid out to answer such a question and updated after each change to the entity rows: the read side of CQRS.
 //!
 //! # Key layout
@@ -10,7 +10,7 @@
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
 //! | as declared by the row type | as declared | a row put by one source entity, or a row of sums to which many entities contribute |
-//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; one source entity's rows and contributions to sums in this partition; `Cut`: the contributions at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's identifier |
+//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; one source entity's rows and contributions to sums in this partition; `Cut`: the entity's contributions at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's identifier |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the view partitions to which the entity contributes |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed has been applied |
 //! | `view` | `U+FFFC view_poison_` and 32 hexadecimal digits | `Poison`: JSON; an entity or a partition that was set aside, with its error; `Rebuilds`: JSON; the identifiers of rebuilds begun since then, at most 16 |
@@ -67,8 +67,8 @@
 //!   and recreated or restored from a backup, or if the view's cursor in the feed is damaged. Later changes are applied. A [`rebuild`](ViewTable::rebuild)
 //!   repairs the partition. If a partition's feed was quiet when its table was deleted, the partition is not read again before its next change, and its rows
 //!   remain in the view until then.
-//! - If the source is restored from a backup during a rebuild, rebuild the view again. In the first 1,000 partitions with a feed, the rebuild reports the
-//!   restore, unless at least as many changes have been made since then as the restore lost.
+//! - If the source is restored from a backup during a rebuild, rebuild the view again. The rebuild reports such a restore only for the first 1,000 partitions
+//!   with a feed, and only if fewer changes have been made since the restore than the restore lost.
 //! - A process that was applying a change while the view's table was deleted and recreated can write the change to the new table. If the new view was rebuilt
 //!   before this write, rebuild it again. To avoid this, stop the followers before you delete the table.
 //! - Do not rebuild the view while followers of an earlier release run, or rebuild it again once they have stopped. These followers keep the contributions for
@@ -181,7 +181,7 @@ pub use table::{ViewState, ViewTable};
 pub trait View: 'static {
     /// The entity type that the view is built from.
     type Source: Entity + Send + Sync;
-    /// The type of the view's rows, which are stored in a separate table.
+    /// The type of the view's rows. They are stored in a separate table.
     type Row: PlainEntity + Send + Sync;
 
     /// The version of the projection. A program with a higher version builds its rows in a new table while the old table is in use. Once the new rows are

@@ -25,10 +25,10 @@
 //!
 //! # Cost
 //! A message costs a put, a receive and a delete, plus an update whenever half of the lease has passed. A batch of 32 rows costs a range query and one
-//! transaction, which claims the rows and starts the first 16. After a batch without a free row, the remaining rows are searched in pages of 1,000, and
-//! each batch costs an additional read of its rows. Processing a row costs the requests of its steps (see [`guard`](crate::outbox::guard)), which
-//! run concurrently with the steps of 15 other rows. One transaction deletes these rows and starts the next rows. A row that is being retried is started and
-//! deleted in separate transactions. An idle worker sends one receive request per [`WorkerOptions::poll_interval`].
+//! transaction, which claims the rows and starts the first 16. Once a batch contains no free row, the remaining rows are searched in pages of 1,000, and each
+//! batch costs an additional read of its rows. Processing a row costs the requests of its steps (see [`guard`](crate::outbox::guard)), which run concurrently
+//! with the steps of 15 other rows. One transaction deletes these rows and starts the next rows. A row that is being retried is started and deleted in separate
+//! transactions. An idle worker sends one receive request per [`WorkerOptions::poll_interval`].
 //!
 //! # Bounds
 //! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one batch in memory and processes 16 of

@@ -18,7 +18,7 @@ pub(super) struct Described {
     pub(super) seed: u64,
     #[serde(default = "a_minute")]
     pub(super) seconds: u32,
-    /// The start time of the workload in RFC 3339 format. The default is the beginning of 1970.
+    /// The start time of the workload in RFC 3339 format. The default is the Unix epoch.
     pub(super) start: Option<String>,
     /// The number of entities in the table.
     #[serde(default)]

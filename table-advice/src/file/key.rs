@@ -21,7 +21,7 @@ pub(super) enum Drawn {
     Time(DateTime<Utc>),
 }
 
-/// Returns the key formed by these pieces, with fields replaced by the given values.
+/// Returns the key formed by the pieces (literals and fields), with fields replaced by the given values.
 pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result<String> {
     let mut key = String::new();
     for piece in pieces {
@@ -76,7 +76,7 @@ fn ticks_of(field: &str, time: DateTime<Utc>) -> Result<u64> {
     ticks.ok_or_else(|| Error::of(WorkloadFault::Ticks { field: field.to_owned(), time }))
 }
 
-/// Returns the pieces of a key before the first field whose value is not given.
+/// Returns the pieces of a key before the first field without a given value.
 pub(super) fn known<'a>(pieces: &'a [Piece], given: &[String]) -> &'a [Piece] {
     let is_unknown =
         |piece: &Piece| piece.field().is_some_and(|field| given.iter().all(|name| name != field));

@@ -21,7 +21,7 @@ enum Source {
     Time,
 }
 
-/// The sources, sorted by field name. Each operation draws from all of them, even those unused by its layout, so an operation has the same values in all
+/// The sources, sorted by field name. Each operation draws from all sources, even those unused by its layout, so an operation has the same values in all
 /// layouts.
 type Sources = BTreeMap<String, Source>;
 

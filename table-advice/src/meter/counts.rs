@@ -19,7 +19,7 @@ use table_core::query::QueryClass;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// The number of calls to the store. Each page is one call, which corresponds to one round trip to a service.
+    /// The number of calls to the store. Each page is one call and corresponds to one round trip to a service.
     pub requests: u64,
     /// The number of lookups of a single entity (DQ-2).
     pub points: u64,
@@ -31,7 +31,7 @@ pub struct Counts {
     pub partition_ranges: u64,
     /// The number of reads of an entire table (DQ-5).
     pub table_scans: u64,
-    /// The number of pages after the first page of a query. Each of them is also counted under the class of its query.
+    /// The number of pages after the first page of a query. Each of these pages is also counted under the class of its query.
     pub further_pages: u64,
     /// The number of queries sent to several partitions in key order. Each of their requests is also counted under its class.
     pub fan_outs: u64,
@@ -53,7 +53,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Returns the counts for one request of this class. `further` is `true` if the request reads a page after the first page of its query.
+    /// Returns the counts for one request of this class. `further` is `true` if the request reads a later page of its query, not the first one.
     pub(super) fn one(class: QueryClass, further: bool) -> Self {
         let mut counts = Self { requests: 1, further_pages: u64::from(further), ..Self::default() };
         match class {

@@ -26,12 +26,12 @@ pub struct Meter<S> {
 #[derive(Debug, Default)]
 struct State {
     reading: Reading,
-    /// The last first-page query, which may be part of a fan-out.
+    /// The last query for a first page. It may be part of a fan-out.
     last: Option<LastQuery>,
     record: Option<Vec<Recorded>>,
 }
 
-/// A first-page query. It is compared with the next one to determine whether both are part of the same fan-out.
+/// A first-page query, kept for comparison with the next one to determine if both are part of the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,

@@ -17,7 +17,7 @@ use crate::options::EngineOptions;
 /// readable until the image is dropped or the engine is closed. The engine keeps running while an image exists.
 ///
 /// First store [`manifest`](Self::manifest) as `BACKUP`, then every file in [`files`](Self::files) whose `kept` is `false`. Finally store
-/// [`base`](Self::base) as `BASE`, which completes the backup. Files that are not part of this backup may then be deleted.
+/// [`base`](Self::base) as `BASE` to complete the backup. Files that are not part of this backup may then be deleted.
 ///
 /// ```
 /// use table_core::embedded::Engine;

@@ -30,14 +30,14 @@ const SHAPE_END: usize = 4;
 /// The shape number of a tombstone.
 const DELETED: usize = 0xFFFF;
 
-/// The offsets of a block's sections. They are computed once per block, which reduces a row lookup to a few additions.
+/// The offsets of a block's sections. They are computed once per block, so that a row lookup needs only a few additions.
 ///
 /// All keys are stored together, so a search reads few cache lines and no rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     count: usize,
     prefix: usize,
-    /// The offset of the keys, which are stored without their common prefix.
+    /// The offset of the keys, stored without their common prefix.
     keys: usize,
     /// The offset of the list with each row's end offset and shape number.
     row_ends: usize,
@@ -174,7 +174,7 @@ impl Layout {
         block.get(COUNTS..COUNTS + self.prefix).ok_or_else(corrupted)
     }
 
-    /// Returns the position of the first entry whose key is not less than the given key, and whether the keys are equal.
+    /// Returns the index of the first entry whose key is not less than the given key, and `true` if the keys are equal.
     pub(crate) fn search(self, block: &[u8], key: &[u8]) -> Result<(usize, bool)> {
         let prefix = self.prefix(block)?;
         match key.strip_prefix(prefix) {
@@ -183,7 +183,7 @@ impl Layout {
         }
     }
 
-    /// Returns the position of the first entry at or after `from` whose key is not less than the given key. The search begins at `from`, so an entry close to
+    /// Returns the index of the first entry at or after `from` whose key is not less than the given key. The search begins at `from`, so an entry close to
     /// `from` is found in a few steps.
     pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
         let prefix = self.prefix(block)?;

@@ -1,7 +1,7 @@
 //! Tracks segments excluded from ordinary merges, because a layer cannot be read or a merge was refused.
 //!
 //! The key range of a damaged block becomes a separate segment. In this segment, the layer with the block and all older layers are *sealed*: merges
-//! leave them unchanged. The newer layers are still merged with each other, which bounds their number.
+//! leave them unchanged. The newer layers are still merged with each other to bound their number.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Apart {
         self.0.contains_key(&*segment.start)
     }
 
-    /// Returns the number of unsealed layers of a segment, which are its newest. A layer has a larger run number than all older layers.
+    /// Returns the number of unsealed layers, which are the newest layers of the segment. A layer has a larger run number than all older layers.
     fn newer(&self, segment: &Segment) -> usize {
         match self.0.get(&*segment.start) {
             Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),
@@ -46,7 +46,7 @@ impl Apart {
 
 /// An unreadable block, or a run with an unreadable index.
 pub(super) struct Broken {
-    /// The position of the segment in the version.
+    /// The index of the segment in the version.
     index: usize,
     /// The number of the unreadable run.
     run: u64,
@@ -82,8 +82,8 @@ impl Base {
         })
     }
 
-    /// Returns the newest layer of the first segment in `choice` as if it were broken. Returns `None` unless a merge was refused or the segment already has
-    /// sealed layers.
+    /// Returns the newest layer of the first segment in `choice`, to be treated as unreadable. Returns `None` unless a merge was refused or the segment already
+    /// has sealed layers.
     pub(super) fn as_broken(&self, choice: &Choice, is_refused: bool) -> Option<Broken> {
         let index = choice.segments.start;
         let segment = self.version.segments().get(index)?;

@@ -31,7 +31,7 @@ impl Lineage {
         self.0.is_empty()
     }
 
-    /// Returns the lineage of the next version, which is recorded by the opening `identity`.
+    /// Returns the lineage of the next version, recorded by the opening `identity`.
     pub(super) fn with(&self, identity: Uuid, sequence: u64, next: u64) -> Self {
         let mut openings = self.0.clone();
         if openings.last().is_some_and(|last| last.identity == identity) {
@@ -45,7 +45,7 @@ impl Lineage {
     }
 
     /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. Also returns `true` if the relation is
-    /// unknown: if this lineage has no openings, or if `later` is full and shares no opening with it. A lineage that contains an opening also contains all
+    /// unknown: this lineage has no openings, or `later` is full and the two lineages share no opening. A lineage that contains an opening also contains all
     /// later openings of the same folder. If only earlier openings are shared, this lineage therefore belongs to a copy of the folder.
     pub(super) fn is_continued_by(&self, later: &Self) -> bool {
         let Some(last) = self.0.last() else { return true };

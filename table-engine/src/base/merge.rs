@@ -69,7 +69,7 @@ pub(super) struct Outcome {
 }
 
 impl Base {
-    /// Starts a compaction, which rewrites each segment with several layers or tombstones as a single layer of new runs.
+    /// Starts a compaction. It rewrites each segment with several layers or tombstones as a single layer of new runs.
     pub(crate) fn merge_all(&mut self) {
         self.merges.compact = Some(self.stored.next);
         // Damaged segments may have become readable again.
@@ -164,7 +164,7 @@ impl Base {
         let end = version.end(choice.segments.end - 1);
         let part = Part { start: Arc::clone(&first.start), end: end.map(<[u8]>::to_vec), runs };
         let bytes: u64 = layers.iter().map(|layer| layer.weight.bytes).sum();
-        // Finding a split point reads the indexes of all layers, which may be impossible for a sealed layer.
+        // Finding a split point reads the indexes of all layers. The index of a sealed layer may be unreadable.
         let is_whole = segments.len() > 1 || bytes <= 2 * self.run_bytes || self.merges.apart.contains(first);
         if is_whole {
             return Ok(Some(part));

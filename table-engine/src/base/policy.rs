@@ -2,7 +2,7 @@
 //!
 //! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one single-layer segment. The first applicable
 //! rule decides:
-//! 1. *Required*: a segment with rows of a dropped table, or a segment that a running compaction has not reached, is merged. While flushes wait, required
+//! 1. *Required*: a segment with rows of a dropped table, or a segment not yet reached by the compaction in progress, is merged. While flushes wait, required
 //!    merges alternate with merges that let the flushes continue, chosen by rule 2 or 4.
 //! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the newest layer down to the first layer that is larger than all newer ones
 //!    together, or completely if the newer layers amount to a quarter of the oldest one. This is the only rule for a segment with sealed layers,
@@ -21,7 +21,7 @@
 
 use std::ops::Range;
 
-/// The maximum number of layers in a segment before rule 2 merges it. A lookup checks the filter of each layer.
+/// The maximum number of layers in a segment before rule 2 merges it. A lookup checks every layer's filter.
 pub(super) const LAYERS: usize = 11;
 /// The number of layers in a segment at which flushes wait for merges. A flush adds at most one layer to a segment, so only segments with sealed layers can
 /// have more.
@@ -57,7 +57,7 @@ impl std::iter::Sum for Weight {
 pub(super) enum Condition {
     #[default]
     Usual,
-    /// The segment must be merged completely, because it has rows of a dropped table, or because the running compaction has not reached it.
+    /// The segment must be merged completely, because it has rows of a dropped table, or because the compaction in progress has not reached it.
     Required,
     /// Only the given number of newest layers may be merged, and only if the segment has too many layers. The older layers are sealed, because they
     /// cannot be read or a merge of them was refused.
@@ -79,8 +79,8 @@ pub(super) struct Choice {
     pub(super) layers: usize,
 }
 
-/// The kind of merge to run next if both are due: one that lets waiting flushes continue, or a required one. Alternating them bounds the time a flush waits,
-/// and ensures that required merges are performed even if flushes always wait.
+/// The next kind of merge when two kinds are due: required merges, and merges that let waiting flushes continue. Alternating the kinds bounds the time a flush
+/// waits, and ensures that required merges are performed even if flushes always wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Turn {
     #[default]
@@ -160,7 +160,7 @@ impl Figures {
     }
 }
 
-/// Returns the segments that can be merged completely, each with its position.
+/// Returns the segments that can be merged completely, each with its index.
 fn readable(segments: &[Figures]) -> impl Iterator<Item = (usize, &Figures)> {
     segments
         .iter()

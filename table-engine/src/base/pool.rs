@@ -14,7 +14,7 @@ use crate::statistics::Counters;
 const MOST_OPEN: usize = 256;
 /// The lower bound of a pool's limit on open files, even if the process may open only a few.
 const LEAST_OPEN: usize = 4;
-/// The divisor of the process's file descriptor limit: a pool may use a quarter. The rest is left to the program and other engines.
+/// The divisor of the process's file descriptor limit: a pool may use a quarter, and the program and other engines share the rest.
 const SHARE: usize = 4;
 
 /// The resources of all runs of a base.
@@ -35,7 +35,7 @@ pub(super) struct Pool {
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<u64, (Arc<dyn DiskFile>, u64)>,
-    /// The number of uses so far, which serves as a logical clock.
+    /// The number of uses so far, used as a logical clock.
     now: u64,
 }
 

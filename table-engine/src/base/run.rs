@@ -27,7 +27,7 @@ pub(super) use writer::RunWriter;
 
 const MAGIC: &[u8; 8] = b"TBLROWS\0";
 const VERSION: u32 = 2;
-/// The first format version, which has no tallies.
+/// The first format version. It has no tallies.
 const WITHOUT_TALLIES: u32 = 1;
 /// The size of the header without its checksum.
 const HEADER: usize = 20;
@@ -61,7 +61,7 @@ pub(super) struct Run {
     pub(super) first: Box<[u8]>,
     /// The key of the last entry.
     pub(super) last: Box<[u8]>,
-    /// The directory, or the error that reports its damage, once it has been read.
+    /// The directory once it has been read, or the error that reported damage to it.
     directory: OnceLock<Result<Directory>>,
     /// `true` if a scan has skipped a part of the run.
     is_skipped: AtomicBool,
@@ -171,8 +171,7 @@ impl Run {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
     }
 
-    /// Returns the directory, which is read from the file at most once. Damage is remembered as well; after a disk error, the next call reads the directory
-    /// again.
+    /// Returns the directory, reading it from the file at most once. Damage is remembered as well; after a disk error, the next call rereads the directory.
     pub(super) fn directory(&self) -> Result<&Directory> {
         let known = match self.directory.get() {
             Some(known) => known,

@@ -66,7 +66,7 @@ pub(super) struct Version {
 
 /// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block between them.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
-    // Most runs are ruled out without reading their indexes, which may not be in memory.
+    // Most runs are ruled out without reading their indexes, because an index may not be in memory.
     if !run.may_hold(start, end) {
         return Ok(None);
     }
@@ -111,7 +111,7 @@ pub(super) fn successor(key: &[u8]) -> Vec<u8> {
 }
 
 impl Default for Version {
-    /// Returns a version with one segment, which has no layers.
+    /// Returns a version with a single segment without layers.
     fn default() -> Self {
         Self { segments: vec![Arc::new(Segment { start: Arc::default(), layers: Vec::new() })] }
     }
@@ -122,7 +122,7 @@ impl Version {
         &self.segments
     }
 
-    /// Returns the position of the segment that contains a key.
+    /// Returns the index of the segment that contains a key.
     pub(super) fn find(&self, key: &[u8]) -> usize {
         self.segments.partition_point(|segment| &*segment.start <= key).saturating_sub(1)
     }
@@ -167,8 +167,8 @@ impl Version {
 
     /// Adds the runs of a flush as the newest layer of each segment that contains their keys. A segment gets at most one new layer.
     ///
-    /// A range of blocks becomes a separate segment if the base has no rows in its key range, or if it deletes most of the rows below it. In the first case,
-    /// the segment needs no merge; in the second case, a merge reads many rows and writes few.
+    /// A range of blocks becomes a separate segment if the base has no rows in its key range, or if its tombstones hide most of the older rows there. In the
+    /// first case, the segment needs no merge; in the second case, a merge reads many rows and writes few.
     pub(super) fn add_all(&mut self, runs: &[Arc<Run>], least: u64) -> Result<()> {
         let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
         for run in runs {
@@ -230,7 +230,7 @@ impl Version {
     }
 
     /// Returns the first key of a block range, and a key after its last key. If few rows lie between a range of tombstones and an end of its segment, the range
-    /// is extended to that end, which avoids a segment with few rows.
+    /// is extended to that end to avoid a segment with few rows.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);
         let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;

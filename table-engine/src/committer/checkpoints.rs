@@ -29,7 +29,7 @@ const DELETIONS: usize = 4_096;
 /// Returns the estimated number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts when it would free at least as
 /// much.
 const fn reclaim_threshold(tables: usize) -> u64 {
-    // The terms are the first extent of a journal file, and a line for each table in both copies of `BASE`, which a merge may write again.
+    // The terms are the first extent of a journal file, and a line for each table in both copies of `BASE`. A merge may write `BASE` again.
     (1 << 20) + 256 * tables as u64
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Checkpoints {
     done: Receiver<Done>,
     threads: Threads,
     thread: Thread,
-    /// Set to cancel the running checkpoint.
+    /// Set to cancel the checkpoint in progress.
     stop: Arc<AtomicBool>,
     /// The tables that may have rows in the base and were dropped after the last checkpoint started.
     dropped: Vec<u32>,
@@ -58,7 +58,7 @@ pub(crate) struct Checkpoints {
     dropped_bytes: u64,
     /// The error of the last flush if it ran out of disk space or file descriptors before it had written the frozen rows.
     disk_full: Option<Error>,
-    /// `true` if a write or the reserve has found the disk full since the last checkpoint.
+    /// `true` if the disk was too full for a write or for the reserve since the last checkpoint.
     lacks_room: bool,
     /// `true` if the checkpoint thread has been asked to remove the files of obsolete runs, but has not started.
     removes_obsolete: bool,
@@ -66,11 +66,11 @@ pub(crate) struct Checkpoints {
     requested: bool,
     /// Callers waiting for the next checkpoint to finish.
     next: Waiting,
-    /// Callers waiting for the running checkpoint.
+    /// Callers waiting for the checkpoint in progress.
     running: Waiting,
     /// Callers waiting for the compaction after the next checkpoint.
     next_compaction: Waiting,
-    /// Callers waiting for the compaction after the running checkpoint.
+    /// Callers waiting for the compaction after the checkpoint in progress.
     running_compaction: Waiting,
     compacting: Waiting,
 }
@@ -135,8 +135,8 @@ impl Checkpoints {
         self.disk_full.is_some()
     }
 
-    /// Returns `true` if the disk is full and a checkpoint would free more space than it needs, because the journal also contains earlier versions of the
-    /// memtable's rows.
+    /// Returns `true` if the disk is full and a checkpoint would free more space than it needs. This is possible because the journal also contains earlier
+    /// versions of the memtable's rows.
     fn frees_room(&self, state: &State, journal_bytes: u64) -> bool {
         let written = state.memtable.bytes() as u64 + reclaim_threshold(state.catalog.len());
         self.lacks_room && journal_bytes > written
@@ -156,7 +156,7 @@ impl Checkpoints {
         self.request_reclaim(state);
     }
 
-    /// Sends an error to all callers waiting for the next checkpoint, because it cannot start. Writes continue while space remains.
+    /// Sends an error to all callers waiting for the next checkpoint, because the checkpoint cannot start. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -189,7 +189,7 @@ impl Checkpoints {
             || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
     }
 
-    /// Returns the delay before the next commit group. The delay grows with memory use, which slows down writers gradually instead of stopping them.
+    /// Returns the delay before the next commit group. The delay grows with memory use, so that writers slow down gradually instead of stopping.
     fn pause(&self, state: &State) -> Duration {
         let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
         let (half, over) =
@@ -208,7 +208,7 @@ fn stopped() -> Error {
 }
 
 impl Drop for Checkpoints {
-    /// Cancels the running checkpoint. No data is lost, because the journal still contains the rows.
+    /// Cancels the checkpoint in progress. No data is lost, because the journal still contains the rows.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;
@@ -327,8 +327,8 @@ impl Committer {
 }
 
 impl OnDisk {
-    /// Frees space after the disk was found full. The space of the prepared journal file and of the unneeded part of the reserve is freed immediately, and that of
-    /// obsolete runs soon. The space of other journal files is freed later, by a checkpoint that frees more than it needs.
+    /// Frees space on a full disk. The prepared journal file and the unneeded part of the reserve are freed immediately, and obsolete runs soon afterwards.
+    /// Other journal files are freed later, by a checkpoint that frees more space than it needs.
     pub(super) fn free_room(&mut self) {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;

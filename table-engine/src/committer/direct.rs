@@ -41,8 +41,8 @@ impl Direct {
     /// Publishes the committer's state, and returns it.
     ///
     /// # Errors
-    /// `EngineClosed` if the committer has stopped; `EnginePoisoned` if a write is incomplete; any error from `check_process`, which is called before this
-    /// thread waits for another one.
+    /// `EngineClosed` if the committer has stopped; `EnginePoisoned` if a write is incomplete; any error from `check_process`, which is called only if another
+    /// thread holds the lock.
     pub(crate) fn state(&self, check_process: impl FnOnce() -> Result<()>) -> Result<Arc<State>> {
         let mut held = match self.committer.try_lock() {
             Ok(held) => held,

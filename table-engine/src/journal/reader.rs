@@ -12,7 +12,7 @@ use crate::journal::file::{self, Salt};
 use crate::journal::frame::{HEADER, Head, Record};
 use crate::journal::synced::Mark;
 
-/// The position and state after a file's last intact frame.
+/// The offset and the state of a file after its last intact frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
     /// The offset after the last intact frame.
@@ -62,7 +62,7 @@ pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -
 /// # Errors
 /// `Corrupted` if the frames before the mark differ from those that were durable, or if a durable frame is damaged. A frame was durable if an intact
 /// frame was written after its sync. Frames of one unsynced write may reach the disk in any order, so an intact frame after a damaged one proves
-/// nothing by itself.
+/// nothing on its own.
 pub(crate) fn read(
     path: &Path,
     file: &Arc<dyn DiskFile>,

@@ -130,7 +130,7 @@ impl Synced {
         }
     }
 
-    /// Overwrites the record at `place`, which is the older of the two, so a torn write leaves the newer record intact.
+    /// Overwrites the record at `place`, the older of the two. A torn write therefore leaves the newer record intact.
     fn write(&self, place: usize, mark: Mark) -> io::Result<()> {
         let path = self.folder.join(SYNCED);
         let (file, is_new) = match self.disk.open(&path, false) {

@@ -19,8 +19,8 @@ use crate::queue::rows::{self, Shown};
 pub(super) const EXPIRED: usize = 256;
 /// One in this many puts searches for expired messages. The other puts read nothing, because a search delays all writers of the engine.
 const PUTS: usize = 8;
-/// The maximum number of expired messages removed by a put. It is greater than [`PUTS`], and each search starts where the last one ended, which bounds the
-/// share of expired messages in a queue that nothing is received from.
+/// The maximum number of expired messages removed by a put. It is greater than [`PUTS`], and each search starts where the last one ended. This bounds the share
+/// of expired messages in a queue without receivers.
 const EXPIRED_AT_PUT: usize = 2 * PUTS;
 /// The maximum number of entries examined by a put to find expired messages.
 const EXAMINED_AT_PUT: usize = 8 * PUTS;
@@ -78,7 +78,7 @@ struct Visible {
     expired: Vec<(Key, Shown)>,
     damaged: Vec<(Key, Row)>,
     rest: Rest,
-    /// The position before which no message remains after the messages and damaged rows in this struct have been removed.
+    /// Once the messages and damaged rows listed here are removed, the queue is empty before this position.
     front: Front,
 }
 
@@ -168,7 +168,7 @@ pub(super) fn receive(
     Ok((leases, rest))
 }
 
-/// Removes expired messages at and after `from`, because a peek has skipped many of them, and advances the front of the queue to its first remaining message.
+/// Removes expired messages at and after `from` after a peek has skipped many of them, and advances the front of the queue to its first remaining message.
 pub(super) fn clean(ground: &mut Ground<'_>, from: Front) -> Result<()> {
     remove_expired(ground, from, EXPIRED, EXAMINED_AT_PEEK).map(|_| ())
 }

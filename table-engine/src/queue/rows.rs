@@ -82,8 +82,8 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the position of a message in visibility order, given the key of its visibility row. Even if the key is damaged, no intact key lies between that
-/// position and the key: each number ends at its first byte that is not a digit.
+/// Returns the position of a message in visibility order, given the key of its visibility row. In a damaged key, each number ends at the first byte that is not
+/// a digit, so no intact key lies between the returned position and the damaged key.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let (_, row_key) = key::KeyReader::default().split(key)?;
     let mut digits =
@@ -95,8 +95,8 @@ pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     Ok(Front { instant: number(), ticks: number() })
 }
 
-/// Returns the position before which a scan starting at `from` found all messages, except those in damaged parts. The part at this position, if any, failed
-/// with a disk error and may be readable later.
+/// Returns the position up to which a scan starting at `from` was not interrupted by a disk error: the start of the first part skipped because of such an
+/// error, or the last position. That part may become readable; messages in damaged parts are lost and do not count.
 pub(super) fn end_of_readable(table: u32, from: Front, skipped: &Skipped) -> Result<Front> {
     let Some(first) = skipped.first_disk_error() else { return Ok(Front::LAST) };
     let is_before = first < shown_span(table, from, from.instant).start;

@@ -38,10 +38,11 @@ pub struct Order {
 
 impl Load {
     /// Returns the effects of every level order. For each order, the keys are distributed over the same number of partitions of equal width, and all due splits
-    /// are performed. Each query in `questions` is a list with one entry per level, which is `true` if the query fixes the level.
+    /// are performed. Each query in `questions` is a list with one entry per level: `true` if the query fixes the level.
     ///
-    /// The best order is first. Two kinds of orders come last. An order whose first level has fewer values than the container has partitions leaves partitions
-    /// idle (HPK-9). An order with an overloaded partition is throttled. All others are sorted by the number of partitions touched by the queries.
+    /// The best order is first. Two kinds of orders come last: orders whose first level has fewer values than the container has partitions, which leave
+    /// partitions idle (HPK-9), and orders with an overloaded, and therefore throttled, partition. All remaining orders are sorted by the number of partitions
+    /// touched by the queries.
     ///
     /// # Errors
     /// `InvalidInput`, as in [`settle`](Self::settle), if the throughput is not a number, or if any order needs too many partitions, even if the current order

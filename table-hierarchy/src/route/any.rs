@@ -5,8 +5,8 @@ use crate::{EpkRange, PartitionMap};
 use table_core::Result;
 
 impl Route {
-    /// Returns the route of a query with alternatives joined by `OR`, which is the union of the alternatives' routes. Each alternative is a list of conditions,
-    /// one for each level. If an alternative does not fix the first level, the query touches every partition (RT-10).
+    /// Returns the route of a query with alternatives joined by `OR`: the union of the alternatives' routes. Each alternative is a list of conditions, one for
+    /// each level. If an alternative does not fix the first level, the query touches every partition (RT-10).
     ///
     /// ```
     /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};

@@ -1,4 +1,4 @@
-//! Garbage collection for orphaned blobs, which no entity references. Orphans are first marked, and removed after a grace period.
+//! Garbage collection for orphaned blobs (blobs not referenced by any entity). Orphans are first marked, and removed after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// The number of blobs in use, or no older than the grace period.
+    /// The number of blobs kept because they are in use or not older than the grace period.
     pub kept: u64,
     /// The number of orphans marked but not yet removed.
     pub marked: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Orphans<'a, N> {
     pub(crate) marks: Path,
     /// Returns the current time, in ticks.
     pub(crate) now: &'a (dyn Fn() -> u64 + Send + Sync),
-    /// The minimum grace period. A blob whose name contains a longer one is kept for that time.
+    /// The minimum grace period. A blob whose name contains a longer grace period is kept for the longer one.
     pub(crate) grace: Duration,
     pub(crate) naming: N,
 }
@@ -116,8 +116,8 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         // If several collectors have marked the blob, the latest mark is used.
         match marks.iter().map(|(_, since)| since.saturating_add(grace)).max() {
             None => {
-                // The entity may have changed at any time until it was read, possibly long after the run started. The mark therefore
-                // contains the current time.
+                // The entity may have dropped its reference at any time until it was read, possibly long after the run started. The mark
+                // therefore contains the current time.
                 let mark = self.mark_of(path).join(format!("{:019}", (self.now)()));
                 self.blobs.put(&mark, PutPayload::new()).await.in_blob(&mark)?;
                 collected.marked += 1;

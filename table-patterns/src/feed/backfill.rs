@@ -15,7 +15,7 @@ use crate::fence::{self, Fence};
 const FEED: &str = "feed";
 /// The name of the feed in the stored schema's list of pending parts.
 const NOTE: &str = "keeps feed";
-/// The stored position of a started feed backfill. It is the only position, because a feed backfill does not scan rows.
+/// The position stored when a feed backfill starts. A feed backfill scans no rows, so it has no other position.
 const START: &str = "begun";
 
 /// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
@@ -49,13 +49,14 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 
 impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
     /// Declares that no program with an older schema is running or has requests in flight.
-    /// The feed is then complete immediately, and older programs are refused.
+    /// The feed is then complete immediately, and programs with an older schema can no longer
+    /// write.
     pub const fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
 
     /// Marks the feed as complete and returns `None`. If programs built from an older release may have requests in flight, or another backfill
-    /// has begun meanwhile, marks nothing and returns the delay before the next attempt.
+    /// has begun meanwhile, leaves the feed unmarked and returns the delay before the next attempt.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.

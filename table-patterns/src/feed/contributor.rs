@@ -22,7 +22,7 @@ use crate::feed::{Feed, read, write};
 pub(crate) struct FeedRecorder<S> {
     feed: Feed<S>,
     recorder: Arc<dyn RecordChanges>,
-    /// `true` if changes to the entities are recorded. Entries added by participants are always recorded.
+    /// `true` if every change to an entity is recorded. Entries added by participants are always recorded.
     records: bool,
 }
 

@@ -83,7 +83,7 @@ impl<S: TableStore> FeedReader<'_, S> {
     pub async fn next(&mut self, limit: usize) -> Result<Vec<FeedEntry>> {
         if let Some(head) = self.head.filter(|head| head.passed(&self.at) < head.last) {
             let entries = self.next_before(head, limit).await?;
-            // If the list is empty, the remaining entries up to the end in the remembered head may have been trimmed.
+            // If the list is empty, the remaining entries before the end recorded in the remembered head may have been trimmed.
             if !entries.is_empty() {
                 return Ok(entries);
             }
@@ -110,7 +110,7 @@ impl<S> fmt::Debug for FeedReader<'_, S> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Reads at most `limit` entries between a cursor and the end of the feed according to `head`. Returns them with the new cursor.
+    /// Reads at most `limit` entries between a cursor and the end of the feed according to `head`. Returns the entries with the new cursor.
     pub(crate) async fn entries(
         &self,
         (table, partition_key): (&TableName, &PartitionKey),
@@ -152,8 +152,8 @@ impl<S: TableStore> Feed<S> {
             }
         }
         in_order(&mut entries);
-        // IMPORTANT: the window may end within a row, which is not read. Only the end of the feed, or an entry, is a position after which no entry
-        // was skipped.
+        // IMPORTANT: the window may end within a row, and that row is then not read. Only the end of the feed, or an entry, is a position after which
+        // no entry was skipped.
         let is_end = upper == head.last && continuation.is_none() && entries.len() <= limit;
         entries.truncate(limit);
         let reached = match entries.last() {
@@ -205,7 +205,8 @@ impl<S: TableStore> Feed<S> {
     }
 
     /// Records in the head that the entries before a cursor are trimmed.
-    /// Returns the head before this call, and the number of the last trimmed change after it; `None` if no change has ever been trimmed.
+    /// Returns the head before this call, and the number of the last change
+    /// trimmed including this call; `None` if no change has ever been trimmed.
     async fn raise_floor(
         &self,
         table: &TableName,

@@ -2,8 +2,8 @@
 //!
 //! A partition is listed before its first entry is committed, and remains listed. A follower that has read a feed to its end marks it as quiet, first in the
 //! head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both of the follower's
-//! writes are conditional on its earlier reads: first of the registry row, then of the head. A partition that is listed permanently never gets a mark, because
-//! the bearer of a SAS for that partition could not remove it.
+//! writes are conditional on earlier reads: it reads the registry row first, then the head. A permanently listed partition is never marked as quiet, because
+//! the bearer of a SAS for that partition could not remove the mark.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
@@ -49,7 +49,7 @@ impl Listed {
     }
 }
 
-/// Returns the mark in a registry row; `None` if it has none, or if the mark cannot be read.
+/// Returns the quiet mark in a registry row; `None` if the row has no mark, or if the mark cannot be read.
 fn quiet(row: RowView<'_>) -> Option<Cursor> {
     match row.find("Quiet", &mut 0) {
         Ok(Some(ValueRef::String(text))) => serde_json::from_str(text).ok(),
@@ -111,7 +111,7 @@ impl<S: TableStore> Feed<S> {
     }
 
     /// Lists a partition permanently, so that writers need no access to the registry. Call this function before you give a SAS for this partition to a
-    /// writer. Each poll by a follower then also reads the head of this feed, which takes one additional request.
+    /// writer. Each poll by a follower then takes one additional request to read the head of this feed.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};
@@ -165,7 +165,8 @@ impl<S: TableStore> Feed<S> {
             return Ok(None);
         }
         // IMPORTANT: the head is replaced even if it already has the mark.
-        // A writer that read it, and is about to list the partition, is then refused.
+        // The commit of a writer that read the old head, and is about to
+        // list the partition, then fails.
         let operation = Head { quiet: true, ..head }.write(Some(etag))?;
         let marks = [(operation.row_key, operation.kind)];
         if converge::is_won(converge::submit(&self.store, table, &listed.partition_key, marks).await)? {

@@ -70,13 +70,13 @@ fn rows<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Range<usize>> 
     rows
 }
 
-/// Returns the name of `property` for the change at position `at` in a row. The position is appended to the name, except for the first change.
+/// Returns the name of `property` for the change with index `at` in a row. The index is appended to the name, except for the first change.
 pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
     if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
 }
 
-/// Returns the operation that writes one row of entries. It replaces any existing row with the same key. No commit has added such a row to the feed, because
-/// that commit would have moved the head past the row's number.
+/// Returns the operation that writes one row of entries. It replaces any existing row with the same key. Such a row is not part of the feed: a commit that
+/// added it would have moved the head past the row's number.
 fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
     let mut writer = RowWriter::with_capacity(records.len() * 3);
     for (at, record) in records.iter().enumerate() {
@@ -121,7 +121,7 @@ impl<S: TableStore> Feed<S> {
             };
             let (recorded, head) =
                 self.recorded((table, &partition_key), transaction.clone(), known.clone(), records).await?;
-            // The requests for the feed may have taken longer than the lease.
+            // The requests for the feed may have taken longer than the lease allows.
             recorded.check_lease()?;
             match self.store.submit(table, recorded).await {
                 Ok(mut committed) => {
@@ -132,14 +132,14 @@ impl<S: TableStore> Feed<S> {
                     return Ok(Recorded::Committed { committed, is_shared });
                 }
                 Err(error) if error.is_conflict() && error.operation().is_some_and(|at| at >= own) => {
-                    // Another process may have written long ago, so a remembered head is read again before the race counts as lost.
+                    // The remembered head may have been stale for a long time, so it is reread before the attempt counts as a lost race.
                     if !is_remembered {
                         return Ok(Recorded::Lost(at_head(error)));
                     }
                     is_shared = true;
                 }
                 Err(error) => {
-                    // If the store refuses an operation for a reason other than a concurrent change, the head remains valid.
+                    // If the store refuses an operation for a reason other than a concurrent change, the remembered head remains valid.
                     let is_changed = error.is_precondition_failed() || error.operation().is_none();
                     if error.is_conflict() && !is_changed {
                         self.heads.leave(table, &partition_key, known);

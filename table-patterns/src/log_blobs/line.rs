@@ -109,7 +109,7 @@ fn quote(field: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Splits a line into its fields, which are unquoted and decoded. Returns `None` if a quoted field is invalid.
+/// Splits a line into its unquoted and decoded fields. Returns `None` if a quoted field is invalid.
 fn split(line: &str) -> Option<Vec<String>> {
     let mut fields = Vec::new();
     let mut rest = line;

@@ -1,4 +1,4 @@
-//! The names of log blobs, which consist of the service, the date, the hour and a counter (LOG-2).
+//! The names of log blobs: service, date, hour and counter (LOG-2).
 
 use chrono::{DateTime, Timelike, Utc};
 use object_store::path::Path;

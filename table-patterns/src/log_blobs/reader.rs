@@ -40,7 +40,7 @@ struct Reading {
     hour: Option<DateTime<Utc>>,
     /// The blobs in the current hour that have not yet been read, in reverse order.
     paths: Vec<Path>,
-    /// The ids of the lines in the current hour that have already been returned. If a block was written twice, both copies are in the same hour.
+    /// The ids of lines in the current hour that have already been returned. If a block was written twice, both copies are in the same hour.
     seen: HashSet<String>,
 }
 
@@ -150,7 +150,7 @@ impl Wanted {
 
     /// Returns `true` if a blob may contain a selected line, according to its metadata, or if it has no metadata.
     fn may_be_in(&self, found: &GetResult) -> bool {
-        // The comparison ignores case, because the names are HTTP headers, which the store returns in lower case (BLB-9).
+        // The comparison ignores case, because the names are HTTP headers and the store returns them in lower case (BLB-9).
         let is = |attribute: &Attribute, name: &str| matches!(attribute, Attribute::Metadata(own) if own.eq_ignore_ascii_case(name));
         let text = |name: &str| {
             let mut attributes = found.attributes.iter();

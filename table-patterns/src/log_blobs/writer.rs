@@ -17,8 +17,8 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{blob, check_service, counter, folder, hour};
 
-/// The number of taken blob names between two listings of the same folder. The first listing follows the second taken name, because two writers mostly take
-/// turns.
+/// The number of occupied blob names tried between two listings of the same folder. The first listing follows the second occupied name, because two writers
+/// mostly take turns.
 const LIST_AGAIN: u32 = 8;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -30,7 +30,8 @@ struct Block {
     first: DateTime<Utc>,
     last: DateTime<Utc>,
     kinds: [bool; 3],
-    /// `true` if the block may already have been written. It must then be written again unchanged and to the same folder, so readers recognise its lines.
+    /// `true` if the block may already have been written. A retry must then write the block unchanged and to the same folder, so that readers recognise its
+    /// lines.
     sealed: bool,
 }
 
@@ -49,7 +50,7 @@ pub struct LogWriter {
     number: Uuid,
     lines: u64,
     blocks: VecDeque<Block>,
-    /// The folder of the last written blob, and the next counter, which is probably free.
+    /// The folder of the last written blob, and the next, probably free, counter.
     next: Option<(Path, u64)>,
     metadata: bool,
 }
@@ -124,7 +125,7 @@ impl LogWriter {
         }
         self.lines += 1;
         let age = TimeDelta::from_std(self.age).unwrap_or(TimeDelta::hours(1));
-        // The last line in a block must have the latest time. If the clock was set back, a new block begins.
+        // The last line in a block must have the latest time, so a new block begins if the clock was set back.
         let fits = |block: &&mut Block| {
             let is_in_time = block.last <= line.at && line.at - block.first <= age;
             !block.sealed && block.text.len() + text.len() <= self.bytes && is_in_time
@@ -141,7 +142,7 @@ impl LogWriter {
         Ok(self.is_due())
     }
 
-    /// Returns the number of buffered bytes, which are lost if the process ends.
+    /// Returns the number of buffered bytes. They are lost if the process ends.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.blocks.iter().map(|block| block.text.len()).sum()

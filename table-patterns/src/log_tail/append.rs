@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
                     if self.holds(&key, &event).await? {
                         return Ok(stamp);
                     }
-                    // A row other than the event's, such as one added by a participant, would be refused under every stamp.
+                    // If the store refused a row other than the event's, such as one added by a participant, it would also refuse that row with a new stamp.
                     if error.key() != Some((key.partition_key.as_str(), key.row_key.as_str())) {
                         return Err(error);
                     }
@@ -133,7 +133,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         key.row_key.as_str().strip_prefix(&Self::prefix()).unwrap_or_default().parse()
     }
 
-    /// Returns `true` if this event is stored, which proves that the insert succeeded (CON-11).
+    /// Returns `true` if this event is stored. The insert has then succeeded (CON-11).
     async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
         let table = self.table().name()?;
         let Some(found) = self.table().store().get(table, key, &Select::All).await? else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Log followers. A follower returns each event after its position once, oldest first.
+//! Log followers. A follower returns each event once, oldest first, starting after a stored stamp.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crate::log_tail::{LogStamp, LogTail, WholePartitions};
 /// The number of ticks per microsecond.
 const PER_MICROSECOND: u128 = 10;
 
-/// A reader of a log that keeps its position. Created by [`LogTail::follow`]. Holds no open resources.
+/// A reader of a log that remembers the stamp up to which it has returned all events. Created by [`LogTail::follow`]. Holds no open resources.
 ///
 /// The [`position`](Self::position) is a stamp. Store it after processing the returned events, and pass it to [`LogTail::follow`] in the next process.
 ///
 /// An append generates the stamp before it stores the event. If two events are appended concurrently, the later one may therefore become visible first. For
-/// this reason, a follower does not return events younger than its settling time. If storing an event takes longer than the settling time, or if the writer's
-/// clock is behind by more than that, a follower may miss the event although it is in the log.
+/// this reason, a follower does not return events younger than its settling time. If storing an event takes longer than the settling time, or the writer's
+/// clock is behind by more than the settling time, a follower may miss the event although the log contains it.
 ///
-/// The position never passes the newest event that was stored when the follower read the log. Therefore, if a follower's clock jumps ahead and is then
-/// corrected, the follower still returns the next event.
+/// The position never passes the newest event that was stored when the follower read the log. A follower whose clock jumps ahead and is then corrected
+/// therefore still returns the next event.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -51,13 +51,13 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
     partitions: Selection<E, C>,
     position: LogStamp,
     settle: Duration,
-    /// The stamp up to which the log has been read completely.
+    /// The stamp up to which the log was read completely.
     horizon: Option<LogStamp>,
-    /// Ranges of the log that start at the position and contain too many events for one batch. Each range is part of the previous one.
+    /// Ranges of the log that start at the follower's position and contain too many events for one batch. Each range is part of the previous one.
     ahead: Vec<Ahead>,
 }
 
-/// A range of the log, from the position to a stamp, that contains too many events for one batch.
+/// A range of the log, from the follower's position to a stamp, that contains too many events for one batch.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
@@ -68,7 +68,8 @@ struct Ahead {
 }
 
 impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
-    /// Creates a follower that starts after a position: [`LogStamp::FIRST`] for the start of the log, or a stored position.
+    /// Creates a follower that starts after a stamp: [`LogStamp::FIRST`] for the start of the log, or the stored [`position`](LogFollower::position) of an
+    /// earlier follower.
     #[must_use]
     pub fn follow<C: WholePartitions>(
         &self,
@@ -88,8 +89,8 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<E, S, C, O> {
-    /// Returns the next events after the position, oldest first, at most `most`. Events with equal stamps, which can be in several partitions after an
-    /// import, are returned together, even if this exceeds `most`. The list is empty if all newer events are younger than the settling time.
+    /// Returns the next events after the follower's position, oldest first, at most `most`. Events with equal stamps are returned together, even if this
+    /// exceeds `most`. An import can create such events in several partitions. The list is empty if all newer events are younger than the settling time.
     ///
     /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest part fits, and
     /// remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call. The very first call starts from the year 1, and
@@ -128,13 +129,13 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         }
     }
 
-    /// Returns the events from the position to a stamp, and moves the position. If the range contains more than `most` events, remembers it and returns no
-    /// events.
+    /// Returns the events from the follower's position to a stamp, and advances the position. If the range contains more than `most` events, remembers the
+    /// range and returns no events.
     async fn give(&mut self, upto: LogStamp, most: usize) -> Result<Vec<Versioned<E>>> {
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,
             Err(error) => {
-                // The failed range has already been removed from `ahead`. With an empty list, the next poll reads it again.
+                // The failed range has already been removed from `ahead`. Once the list is empty, the next poll rereads the range.
                 self.ahead.clear();
                 return Err(error);
             }
@@ -144,7 +145,8 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
             return Ok(Vec::new());
         }
         if self.ahead.is_empty() {
-            // No event is known after the range. Its end depends on this follower's clock, which may be wrong, so the position moves only to an event.
+            // No event is known after the range. The end of the range depends on this follower's clock, which may be wrong, so the position moves only to an
+            // event.
             let newest = slice.items.first().map(|event| LogTail::<E, S, O>::stamp_in(event)).transpose()?;
             self.position = newest.unwrap_or(self.position);
             self.horizon = Some(upto);
@@ -157,7 +159,8 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         Ok(slice.items.into_iter().rev().collect())
     }
 
-    /// Returns the position: all events up to and including this stamp have been returned. The follower never moves it past the newest stored event.
+    /// Returns the follower's position, a stamp: all events up to and including this stamp have been returned. The position never passes the newest stored
+    /// event.
     #[must_use]
     pub const fn position(&self) -> LogStamp {
         self.position

@@ -34,7 +34,7 @@ impl WholePartitions for FanOut {}
 /// Events with their stamps, newest first.
 type Stamped<E> = Vec<(LogStamp, Versioned<E>)>;
 
-/// A part of a log: events, newest first, and the position from which to continue with older events.
+/// A part of a log: events, newest first, and the stamp from which to continue with older events.
 ///
 /// ```
 /// use table_patterns::log_tail::LogSlice;
@@ -70,8 +70,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(newest.into_iter().take(n).map(|(_, item)| item).collect())
     }
 
-    /// Returns the newest events since the given time, newest first, at most `most`. Events with equal stamps, which can be in several partitions after an
-    /// import, are returned together, even if this exceeds `most`.
+    /// Returns the newest events since the given time, newest first, at most `most`. Events with equal stamps are returned together, even if this exceeds
+    /// `most`. An import can create such events in several partitions.
     ///
     /// # Errors
     /// `KeyEncoding` if the time is outside the years 1 to 9999; any error from [`newest`](Self::newest).
@@ -163,13 +163,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(found)
     }
 
-    /// Returns the first `n` events of a query, which are the newest. Reads several pages if pages are short or empty (PAGE-4).
+    /// Returns the first `n` (newest) events of a query. Reads several pages if pages are short or empty (PAGE-4).
     async fn first(&self, mut query: Query, n: usize) -> Result<Stamped<E>> {
         let (store, table, prefix) = (self.table().store(), self.table().name()?, Self::prefix());
         let is_ordered = store.capabilities().ordered;
         let (mut found, mut from, mut skips) = (Vec::new(), None, false);
         loop {
-            // Rows of other types may fill any number of pages. After such a row, a full page is therefore requested.
+            // Rows of other types may fill any number of pages. Once such a row has been skipped, full pages are therefore requested.
             query.top = (is_ordered && !skips).then(|| PAGE_ENTITIES.min(n - found.len()).max(1));
             let page = store.query(table, &query, from.as_ref()).await?;
             for entity in page.rows.iter() {

@@ -75,7 +75,7 @@ impl LogStamp {
         self.ticks
     }
 
-    /// Returns the tie breaker, which distinguishes stamps with the same time.
+    /// Returns the tie breaker. It distinguishes stamps with the same time.
     #[must_use]
     pub const fn tie_breaker(self) -> u64 {
         self.tie

@@ -1,4 +1,4 @@
-//! Migration errors: positions that are invalid or belong to another table, and target sequences or feeds that would be set back.
+//! Migration errors: positions that are invalid or belong to another table, and target sequences or feeds that would be rewound.
 
 use table_core::Fault;
 use table_core::name::TableName;

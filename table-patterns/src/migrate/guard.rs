@@ -1,4 +1,4 @@
-//! Protects the target's sequences and feeds while the target is in use. Their rows contain the last issued number.
+//! Protects the target's sequences and feeds, whose rows contain the last issued number, from being rewound by a copy.
 
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -10,8 +10,8 @@ use crate::feed::{FEED_HEAD, sets_feed_back};
 use crate::migrate::fault::TargetFault;
 use crate::sequence::{SEQUENCE_PREFIX, sets_sequence_back};
 
-/// Returns `true` if a row would set back one of the target's sequences or feeds, which have issued later numbers. Reads the target only for rows of sequences
-/// and feeds.
+/// Returns `true` if a row would rewind one of the target's sequences or feeds, because the target has issued later numbers. Reads the target only for rows of
+/// sequences and feeds.
 ///
 /// # Errors
 /// Any error from the target.
@@ -29,7 +29,7 @@ pub(crate) async fn sets_back<T: TableStore>(
     Ok(sets_sequence_back(row.row_key, stored, row.row)? || sets_feed_back(row.row_key, stored, row.row)?)
 }
 
-/// Returns an error if a row would set back one of the target's sequences or feeds. Reads the target only for such rows.
+/// Returns an error if a row would rewind one of the target's sequences or feeds. Reads the target only for such rows.
 ///
 /// # Errors
 /// `InvalidInput` if the target has issued later numbers than the row; any error from the target.

@@ -9,7 +9,7 @@ use table_core::row::Row;
 use crate::outbox::rows;
 
 /// A row of any kind, including rows reserved for patterns, which programs cannot write otherwise. An intent's copy contains the Timestamp of the original
-/// change as its version, which preserves the order of changes.
+/// change as its version. This preserves the order of changes.
 pub(crate) struct Copied {
     key: EntityKey,
     row: Row,

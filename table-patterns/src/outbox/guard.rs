@@ -1,4 +1,4 @@
-//! Guards: rows that prevent a late step from undoing a newer one, regardless of the order and number of deliveries.
+//! Guards: rows that prevent a late step from undoing a newer one, however often and in whatever order steps are delivered.
 //!
 //! # Key layout
 //! A guarded target `(partition, row)` has a guard row `U+FFFC guard_{row}` in the same partition:
@@ -15,8 +15,8 @@
 //! conditional on the guard's `ETag`. Provided that later changes have larger versions, the following holds:
 //! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again. A suspended worker therefore never
 //!   overwrites newer data.
-//! - The versions in a guard never decrease. For any order and repetition of deliveries, the newest step from a source takes effect last, and it has taken
-//!   effect once all steps have been delivered.
+//! - The versions in a guard never decrease. For any order and repetition of deliveries, no older step from a source takes effect after a newer one. Once all
+//!   steps have been delivered, the newest one has taken effect.
 //! - The guard remains after the target is deleted. An insert that arrives later is therefore recognised as older.
 //! - If a worker dies before the transaction, nothing has changed. If it dies afterwards, the next delivery is skipped.
 //!
@@ -95,7 +95,7 @@ pub(crate) struct Guard {
     versions: Vec<(String, i64)>,
 }
 
-/// The effect of a step on its target, according to the guard.
+/// The action required for a step, as determined by its target's guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     /// The step is skipped, because the guard contains its version or a newer one.
@@ -157,7 +157,7 @@ impl Guard {
     /// Records a step in the guard, and returns the step's effect on its target.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // Merges from several sources coexist: a merge neither takes over another source's target, nor is superseded by another source's step.
+        // Merges from several sources coexist: a merge does not take ownership of another source's target, and another source's step does not supersede it.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.contains_version(origin) {
             return Effect::Stale;
@@ -272,7 +272,7 @@ async fn collect<S: TableStore>(
     untouched_since: u64,
 ) -> Result<u64> {
     let query = Query::new(range);
-    // A Timestamp represents all times from itself to the store's next possible Timestamp.
+    // A store with coarse Timestamps rounds down: the actual time is between the Timestamp and the store's next possible Timestamp.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
     let keys = Select::names(["PartitionKey", "RowKey"]);
     let (mut collected, mut from) = (0, None);

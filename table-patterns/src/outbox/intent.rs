@@ -48,13 +48,13 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Creates an intent for a change to the entity with this RowKey, which distinguishes changes to this entity from changes to other entities.
+    /// Creates an intent for a change to the entity with this RowKey.
     #[must_use]
     pub const fn of(source: RowKey) -> Self {
         Self { source, version: None, steps: Vec::new() }
     }
 
-    /// Adds a step, which is performed after all earlier steps.
+    /// Adds a step to be performed after all earlier steps.
     #[must_use]
     pub fn step(mut self, step: Step) -> Self {
         self.steps.push(step);
@@ -64,9 +64,9 @@ impl Intent {
     /// Sets the version of this change. Later changes to the same entity must have larger versions. For example, each change may increment a counter in the
     /// entity, in a write conditional on the entity's `ETag`.
     ///
-    /// By default, the change's Timestamp is used instead. The embedded engine assigns Timestamps in commit order (ENG-8). The service does so unless the clock
-    /// of the machine that serves the partition goes back, which can happen (ETAG-7): see [`guard`](crate::outbox::guard). On a store with coarser Timestamps,
-    /// guarded steps need a version. Determine the versions of all changes to one entity in the same way.
+    /// By default, the change's Timestamp is used instead. The embedded engine assigns Timestamps in commit order (ENG-8). The service's Timestamps are also in
+    /// this order unless the clock of the machine that serves the partition goes back (ETAG-7): see [`guard`](crate::outbox::guard). On a store with coarser
+    /// Timestamps, guarded steps need a version. Take the versions of all changes to one entity from the same source.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);

@@ -9,7 +9,7 @@ use crate::outbox::fault::OutboxFault;
 /// A request passed by a [`Step`](crate::outbox::Step), as JSON, to the [`Handler`](crate::work::Handler) for its type.
 ///
 /// The name identifies the handler, and the version identifies the format of the JSON. A field added in a later version needs `#[serde(default)]`, or a
-/// [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version to a worker that supports that version.
+/// [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version for a worker that supports that version.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The version of the JSON written by this program, starting at 1. Increase it when older programs can no longer read the message.
     const VERSION: u32;
 
-    /// Decodes JSON written with the given version, which never exceeds [`VERSION`](Self::VERSION).
+    /// Decodes JSON written with the given version. The version never exceeds [`VERSION`](Self::VERSION).
     ///
     /// # Errors
     /// `Corrupted` if the JSON is invalid. The intent becomes poison immediately, because later attempts would fail too.

@@ -23,8 +23,8 @@ impl Pending {
     /// Returns the operation that adds a note to the row. It fails if another worker has changed the row in the meantime.
     pub(crate) fn note(&self, note: Note<'_>) -> Result<Operation> {
         let mut writer = RowWriter::with_capacity(6);
-        // IMPORTANT: the note changes the row's Timestamp. The version is therefore stored as a property; otherwise, the steps would appear newer than
-        // they are.
+        // IMPORTANT: writing the note changes the row's Timestamp. The version is therefore stored as a property; otherwise, the intent's steps would
+        // appear newer than they are.
         writer.property(VERSION, number(self.version));
         match note {
             Note::Prompted(ticks) => writer.property(PROMPTED, number(ticks)),

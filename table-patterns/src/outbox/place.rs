@@ -51,8 +51,8 @@ impl OutboxKey {
         RowKey::new([POISON_PREFIX, rest].concat())
     }
 
-    /// Returns the part of the key that identifies the changed entity (the source). It is equal for intents of the same source, and almost always
-    /// different for intents of different sources.
+    /// Returns the part of the key that identifies the changed entity (the source). Intents of the same source have the same part; intents of different
+    /// sources almost always have different ones.
     pub(crate) fn source(&self) -> &str {
         recorded_source(&self.0).unwrap_or(self.as_str())
     }

@@ -112,11 +112,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Records an intent in the transaction that makes the change.
     ///
     /// [`submit`](Self::submit) seals the record. Before a transaction is submitted directly to the store, it must be [sealed](Self::seal),
-    /// because workers perform no step of an unsealed record.
+    /// because workers do not perform the steps of an unsealed record.
     ///
     /// # Errors
-    /// - `InvalidInput` if the transaction records another intent of the same source, and both have a guarded step with the same target: both
-    ///   have the same version, so one of them would be skipped.
+    /// - `InvalidInput` if the transaction records another intent of the same source, and both intents have a guarded step with the same target.
+    ///   Both steps would have the same version, so one of them would be skipped.
     /// - Any error from [`operation`](Self::operation) or [`Transaction::push`].
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
         for other in rows::intents(transaction)? {
@@ -186,7 +186,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.send_work(&work).await
     }
 
-    /// Returns `true` if the JSON of an intent from the queue has a valid seal, which proves that it was sent by a program with the outbox's key.
+    /// Returns `true` if the JSON of an intent from the queue has a valid seal, and was therefore sent by a program with the outbox's key.
     pub(crate) async fn is_genuine(
         &self,
         table: &TableName,

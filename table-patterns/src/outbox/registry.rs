@@ -1,15 +1,15 @@
 //! The registry of partitions with outbox rows. Sweeps use it to find these partitions without reading the tables. Feeds use the same format for their
 //! registry, [`FEEDS`](crate::feed::FEEDS).
 //!
-//! A partition is registered before the first intent is recorded in it, and remains registered, because a writer that was suspended, or whose clock is wrong,
-//! may rely on its registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago.
-//! Each later sweep reads only a random sample of the quiet partitions, chosen while it reads the registry. The mark is removed by a writer that registers the
-//! partition again, which writers do hourly by their own clocks, and by a sweep that finds a pending row.
+//! A partition is registered before the first intent is recorded in it, and remains registered, because a suspended writer, or one with a wrong clock, may rely
+//! on the registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago. Each later
+//! sweep reads only a random sample of the quiet partitions, chosen while it reads the registry. The mark is removed by a writer that registers the partition
+//! again, and by a sweep that finds a pending row. Writers repeat their registrations hourly by their own clocks.
 //!
 //! Erasing a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations. Two hours
-//! later by the store's clock, a sweep removes the row, unless a writer has registered the partition again, which removes the mark. Issuing a grant always
-//! registers its partition, because the grant's bearer relies on the registration without a time limit. It also [keeps](kept) the partition active until
-//! the grant expires.
+//! later by the store's clock, a sweep removes the row. If a writer registers the partition again in the meantime, the mark is removed and the row stays.
+//! Issuing a grant always registers its partition, because the grant's bearer relies on the registration without a time limit. It also [keeps](kept) the
+//! partition active until the grant expires.
 
 mod chosen;
 pub(crate) mod kept;
@@ -44,9 +44,9 @@ pub(crate) const KEYS: &str = "keys";
 /// Listings of the program's tables omit this table.
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
-/// The time after which a writer no longer relies on its registration, and registers the partition again.
+/// The time after which a writer registers the partition again instead of relying on its earlier registration.
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
-/// The time after its last registration during which a partition without pending rows counts as active.
+/// The time for which a partition without pending rows counts as active after its last registration.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
 /// The partition of the row written by sweeps to learn the store's time.
 const SWEEPS: &str = "sweeps";
@@ -219,8 +219,8 @@ pub(crate) fn may_be_quiet(entry: &Entry, now: u64) -> bool {
     !entry.is_quiet && now.saturating_sub(entry.registered) >= ticks_of(ACTIVE)
 }
 
-/// Marks a partition without pending rows as quiet if it was last registered at least two hours ago. Returns `true` if it was marked. `now` is the store's
-/// time. With a fast clock, partitions would be marked while writers still rely on their registrations.
+/// Marks a partition without pending rows as quiet if it was last registered at least two hours ago. Returns `true` if it was marked. `now` must be the store's
+/// time: with a fast local clock, partitions would be marked while writers still rely on their registrations.
 ///
 /// The write is conditional on the registry row's `ETag`, so a concurrent registration is not marked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {

@@ -103,7 +103,7 @@ pub(crate) fn everywhere() -> KeyRange {
     KeyRange { partition_key: partitions, row_key: TextRange::prefix(OUTBOX_PREFIX) }
 }
 
-/// A pending intent, as stored in an outbox row.
+/// A pending intent, read from an outbox row.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
     pub(crate) place: Place,
@@ -111,7 +111,7 @@ pub(crate) struct Pending {
     /// The Timestamp of the transaction that made the change. The first update of the row stores it as a property, because the update changes the row's
     /// own Timestamp.
     pub(crate) version: u64,
-    /// The time when a sweep last sent a message for the row.
+    /// The time at which a sweep last sent a message for the row.
     pub(crate) prompted: Option<u64>,
     /// The number of started attempts.
     pub(crate) attempts: u32,
@@ -124,7 +124,8 @@ pub(crate) struct Pending {
     /// The error of the last attempt.
     pub(crate) error: Option<String>,
     pub(crate) seal: Option<String>,
-    /// `false` if the row has no space for a note, because a foreign program wrote it. A note then replaces the row, and removes all other properties.
+    /// `false` if the row has no space for a note, because a foreign program wrote the row. Adding a note then replaces the row, and removes properties added
+    /// by other programs.
     pub(crate) has_space: bool,
     text: Vec<u8>,
 }
@@ -153,8 +154,8 @@ impl Pending {
         };
         let bytes = entity_bytes(place.partition_key.as_str(), place.row_key.as_str(), Some(&row.to_row()));
         Ok(Self {
-            // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. In one store, no change is later than
-            // its row. `docs/clocks.md` describes rows copied from a store with a fast clock.
+            // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. Within one store, a change cannot be
+            // later than its row, so the row's Timestamp limits the version. `docs/clocks.md` describes rows copied from a store with a fast clock.
             version: number(VERSION)?.map_or(row.timestamp(), |version| version.min(row.timestamp())),
             prompted: number(PROMPTED)?,
             attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),

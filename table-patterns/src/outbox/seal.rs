@@ -2,9 +2,9 @@
 //!
 //! An outbox row is in the partition of its change, where the bearer of a SAS may also be able to write. The worker has more rights than that bearer. Each
 //! intent therefore has a seal: an HMAC-SHA256 of its table, key and JSON under a secret key of the program (the *seal key*). Workers perform no step of an
-//! intent without a valid seal. The only exceptions are pattern steps that bring derived rows in line with the entities in that partition.
+//! intent without a valid seal. The only exceptions are pattern steps that update derived rows to match the entities in that partition.
 //!
-//! The default key is a random key in the registry table, which a SAS for another table cannot access. It is created by the first program that needs it.
+//! The default key is a random key in the registry table, which a SAS for another table cannot access. The first program that needs the key creates it.
 //! [`Outbox::sealed_by`] uses other keys. Intents copied to another store are accepted there if the programs use the same key: use `sealed_by`, or copy the
 //! registry table too.
 
@@ -75,7 +75,7 @@ struct Known {
     keys: Option<Arc<[Key]>>,
     /// `true` if the program has set the keys itself.
     are_given: bool,
-    /// `true` if the program has a [grant](crate::grant) for one partition, and may lack the permission to read the keys.
+    /// `true` if the program has a [grant](crate::grant) for one partition, and may lack permission to read the keys.
     is_granted: bool,
 }
 
@@ -104,7 +104,7 @@ impl Seals {
         (known.keys, known.are_given) = (Some(keys), true);
     }
 
-    /// Allows the program to work without keys if it lacks the permission to read them.
+    /// Allows the program to work without keys if it lacks permission to read them.
     pub(crate) fn grant(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_granted = true;
     }
@@ -137,8 +137,8 @@ impl Seals {
         Ok(removed)
     }
 
-    /// Returns the keys. Reads them from the store on the first call, or if `again` is `true`. Returns an empty list if the program's grant does not permit
-    /// reading them.
+    /// Returns the seal keys. Reads them from the store on the first call, or if `again` is `true`. Returns an empty list if the program's grant does not
+    /// permit reading them.
     async fn load<S: TableStore>(&self, store: &S, again: bool) -> Result<Arc<[Key]>> {
         self.check()?;
         let Known { keys: known, are_given, is_granted } = self.known();
@@ -216,7 +216,7 @@ async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
     Ok(keys)
 }
 
-/// Sorts keys by their numbers. A store may return rows in any order, and the text order of numbers with different lengths is not the numeric order.
+/// Sorts keys by numeric value. A store may return rows in any order, and numbers of different lengths do not sort lexicographically by value.
 fn in_order(keys: &mut [(String, Key)]) {
     keys.sort_by(|(one, _), (other, _)| (number_of(one), one).cmp(&(number_of(other), other)));
 }

@@ -13,9 +13,9 @@ use crate::outbox::rows;
 use crate::outbox::seal::Place;
 
 impl<S: TableStore, Q> Outbox<S, Q> {
-    /// Sets the seal keys, which replace the keys in the store. New intents are sealed with the first key, and seals made with any of the keys are
-    /// accepted. Each key must have at least 16 bytes, and should be random. If a key is shorter or the list is empty, recording an intent and receiving messages
-    /// fail with `InvalidInput`.
+    /// Sets the seal keys. They replace the keys in the store. New intents are sealed with the first key, and seals made with any of the keys are accepted.
+    /// Each key must have at least 16 bytes, and should be random. If a key is shorter or the list is empty, recording an intent and receiving messages fail
+    /// with `InvalidInput`.
     ///
     /// To rotate keys, first give all programs the old key followed by the new one, so they accept both. Then swap the two, so programs seal
     /// with the new key. Remove the old key once all intents sealed with it are done.

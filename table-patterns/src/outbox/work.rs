@@ -27,18 +27,18 @@ pub(crate) enum Work {
     Partition { table: TableName, partition_key: PartitionKey, progress: Progress },
     /// The intent in one outbox row.
     Row(Place),
-    /// The JSON of an intent contained in the message itself. It is kept as received, because the seal covers it. It is parsed after an attempt has been
-    /// counted, like the JSON in an outbox row.
+    /// The JSON of an intent contained in the message itself. The JSON is kept as received, because the seal covers it. It is parsed only after an attempt has
+    /// been counted, like the JSON in an outbox row.
     Inline { table: TableName, partition_key: PartitionKey, text: String, seal: Option<String>, tried: Tried },
 }
 
-/// The progress of a message for a partition with more rows than one delivery processes. It is recorded in the message. Earlier releases ignore it, and begin
-/// with the first row.
+/// The progress of a message for a partition with more rows than one delivery processes. It is recorded in the message. Earlier releases ignore the recorded
+/// progress, and begin with the first row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// The key of the row after which the next delivery begins; `None` if it begins with the first row.
     pub(crate) after: Option<RowKey>,
-    /// The earliest time, in ticks, at which a row left by earlier deliveries is due again.
+    /// The earliest time, in ticks, at which a row skipped by earlier deliveries is due again.
     pub(crate) later: Option<u64>,
     /// The number of deliveries that stopped early without an error, because they had processed many rows.
     pub(crate) continued: u32,
@@ -121,7 +121,7 @@ impl Work {
         }
     }
 
-    /// Returns the work for the next delivery, which begins after the row `after`, or with the first row if `after` is `None`. `later` is the earliest time at
+    /// Returns the work for the next delivery. It begins after the row `after`, or with the first row if `after` is `None`. `later` is the earliest time at
     /// which a skipped row is due again.
     pub(crate) fn next(&self, after: Option<RowKey>, later: Option<u64>) -> Self {
         let (table, partition_key) = self.place();
@@ -203,7 +203,7 @@ impl Work {
     }
 }
 
-/// Escapes JSON characters not allowed in a queue message, which is sent as XML (QUE-4). Keys may contain such characters.
+/// Escapes JSON characters not allowed in queue messages, because messages are sent as XML (QUE-4). Keys may contain such characters.
 pub(crate) fn portable(json: &str) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }

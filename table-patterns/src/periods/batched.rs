@@ -142,8 +142,8 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Starts after a position reached by an earlier run with the same selection. Without it, the result is the same, but the run searches the processed rows
-    /// again.
+    /// Starts after the key reached by an earlier run with the same selection. Without this call, the result is the same, but the run searches the processed
+    /// rows again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }
@@ -206,7 +206,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         Ok(())
     }
 
-    /// Deletes rows in one partition. If a row no longer exists or has changed, submits the transaction without it.
+    /// Deletes rows in one partition. If a row no longer exists or has changed, resubmits the transaction without that row.
     async fn commit(
         &mut self,
         table: &TableName,
@@ -254,7 +254,7 @@ fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     Query { filter, select, top: Some(top), ..Query::new(keys) }
 }
 
-/// Returns the part of a key range that follows the position; `None` if that part is empty.
+/// Returns the part of a key range after the last processed key, `position`; `None` if that part is empty.
 fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> {
     let Some(position) = position else { return Some(range) };
     let reached = position.partition_key.as_str();
@@ -270,7 +270,8 @@ fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> 
                 range.row_key.lower = Bound::Excluded(row_key.to_owned());
             }
         }
-        // In a range of partitions, the row range is a condition on each row. The run therefore searches the whole current partition again.
+        // In a range of partitions, the row range is a condition on each row, so it cannot exclude the processed rows. The run therefore searches the whole
+        // current partition again.
         None if range.partition_key.contains(reached) => {
             range.partition_key.lower = Bound::Included(reached.to_owned());
         }

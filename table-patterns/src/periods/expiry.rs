@@ -1,4 +1,4 @@
-//! Drops the tables of expired periods, and removes the rows about them (stored schemas and feed registrations) from other tables.
+//! Drops the tables of expired periods, and removes their stored schemas and feed registrations from other tables.
 
 use std::ops::Bound;
 
@@ -29,7 +29,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Any error from the store. Tables that have already been dropped are not restored.
     pub async fn expire(&self) -> Result<Vec<TableName>> {
         let first = self.first();
-        // IMPORTANT: the schemas are read before the tables are dropped. If a schema is stored later, it belongs to a table recreated by a late writer.
+        // IMPORTANT: the schemas are read before the tables are dropped. A schema stored later belongs to a table recreated by a late writer.
         let schemas = self.expired_schemas(first).await?;
         let mut dropped = Vec::new();
         for (name, start) in self.tables().await? {

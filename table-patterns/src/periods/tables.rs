@@ -21,7 +21,7 @@ use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// The maximum number of table names per listing request.
 const NAMES: usize = 1_000;
-/// The longest time, in ticks, for which an opened table is assumed to exist. It is the same as for the table's stored schema ([`LEASE`]).
+/// The longest time, in ticks, for which an opened table is assumed to exist. Equal to the [`LEASE`] of the table's stored schema.
 const LEASE_TICKS: u64 = LEASE.as_secs() * 10_000_000;
 
 /// The tables for entities of type `E`, one for each period. See [the pattern](crate::periods).
@@ -57,7 +57,7 @@ type Handles<E, S> = HashMap<TableName, Opened<E, S>>;
 
 impl<E, S> PeriodTables<E, S> {
     /// Creates a handle to the tables of an entity type in a store. Sends no request.
-    // The bound is on the function, because rustc shows the custom error message only for a bound on a function, not on an `impl`.
+    // The trait bound is on the function, because rustc shows the custom error message only for a bound on a function, not on an `impl`.
     #[must_use]
     pub fn new(store: S) -> Self
     where
@@ -76,7 +76,7 @@ impl<E, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S> PeriodTables<E, S> {
-    /// Sets a function that configures the handle to each table, for example to set a different [retry policy](crate::Entities::with_retry).
+    /// Sets a function that configures every table's handle, for example to set a different [retry policy](crate::Entities::with_retry).
     ///
     /// To attach participants, use [`with_participant`](crate::EntityStore::with_participant) on the store.
     #[must_use]
@@ -156,7 +156,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Returns the table for the period that contains `instant`. Does not open the table, so no schema is stored, compared or checked before a write. Sends no
     /// request, so the table may not exist yet. Use it for reads, and in programs without access to the stored schemas. For all other writes, use
-    /// [`entities_of`](Self::entities_of) or [`insert`](Self::insert). They store the schema, which informs a later release that this program writes.
+    /// [`entities_of`](Self::entities_of) or [`insert`](Self::insert). They store the schema, so that a later release knows that this program writes.
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of).
@@ -166,7 +166,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
 
     /// Returns the handle to the table for the period that contains `instant`. The handle accepts only entities from this period, and maintains everything the
     /// struct declares. The first call for a table creates the table if it is missing, and compares the stored schema. Later calls return the same handle. If
-    /// the last call was more than [five seconds](LEASE) ago, a call first checks that no other process has dropped the table, which takes one request.
+    /// the last call was more than [five seconds](LEASE) ago, a call first checks, with one request, that no other process has dropped the table.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};

@@ -19,7 +19,7 @@ use crate::tenant::partitions::Partitions;
 
 /// The maximum number of blobs listed at a time for deletion.
 const LISTED: usize = 1_000;
-/// The part size of an upload. It exceeds 5 MiB, which is the highest minimum part size of any blob store.
+/// The part size of an upload. It exceeds 5 MiB, the highest minimum part size required by any blob store.
 const PART: usize = 8 << 20;
 
 impl Tenant {
@@ -71,7 +71,7 @@ pub(super) struct BlobCount {
 }
 
 impl BlobFolder {
-    /// Returns `true` if both folders have the same location in the same blob store.
+    /// Returns `true` if both values are the same folder of one blob store, ignoring case differences in the table's name.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let blob = other.values.clone().join("blob");
         Arc::ptr_eq(&self.blobs, &other.blobs) && split(blob.as_ref(), &self.values).is_some()
@@ -263,7 +263,7 @@ impl BlobFolder {
     }
 }
 
-/// Returns the error for a blob whose partition cannot be determined. The error has the code of the cause.
+/// Returns the error for a blob whose partition cannot be determined, with the error code of `cause`.
 fn unknown_partition(path: &Path, cause: Error) -> Error {
     let message = format!(
         "the partition of the blob `{path}` is unknown, so the blob may belong to the tenant; restore it, or read it with a newer program"

@@ -49,7 +49,7 @@ pub struct Erased {
 impl Tenant {
     /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again, including all
     /// remote indexes. Rows can remain because a late writer or worker has added them, or because another tool has deleted entities without their index rows.
-    /// In this case, the erasure is repeated, in at most three passes. The repetition also removes remote entries whose entities no longer exist or cannot be
+    /// The erasure then runs again, for at most three passes in total. The later passes also remove remote entries whose entities no longer exist or cannot be
     /// read. Remote index rows that cannot be read are reported in [`Erased::unreadable`], and remain.
     ///
     /// Partitions with an outbox remain registered for two hours, marked as erased, because running programs rely on the registrations for an hour, and the
@@ -134,8 +134,8 @@ impl Tenant {
 
 async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     for table in place.existing().await? {
-        // IMPORTANT: the feeds' registrations are read before the rows are deleted. A registration that has changed since may belong to a feed created by a
-        // late writer, so it remains for the next pass.
+        // IMPORTANT: the feeds' registrations are read before the rows are deleted. A registration that changes afterwards may belong to a feed created by a
+        // late writer, so it is left for the next pass.
         let feeds = registered(place, FEEDS, &table).await?;
         for range in place.ranges() {
             // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
@@ -172,7 +172,7 @@ async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
     Ok(())
 }
 
-/// Erases either the reserved rows or all other rows in a range of partitions, page by page. First removes the remote rows that they identify.
+/// Erases either the reserved rows or all other rows in a range of partitions, page by page. First removes the remote rows identified by the rows of the page.
 async fn erase_rows(
     place: &Place,
     table: &TableName,
@@ -235,7 +235,7 @@ async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u6
 }
 
 async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) -> Result<u64> {
-    // An unreadable intent identifies no row.
+    // The steps of an unreadable intent are unknown, so no remote row can be removed for it.
     let Ok(intent) = Pending::read(table, row).and_then(|pending| pending.intent()) else { return Ok(0) };
     let mut removed = 0;
     for step in intent.steps() {
@@ -275,7 +275,7 @@ async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<
     Ok(found)
 }
 
-/// Returns the keys of the registry rows that make sweeps read the location's partitions because grants were issued for them.
+/// Returns the keys of the registry rows that keep the location's partitions active for sweeps, because grants were issued for these partitions.
 async fn kept_rows(place: &Place, table: &TableName) -> Result<Vec<EntityKey>> {
     let (mut keys, registry) = (Vec::new(), TableName::new(REGISTRY)?);
     for row_key in place.ranges() {

@@ -55,7 +55,7 @@ pub struct Export<'a> {
     pub(super) tenant: &'a Tenant,
     rows: usize,
     pub(super) position: ExportPosition,
-    /// The blob parts for the last page that have not been exported yet. `next` is the position after these parts.
+    /// The blob parts of the last page that have not been exported yet. `next` is the export position after these parts.
     pub(super) blobs: VecDeque<Part>,
     pub(super) next: Option<ExportPosition>,
 }
@@ -68,9 +68,9 @@ impl Tenant {
         Export { tenant: self, rows: ROWS, position, blobs: VecDeque::new(), next: None }
     }
 
-    /// Returns `true` if an import derives the row, so it is not exported: a reference to a holder of copies, a remote index row in the tenant's partitions, or
-    /// the guard of an index row. The guard of a step's target is exported. Without it, an imported step would overwrite the content of a newer step that has
-    /// already been performed.
+    /// Returns `true` if the row is not exported, because an import recreates it: a reference to a holder of copies, a remote index row in the tenant's
+    /// partitions, or the guard of an index row. The guard of a step's target is exported. Without it, an imported step would overwrite the content of a newer
+    /// step that has already been performed.
     fn derives(&self, (place, table): (&Place, &TableName), row: EntityRef<'_>) -> Result<bool> {
         let Some(target) = row.row_key.strip_prefix(GUARD_PREFIX) else {
             return Ok(row.row_key.starts_with(REFERENCE_PREFIX) || self.is_remote_row(place, table, row));
@@ -218,7 +218,7 @@ impl Export<'_> {
         Ok(lines)
     }
 
-    /// Returns the export line for a row. An intent keeps the time of its change. It also keeps its seal if the seal is valid.
+    /// Returns the export line for a row. The line for an intent contains the time of the change and, if valid, the intent's seal.
     async fn row(&self, place: &Place, table: &TableName, row: EntityRef<'_>) -> Result<String> {
         let key = Some((row.partition_key, row.row_key));
         let entity = if is_record(row.row_key) {

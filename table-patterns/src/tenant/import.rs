@@ -35,8 +35,8 @@ use crate::tenant::transfer;
 /// rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header and then the
 /// export from any earlier line: rows already stored are written again, except for sequences and feeds that have issued later numbers. A blob is continued from
 /// its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose future was dropped, can
-/// be repeated, also with the header. If the push failed or was dropped while writing a part of a blob begun in an earlier push, the repeated push is refused:
-/// push from the blob's first part.
+/// be repeated, even if it contains the header. If the push failed or was dropped while writing a part of a blob begun in an earlier push, the repeated push is
+/// refused: push from the blob's first part.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -158,7 +158,7 @@ impl Import<'_> {
     /// - `FormatTooNew` if a newer release wrote the export.
     /// - Any error from the stores. The push can be repeated. If the blob store failed within a blob begun in an earlier push, push from the blob's first part.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
-        // IMPORTANT: the lines of a push that failed or was dropped do not count, because they may not be stored.
+        // IMPORTANT: lines in a push that failed or was dropped are not counted, because they may not be stored.
         let mut pushed = self.pushed;
         self.line = pushed.lines;
         #[cfg(feature = "blobs")]
@@ -252,9 +252,9 @@ impl Import<'_> {
         Ok((to, PartitionKey::new(moved)?))
     }
 
-    /// Parses a row line. Returns the row and the index of the location into which it is imported. Returns `None` for a row derived by the import, which
-    /// exports of earlier releases contain, and for the guard of a row that moves to another partition. A guard protects against steps, which cannot be
-    /// imported into another partition.
+    /// Parses a row line. Returns the row and the index of the location into which it is imported. Returns `None` for a row that the import derives itself
+    /// (exports of earlier releases contain such rows), and for the guard of a row that moves to another partition. Steps cannot be imported into another
+    /// partition, so such a guard has no use.
     fn incoming(&self, line: &RowLine) -> Result<Option<(usize, Incoming)>> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;
@@ -307,7 +307,7 @@ impl Import<'_> {
         let mut copied = Vec::with_capacity(rows.len());
         for Incoming { to, row, .. } in rows {
             let (to, row) = transfer::resumed(to, row)?;
-            // Numbers issued since an earlier import must not be issued again.
+            // A row from the export must not rewind a sequence or feed that has issued numbers since an earlier import.
             if self.may_be_later && sets_back(&place.store, table, entity(&to, &row)).await? {
                 continue;
             }
@@ -317,7 +317,7 @@ impl Import<'_> {
             let row = transfer::sealed(&place, table, &to, row).await?;
             copied.push(Copied::new(to, row));
         }
-        // IMPORTANT: the backfill of a newer release relies on older programs to stop writing.
+        // IMPORTANT: the backfill of a newer release relies on older programs not writing any more.
         let watches = place.members.iter().map(|member| member.schema_watch());
         let target = Table::<Copied, _>::new(place.store.clone(), table.clone()).watched_by(watches);
         target.bulk().insert_or_replace_all(&copied).await.map_err(|stopped| stopped.source)?;
@@ -336,7 +336,8 @@ impl Import<'_> {
         let partition = (kind, table.folded().to_owned(), partition_key.clone());
         if !self.registered.contains(&partition) {
             kind.register(&place.store, table, partition_key).await?;
-            // IMPORTANT: the request may have failed, or the push may have been dropped during it. The repeated push then registers the partition.
+            // IMPORTANT: the partition is remembered only after the request has succeeded. If the request failed or the push was dropped, the repeated push
+            // registers the partition.
             self.registered.insert(partition);
         }
         Ok(())

@@ -8,18 +8,20 @@ use crate::tenant::open_blob::OpenBlob;
 /// The blobs for which an import has received parts.
 #[derive(Default)]
 pub(super) struct IncomingBlobs {
-    /// The last part's blob.
+    /// The blob that received the most recent part.
     open: Option<OpenBlob>,
-    /// The blobs before the open one with parts in the current push, or in a failed push before it. If the push is repeated, these parts are skipped.
+    /// Earlier blobs with parts in the current push, or in failed pushes since the last successful one. If a push is repeated, the parts already written are
+    /// skipped.
     closed: BTreeMap<String, OpenBlob>,
-    /// The name of the last part's blob, and the offset of the next part; `None` if the blob has ended. An export from an earlier release contains no offsets.
+    /// The name of the blob that received the most recent part, and the offset of its next part; `None` if that blob is complete. An export from an earlier
+    /// release contains no offsets.
     next: Option<(String, u64)>,
-    /// The value of `next` at the end of the last push that succeeded.
+    /// The value of `next` at the end of the last successful push.
     pushed: Option<(String, u64)>,
 }
 
 impl IncomingBlobs {
-    /// Begins a push, which may repeat a push that failed or was dropped.
+    /// Begins a push. It may repeat a push that failed or was dropped.
     pub(super) fn begin_push(&mut self) {
         self.next.clone_from(&self.pushed);
     }
@@ -30,7 +32,7 @@ impl IncomingBlobs {
         self.closed.clear();
     }
 
-    /// Returns the offset of a part in its blob. If the part contains no offset, it follows the part before it.
+    /// Returns the offset of a part in its blob. A part without an offset follows the previous part.
     pub(super) fn offset(&mut self, part: &BlobLine, length: usize) -> u64 {
         let next = self.next.take().filter(|(name, _)| *name == part.name);
         let from = part.from.or_else(|| next.map(|(_, at)| at)).unwrap_or_default();

@@ -8,14 +8,15 @@ const PROPERTY: &str = "property ";
 /// The parts of a type's schema whose derived rows or values may be missing in an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lacking {
-    /// `true` if the export does not contain the schema that the rows were written with.
+    /// `true` if the export does not contain the schema with which its rows were written.
     pub(super) is_unknown: bool,
     /// The names of the parts in the form of `SchemaRecord::pending`, such as `index ByEmail`.
     pub(super) parts: BTreeSet<String>,
 }
 
 impl Lacking {
-    /// Returns `true` if the exported rows of the index may be incomplete or outdated. Index rows also contain the values of widened properties.
+    /// Returns `true` if the exported rows of the index may be incomplete or outdated. The rows are also affected by widened properties, because they contain
+    /// the values of properties.
     pub(super) fn lacks_index(&self, name: &str) -> bool {
         self.is_unknown
             || self

@@ -11,13 +11,13 @@ pub(super) const FORMAT: u32 = 1;
 /// A line in an export.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Line {
-    /// The header, which is the first line.
+    /// The header (the first line).
     Tenant(Header),
     /// A row of a table.
     Row(RowLine),
     /// A part of a blob.
     Blob(BlobLine),
-    /// The footer, which is the last line.
+    /// The footer (the last line).
     End(End),
 }
 

@@ -35,7 +35,7 @@ pub(super) trait Member: Send + Sync {
     /// Returns the schema of this type.
     fn schema(&self) -> &'static EntitySchema;
 
-    /// Returns the schemas of all types in this type's entity set, which share one table.
+    /// Returns the schemas of all types in this type's entity set (the types declared to share its table).
     fn others(&self) -> &'static [&'static EntitySchema];
 
     /// Returns `true` if a row is an entity of this type.
@@ -58,7 +58,7 @@ pub(super) trait Member: Send + Sync {
     /// Creates the table with its stored schema if it is missing. Returns this type with the opened handle.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<Arc<dyn Member>>>;
 
-    /// Returns the check that writes of this type's rows are allowed. A handle that has not been opened checks nothing.
+    /// Returns the check that this program may write rows of this type. A handle that has not been opened checks nothing.
     fn schema_watch(&self) -> SchemaWatch {
         SchemaWatch::default()
     }
@@ -108,7 +108,7 @@ pub(super) trait Member: Send + Sync {
     }
 
     /// Removes the remote rows that may have been written by a recorded step for this type. Returns the number of removed rows. Ignores steps for entities
-    /// outside the record's partition, because a foreign writer may have inserted the record with any entity in it.
+    /// outside the record's partition, because a foreign writer may have inserted a record that names any entity.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         no_rows()
     }
@@ -349,7 +349,7 @@ where
 
     fn erase<'a>(&'a self, key: &'a EntityKey, row: &'a Row) -> BoxFuture<'a, Result<u64>> {
         async move {
-            // An unreadable entity does not identify its remote rows. The next pass finds them by the partition of the entity.
+            // The remote rows of an unreadable entity cannot be computed. The next pass finds them by the entity's partition.
             let entity: E = match read_as(key, row) {
                 Err(error) if Failure::of(&error) == Failure::Lasting => return Ok(0),
                 read => read?,

@@ -1,4 +1,4 @@
-//! Checks that the stored schema of a type declares no rows in other partitions or tables that this program does not know.
+//! Checks that this program knows all rows in other partitions or tables declared by a type's stored schema.
 
 use table_core::entity::Entity;
 use table_core::schema::{StoredIndex, StoredSchema};
@@ -8,7 +8,7 @@ use table_core::{Error, Result};
 
 use crate::tenant::fault::TenantFault;
 
-/// Checks that this program knows all rows in other partitions or tables that the stored schema of a type declares.
+/// Checks that this program knows all rows in other partitions or tables declared by a type's stored schema.
 ///
 /// # Errors
 /// `SchemaMismatch` if this program does not know some of these rows; any error from the store.

@@ -33,7 +33,7 @@ impl OpenBlob {
         Ok(Self { name, folder, written: 0, writer: Some(begin(target)?) })
     }
 
-    /// Writes a part. Skips a part that has already been written. Returns `None` if the bytes before the part are missing. The blob must then be imported again
+    /// Writes a part. Skips a part that has already been written. Returns `None` if earlier bytes of the blob are missing; the blob must then be imported again
     /// from its first part.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl OpenBlob {
         Ok(Some(if is_last { Written::Whole } else { Written::Part }))
     }
 
-    /// Closes the blob: it accepts only parts that have already been written. Returns the writer if the blob is incomplete.
+    /// Closes the blob. From then on, it accepts only parts that have already been written. Returns the writer if the blob is incomplete.
     pub(super) const fn close(&mut self) -> Option<BlobWriter> {
         self.writer.take()
     }

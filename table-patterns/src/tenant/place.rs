@@ -73,14 +73,14 @@ impl Place {
         }
     }
 
-    /// Adds each location's blob folders to the other location.
+    /// Adds the blob folders of each of two locations to the other one.
     #[cfg(feature = "blobs")]
     pub(super) fn share_folders(&mut self, other: &mut Self) {
         other.blobs.iter().for_each(|folders| self.add_folders(folders));
         self.blobs.iter().for_each(|folders| other.add_folders(folders));
     }
 
-    /// Returns the folders that contain the blobs of one of the location's tables. Several entity types may use one folder, which is returned once.
+    /// Returns the folders that contain the blobs of one of the location's tables. A folder used by several entity types is returned once.
     ///
     /// # Errors
     /// `InvalidInput` if the prefix of a folder is not a valid path.

@@ -1,4 +1,4 @@
-//! The position of an export, which includes the missing blobs found so far.
+//! The resume position of an export, including the missing blobs found so far.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 use crate::tenant::fault::TenantFault;
 use crate::tenant::line::{End, HeaderPlace};
 
-/// The position of an export. Its string representation can be stored.
+/// The resume position of an export. Its string representation can be stored.
 ///
 /// ```
 /// use table_patterns::tenant::ExportPosition;
@@ -72,7 +72,7 @@ impl ExportPosition {
         &self.missing
     }
 
-    /// Returns the total number of missing blobs, which are referenced by rows but missing from the blob store, or shorter there than recorded.
+    /// Returns the total number of missing blobs: blobs referenced by rows but absent from the blob store, or shorter there than recorded.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing
@@ -110,8 +110,8 @@ impl ExportPosition {
         (self.place, self.table, self.range, self.from) = (self.place + 1, None, 0, None);
     }
 
-    /// Moves to a table in the current location. If this is a different table, reading begins at its first row, because a range and a token belong to a single
-    /// table.
+    /// Moves to a table in the current location. If the table changes, reading begins at the new table's first row, because a partition range and a
+    /// continuation token are valid only for one table.
     pub(super) fn in_table(mut self, table: &TableName) -> Self {
         let is_same = self.table.as_deref().is_none_or(|own| own.eq_ignore_ascii_case(table.as_str()));
         if !is_same {

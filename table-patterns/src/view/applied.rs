@@ -13,7 +13,7 @@ use crate::view::record::{Places, Share};
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The view's partitions that contained the entity when it was last read. If the set is incomplete, applying the entity only takes more requests.
+    /// The view's partitions that contained the entity when it was last read. An incomplete set is harmless: applying the entity then takes more requests.
     pub(super) places: BTreeSet<String>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Known {
     pub(super) etag: Option<ETag>,
     /// `false` if the version of the stored list is unknown. In this case, no partition is removed from the list.
     pub(super) is_current: bool,
-    /// The view's partitions that contained the entity when it was last read. They are added to `places` before the entity is read again.
+    /// The view's partitions that contained the entity when it was last read. They are added to `places` before the entity is reread.
     pub(super) named: BTreeSet<String>,
 }
 

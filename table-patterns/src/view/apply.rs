@@ -1,4 +1,4 @@
-//! Applies source entities to a view. The view's rows and sums are derived from them by the protocol of [`converge`].
+//! Applies source entities to a view. The view's rows and sums are derived from the entities by the protocol of [`converge`].
 
 use std::collections::BTreeSet;
 
@@ -97,9 +97,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - Any error from [`View::project`], or from the decoding of the entity. If the error's code denotes an
     ///   [outage](crate::work::Handler#failures-and-outages), or work for a newer program, it is replaced by `InvalidInput`.
     ///
-    /// These errors do not prevent the writes to the view's other partitions.
+    /// After an error in one partition of the view, the other partitions are still written.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
-        // IMPORTANT: the row is read before the entity. A row written after a later failure has a different version, and remains.
+        // IMPORTANT: the row that sets the entity aside is read before the entity. If a later failure replaces that row, its version differs, and it is not
+        // deleted.
         let aside = self.aside_row(source).await?;
         let failed = self.apply_all([source.clone().into()]).await?;
         if let Some((_, error)) = failed.into_iter().next() {
@@ -149,8 +150,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             wanted.parts.push(Part { item: known.item, place, own, shared, what });
         }
         if known.is_current && left != known.places.0 {
-            // IMPORTANT: partitions are removed from the list after the records are written. A process that has read one of these records as empty can
-            // therefore not fill it.
+            // IMPORTANT: partitions are removed from the list only after the records are written, because this write prevents a process that has read such a
+            // record as empty from filling it.
             known.places.0 = left;
             let partition_key = known.source.partition_key.clone();
             let (item, place) = (known.item, Place { table: table.clone(), partition_key });
@@ -230,8 +231,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Wraps an error from a projection or from the decoding of its entity if the error's code denotes a store outage or work for a newer program. Both are pure,
-/// so they fail in the same way at each attempt. If the code were unchanged, the error would count as an outage and would block all other entities.
+/// Wraps an error from a projection or from the decoding of its entity if the error's code denotes a store outage or work for a newer program. Projecting and
+/// decoding are pure, so each attempt fails in the same way. With the original code, the error would count as an outage and would block all other entities.
 fn of_projection(error: Error) -> Error {
     match Failure::of(&error) {
         Failure::Lasting => error,

@@ -1,4 +1,4 @@
-//! The view's cursors in the feeds of its source: the positions up to which the changes have been applied.
+//! The view's cursors in the feeds of its source. All changes before a cursor have been applied.
 
 use table_core::Result;
 use table_core::etag::ETag;
@@ -12,7 +12,7 @@ use crate::view::record;
 use crate::view::table::ViewTable;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the view's position in a partition's feed: all earlier changes have been applied.
+    /// Returns the view's cursor in a partition's feed: all changes before it have been applied.
     ///
     /// # Errors
     /// Any error from the store.

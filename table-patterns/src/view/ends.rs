@@ -16,8 +16,9 @@ use crate::view::fault::ViewFault;
 use crate::view::poison::{gap_in, is_of_partition};
 use crate::view::table::ViewTable;
 
-/// The maximum number of recorded ends. It keeps the position of a rebuild small enough to be stored. In further partitions, a follower (a process that
-/// applies changes) continues from the old cursors. This takes longer but has the same result, because [`ViewTable::read_ends`] replaces unusable cursors.
+/// The maximum number of recorded ends. The limit keeps a rebuild's resume position small enough to be stored. In partitions beyond the limit, a follower (a
+/// process that applies changes) continues from the old cursors. This takes longer but has the same result, because [`ViewTable::read_ends`] replaces unusable
+/// cursors.
 const MOST: usize = 1_000;
 
 /// The ends of the feeds, by source partition.
@@ -26,9 +27,9 @@ pub(super) struct Ends(BTreeMap<String, Cursor>);
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Adds the ends of one page of feeds to `ends`, except feeds that cannot be read. The page begins at `from`, has at most `most` partitions, and is in
-    /// the order of the registry. Returns the continuation if more partitions follow. If the view has missed changes in a partition, reports the gap, and
-    /// replaces the view's cursor with the end, because the feed cannot be followed from the old cursor. If a feed is marked as quiet in the registry, but
-    /// not in its head, lists the partition without the mark.
+    /// registry order. Returns the continuation if more partitions follow. If the view has missed changes in a partition, reports the gap, and replaces the
+    /// view's cursor with the end, because the feed cannot be followed from the old cursor. If a feed is marked as quiet in the registry, but not in its
+    /// head, lists the partition without the mark.
     ///
     /// # Errors
     /// `IndexNotReady` if older programs may write without the feed. Neither the rebuild nor the feed would contain their changes.
@@ -58,14 +59,17 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(next)
     }
 
-    /// Returns the end of a partition's feed. First replaces a cursor at which the view has missed changes, and removes a quiet mark missing from the head.
+    /// Returns the end of a partition's feed. First replaces a cursor at which the view has missed changes, and removes the registry's quiet mark if the head
+    /// has no such mark.
     async fn usable_end(&self, listed: &Listed) -> Result<Cursor> {
         let (table, partition_key) = (self.source.name()?, &listed.partition_key);
         loop {
-            // IMPORTANT: the cursor is read before the head. A cursor beyond the end in the head therefore belongs to another state of the table.
+            // IMPORTANT: the cursor is read before the head. A cursor beyond the end recorded in the head is therefore from another state of the table, for
+            // example before a restore.
             let (cursor, etag) = self.stored_position(partition_key).await?;
             let head = self.feed().head(table, partition_key).await?;
-            // A writer lists a partition again only if the mark is in the head. The two can differ if they were restored from different moments of a backup.
+            // A writer lists a partition again only if the mark is in the head. The registry and the head can differ if a restore took them from different
+            // moments of a backup.
             if listed.is_quiet() && head.as_ref().is_some_and(|(head, _)| !head.is_quiet()) {
                 self.feed().register(table, partition_key).await?;
             }
@@ -78,7 +82,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if self.has_moved(partition_key, etag.as_ref()).await? {
                 continue;
             }
-            // The report remains if the rebuild is not completed.
+            // If the rebuild is never completed, this report remains.
             self.set_aside(&gap_in(partition_key)?, &Error::of(ViewFault::Gap)).await?;
             if self.move_cursor(partition_key, &end, etag).await? {
                 return Ok(end);
@@ -105,7 +109,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                         // The entities read earlier by the rebuild may no longer be in the table.
                         return self.set_aside(&gap_in(&partition_key)?, &Error::of(ViewFault::Gap)).await;
                     }
-                    // If another process has just moved the cursor, the cursor is read again.
+                    // If another process has just moved the cursor, the cursor is reread.
                     if cursor.is_at(end) || self.move_cursor(&partition_key, end, etag).await? {
                         return Ok::<_, Error>(());
                     }

@@ -11,8 +11,8 @@ use uuid::Uuid;
 use crate::feed::Listed;
 use crate::view::turns::Turns;
 
-/// The number of calls, after a writer has announced a commit, during which a follower does not mark the feed as quiet. A mark makes the commit fail, so
-/// without this delay, a writer slower than the interval between two calls could never commit.
+/// The number of calls, after a writer has announced a commit, during which a follower does not mark the feed as quiet. Marking the feed as quiet makes the
+/// announced commit fail. Without this delay, a writer slower than the interval between two calls could never commit.
 const COMMIT_POLLS: u32 = 100;
 
 /// Another follower's lease, as seen by this follower.
@@ -23,7 +23,7 @@ pub(super) struct Seen {
     pub(super) since: u64,
     /// The latest time in ticks at which this follower saw the lease.
     pub(super) latest: u64,
-    /// The number of calls in which this follower has seen the lease since `latest`, that is, while its clock did not advance.
+    /// The number of calls that have seen the lease since `latest` without the follower's clock advancing.
     pub(super) times: u32,
 }
 
@@ -61,8 +61,8 @@ impl Default for Follower {
 /// The result of the last call for one partition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
-    /// The version of the partition's registry row for which the row and the head were both seen marked as quiet, at the view's cursor; `None` if the head must
-    /// be read. A restore changes the row's version.
+    /// The version of the partition's registry row when both the row and the head were marked as quiet at the view's cursor; `None` if the head must be read. A
+    /// restore changes the row's version.
     pub(super) quiet: Option<ETag>,
     /// `true` if the last call found changes in the partition's feed.
     pub(super) was_active: bool,
@@ -105,7 +105,7 @@ impl Follower {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the result of the last call for a partition; the default if none was made.
+    /// Returns the result of the last call for a partition; the default result if the partition has not been processed yet.
     pub(super) fn get(&self, partition_key: &PartitionKey) -> Found {
         self.found().get(partition_key).cloned().unwrap_or_default()
     }
@@ -115,7 +115,7 @@ impl Follower {
         self.found().insert(partition_key.clone(), found);
     }
 
-    /// Forgets the partitions that are no longer listed. The memory is therefore never larger than the list read by each call.
+    /// Forgets the partitions that are no longer listed. Memory use is therefore bounded by the number of listed partitions.
     pub(super) fn keep_listed(&self, listed: &[Listed]) {
         self.turns().keep_listed(listed);
         let mut found = self.found();

@@ -1,7 +1,7 @@
-//! The view's lease, which ensures that only one follower (a process that applies changes) works at a time.
+//! The view's lease. It lets only one follower (a process that applies changes) work at a time.
 //!
-//! Changes in different source partitions may add to the same sums. Followers that apply them concurrently make each other's transactions
-//! fail, and repeat the same work. The lease only saves work: without it, the result is the same.
+//! Changes in different source partitions may add to the same sums. Followers that apply such changes concurrently make each other's
+//! transactions fail, and repeat the same work. The lease only saves work; the view is correct even without it.
 //!
 //! The lease of a dead follower expires after a period measured by the other followers. The dead follower's clock is not used.
 
@@ -19,7 +19,7 @@ use crate::view::follower::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The number of calls without a change to a lease after which its holder counts as dead, if the clock has not advanced between them. Without this limit, a
+/// The number of calls after which the holder of an unchanged lease counts as dead if the clock has not advanced between the calls. Without this limit, a
 /// follower with a stopped clock would wait forever.
 const POLLS: u32 = 600;
 
@@ -68,7 +68,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(etag.map(|etag| Lease { etag, taken: self.retry.runtime().now(), _working: working }))
     }
 
-    /// Records that another follower's lease was seen. Keeps the time of the first sighting, unless that time is in the future because the clock was set back.
+    /// Records that another follower's lease was seen. Keeps the time at which it was first seen, unless that time is in the future because the clock was set
+    /// back.
     fn see(&self, etag: ETag) -> Seen {
         let now = self.retry.runtime().now();
         let mut seen = self.memory.follower.lease();

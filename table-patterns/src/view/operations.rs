@@ -7,7 +7,7 @@ use table_core::row::{RowView, RowWriter};
 use table_core::store::StoredRow;
 use table_core::{EdmType, Result, ValueRef};
 
-/// Returns the sum in a property of a row; 0 if the property does not exist.
+/// Returns the sum stored in a row's property; 0 if the property does not exist.
 pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
     Ok(match row.find(name, &mut 0)? {
         Some(ValueRef::Int64(sum)) => sum,
@@ -15,7 +15,7 @@ pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
     })
 }
 
-/// The stored row under the key of a row of sums.
+/// The row currently stored under the key of a row of sums.
 pub(super) enum SumRow<'a> {
     Absent,
     Sums(&'a StoredRow),
@@ -24,7 +24,7 @@ pub(super) enum SumRow<'a> {
 }
 
 impl SumRow<'_> {
-    /// Returns the sum in a property; 0 if the row contains no sums.
+    /// Returns the sum stored in a property; 0 if the row contains no sums.
     pub(super) fn sum(&self, name: &str) -> Result<i64> {
         match self {
             Self::Sums(found) => sum_in(found.row.view(), name),
@@ -33,7 +33,7 @@ impl SumRow<'_> {
     }
 }
 
-/// Returns the operation that writes the sums in one row, conditional on the version read. In a new row, and in place of a put row, all other sum columns are
+/// Returns the operation that writes the sums in one row, conditional on the version read. If the row is new or replaces a put row, all other sum columns are
 /// set to 0.
 pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], stored: &SumRow<'_>) -> OperationKind {
     let mut writer = RowWriter::with_capacity(sums.len());

@@ -1,4 +1,4 @@
-//! The rows, sums and records that entities have in one partition of a view. They are written together.
+//! The rows, sums and records of entities in one partition of a view, written in one transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub(crate) struct Change {
 }
 
 /// The differences to add to sums, by row and property. The type is wider than `Int64`, because a difference may exceed the range of an `Int64` although the
-/// sums before and after it do not.
+/// old and the new sum do not.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i128>>;
 
 /// The stored rows that contain sums, by `RowKey`; `None` for a row that does not exist.
@@ -45,7 +45,7 @@ impl Change {
         before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
-    /// Returns the keys of the rows contributed by the entity so far but no longer.
+    /// Returns the keys of the stored rows that the entity no longer contributes.
     fn gone(&self) -> impl Iterator<Item = &String> {
         self.before.rows.difference(&self.after.rows)
     }
@@ -75,8 +75,8 @@ impl Change {
         };
         let mut cuts = BTreeMap::new();
         for (row, cut) in &self.before.cuts {
-            // The contributions are dropped if their recount has ended, or if a later recount of the row has replaced it. Each recount has a different
-            // identifier, so no later recount of this row needs them.
+            // Contributions saved for a recount are dropped once that recount has ended or a later recount has marked the row. Each recount has a different
+            // identifier, so no later recount needs them.
             if mark(row)?.as_ref() == Some(&cut.id) {
                 cuts.insert(row.clone(), cut.clone());
             }

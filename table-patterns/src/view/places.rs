@@ -56,8 +56,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(known)
     }
 
-    /// Adds partitions to the lists of entities, and writes these lists. Returns the entities whose lists were written. For each remaining entity, another
-    /// writer committed first, or the write failed.
+    /// Adds partitions to the lists of entities, and writes these lists. Returns the entities whose lists were written. For every other entity, another writer
+    /// committed first, or the write failed.
     pub(super) async fn place(
         &self,
         gaining: Vec<Recorded>,
@@ -84,7 +84,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if Failure::of(error) != Failure::Lasting || chunk.len() == 1 {
                 return vec![is_written];
             }
-            // One of the entities would be in too many partitions. With separate transactions, the lists of the other entities are written.
+            // One of the lists is too long, because its entity would be in too many partitions. With separate transactions, the remaining lists are still
+            // written.
             let mut written = Vec::with_capacity(chunk.len());
             for one in is_written.1 {
                 written.push(self.write_lists(&partition_key, vec![one]).await);
@@ -142,7 +143,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         };
         for (one, etag) in known.iter().zip(&mut etags) {
             if etag.is_none() {
-                // The store has returned no versions for the transaction. If the stored content differs, another process has since written the list.
+                // The store has returned no version for the list, so the list is reread. If the stored content differs, another process has since written the
+                // list.
                 let stored = store.get(table, &record::places_key(&one.source)?, &Select::All).await?;
                 let is_same =
                     |row: &table_core::row::Row| Places::read(row.view()).is_ok_and(|of| of == one.places);

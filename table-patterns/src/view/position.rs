@@ -1,4 +1,4 @@
-//! The position of a rebuild, from which another process can resume it, and its progress.
+//! The resume position and the progress of a rebuild.
 
 use serde::{Deserialize, Serialize};
 use table_core::query::Continuation;
@@ -6,7 +6,7 @@ use table_core::query::Continuation;
 use crate::view::ends::Ends;
 use crate::view::reports::Reports;
 
-/// The position of a rebuild. It can be stored, for example as JSON, and resumed by another process.
+/// The resume position of a rebuild. It can be stored, for example as JSON, and used by another process to resume the rebuild.
 ///
 /// ```
 /// use table_patterns::view::RebuildPosition;
@@ -23,19 +23,19 @@ pub struct RebuildPosition {
     /// The last recounted partition of the view. The next page may contain more records in this partition.
     #[serde(default)]
     pub(super) counted: Option<String>,
-    /// The identifier of the position's view; `None` before the first step.
+    /// The identifier of the view being rebuilt; `None` before the first step.
     #[serde(default)]
     pub(super) view: Option<String>,
     /// The ends of the feeds when the rebuild started.
     #[serde(default)]
     pub(super) ends: Ends,
-    /// The registry's page of feeds whose ends are read next; `None` if all ends were read.
+    /// The registry page whose feeds' ends are read next; `None` if all ends have been read.
     #[serde(default)]
     pub(super) listed: Option<Continuation>,
-    /// The identifier that marks the reports from before the rebuild, which the rebuild makes obsolete; `None` if none is marked.
+    /// The identifier that marks reports made before the rebuild, which become obsolete when the rebuild ends; `None` if no report is marked.
     #[serde(default)]
     pub(super) mark: Option<String>,
-    /// The reports from before the rebuild, if an earlier release has started it.
+    /// The reports made before the rebuild, if an earlier release started the rebuild.
     #[serde(default, rename = "gaps", skip_serializing_if = "Reports::is_empty")]
     pub(super) reports: Reports,
 }

@@ -51,8 +51,8 @@ impl<R: PlainEntity> Projection<R> {
         Ok(())
     }
 
-    /// Adds an amount to a sum, a number in a row to which many source entities may contribute. The row is created when the first nonzero amount is added. Its
-    /// other `i64` columns start at 0. It has no other properties.
+    /// Adds an amount to a sum, a number in a row to which many source entities may contribute. The row is created when the first nonzero amount is added. The
+    /// row's other `i64` columns start at 0, and it has no further properties.
     ///
     /// # Errors
     /// `InvalidInput` if the row has also been put; `OutOfRangeInput` if the entity's total contribution to a sum is outside the range of an `i64`.

@@ -42,15 +42,15 @@ pub struct Rebuild<'a, V: View, S> {
     view: &'a ViewTable<V, S>,
     position: RebuildPosition,
     page: usize,
-    /// `true` once the position is known to belong to this view.
+    /// `true` once the resume position is known to belong to this view.
     is_begun: bool,
     /// The partitions of the view recounted by this process.
     counted: Counted,
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Creates a rebuild, which rebuilds the view in place from the rows of its source. Programs may write to the source during the rebuild. When the rebuild
-    /// is complete, the view is [ready](crate::view::ViewState::Ready).
+    /// Creates a rebuild. It rebuilds the view in place from the rows of its source. Programs may write to the source during the rebuild. When the rebuild is
+    /// complete, the view is [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
         Rebuild {
             view: self,
@@ -63,7 +63,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> Rebuild<'_, V, S> {
-    /// Continues an earlier rebuild from a stored position.
+    /// Continues an earlier rebuild from its stored resume position.
     pub fn resume(self, position: RebuildPosition) -> Self {
         Self { position, is_begun: false, counted: Counted::default(), ..self }
     }
@@ -155,7 +155,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (None, Phase::Done)
             }
             Phase::Done => {
-                // Another rebuild may have completed at the same time. One more step therefore checks the state.
+                // Marking the view as ready fails if another rebuild has completed at the same time. One more step then checks the state.
                 let (state, etag) = self.check_state(&mut position).await?;
                 if !state.ready && !self.view.set_ready(state, etag).await? {
                     return Ok(true);
@@ -188,7 +188,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
 
     /// Reads the ends of the next page of feeds and, after the last page, marks the reports.
     ///
-    /// IMPORTANT: both are done before the first row is read, so the ends and the reports precede every change that the rebuild could miss.
+    /// IMPORTANT: the ends are read and the reports are marked before the first row is read, so both precede every change that the rebuild could miss.
     async fn read_ends(&self, position: &mut RebuildPosition) -> Result<()> {
         let (from, most) = (position.listed.take(), self.page.clamp(1, 1_000));
         position.listed = self.view.read_ends(&mut position.ends, from.as_ref(), most).await?;
@@ -201,7 +201,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
 
     /// Recounts the partitions of the view that contain the records in a page.
     async fn recount(&mut self, page: &Page, position: &mut RebuildPosition) -> Result<()> {
-        // Only a store with key order returns one partition's records consecutively.
+        // Only a store that returns rows in key order returns one partition's records consecutively.
         let is_ordered = self.view.rows.store().capabilities().ordered;
         for row in page.rows.iter() {
             let place = PartitionKey::new(row.partition_key)?;

@@ -1,4 +1,4 @@
-//! The bookkeeping rows of a view: its state, the records of the entities' contributions, the cursors in feeds, and the lease.
+//! A view's bookkeeping rows: its state, the records of entities' contributions, the feed cursors, and the lease.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(super) const STATE_PARTITION: &str = "view";
 /// The property that marks a row of sums during a recount. Its value is the recount's identifier.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
-/// The property of a row that sets an entity aside with the identifiers of the rebuilds that have marked it. JSON.
+/// In a row that sets an entity aside, the property with the identifiers of the rebuilds that have marked the row, as JSON.
 pub(super) const MARKS: &str = "Rebuilds";
 
 /// One row's sums, or contributions to them, by property name.
@@ -37,11 +37,11 @@ pub(super) struct Share {
     pub(super) rows: BTreeSet<String>,
     /// The entity's contributions to the view's sums, by row and property. Zeros are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
-    /// For each row marked by a recount, the contributions at the time of the mark. Contains only rows whose contributions have changed since then.
+    /// For each row marked by a recount, the contributions at the time it was marked. Contains only rows whose contributions have changed since then.
     pub(super) cuts: BTreeMap<String, Cut>,
 }
 
-/// A record's contributions to one row at the time a recount marked the row.
+/// The contributions of a record's entity to one row at the time a recount marked the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// The identifier of the recount.
@@ -54,7 +54,7 @@ pub(super) struct Cut {
 struct CutText {
     id: String,
     sums: BTreeMap<String, Amounts>,
-    /// The contributions at the start of other recounts, which have marked other rows.
+    /// The contributions at the start of further recounts, each of which has marked different rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     others: Vec<Self>,
 }
@@ -105,7 +105,7 @@ pub(super) fn lease_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}lease"))
 }
 
-/// Returns the key of the sighting row, in which followers record the lease they last saw.
+/// Returns the key of the row in which followers record the lease they last saw.
 pub(super) fn sighting_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }
@@ -141,12 +141,12 @@ pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
     })
 }
 
-/// Returns the first 128 bits of the SHA-256 of a key.
+/// Returns the first 128 bits of a key's SHA-256 hash.
 fn hash(key: &EntityKey) -> u128 {
     hash_of(&[key.partition_key.as_str(), key.row_key.as_str()])
 }
 
-/// Returns the first 128 bits of the SHA-256 of a view partition's `PartitionKey`.
+/// Returns the first 128 bits of the SHA-256 hash of a view partition's `PartitionKey`.
 pub(super) fn place_hash(place: &PartitionKey) -> u128 {
     hash_of(&[place.as_str()])
 }
@@ -191,7 +191,7 @@ impl Share {
         let cuts = cut.map(CutText::cuts).unwrap_or_default();
         let (rows, sums): (BTreeSet<String>, BTreeMap<String, Amounts>) =
             (parse(row, "Rows")?, parse(row, "Sums")?);
-        // A key refused only later would block the partition's other entities and a rebuild.
+        // Keys are checked on reading: an invalid key detected only later would block the partition's other entities and any rebuild.
         check_keys("Rows", &rows, RowKey::new)?;
         check_keys("Sums", sums.keys(), RowKey::new)?;
         check_keys("Cut", cuts.keys(), RowKey::new)?;

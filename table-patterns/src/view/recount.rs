@@ -1,9 +1,9 @@
-//! Recounts the sums in one partition of a view from the entities' records, while other processes change both.
+//! Recounts the sums in one partition of a view from the entities' records, while other processes change the sums and the records.
 //!
-//! Sums that agree with the records and do not change while both are read are correct, and are skipped. For other sums, a *recount* marks each row that
-//! contains them. A writer that changes a marked row stores the entity's earlier contributions to this row in its record, once per mark. The records therefore
-//! determine the correct sums at the time of the mark, regardless of how long reading them takes. The difference between the correct and the stored sums at
-//! that time is then added to the current sums.
+//! Sums that agree with the records, and do not change while sums and records are read, are correct and are skipped. For other sums, a *recount* marks each row
+//! that contains them. A writer that changes a marked row stores the entity's earlier contributions to this row in its record, once per mark. The records
+//! therefore determine the correct sums at the time of the mark, regardless of how long reading them takes. The difference between the correct and the stored
+//! sums at that time is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,8 +27,8 @@ use crate::view::table::ViewTable;
 /// The name of the sums in errors that report a conflict with another writer.
 const RACE: &str = "the sums";
 
-/// The totals of the records that contribute to a row, by property name. The type is wider than `Int64`, because partial sums may exceed the range of an
-/// `Int64` in the order of the reads, although the totals do not.
+/// The totals of the records that contribute to a row, by property name. The type is wider than `Int64`, because an intermediate sum may exceed the range of an
+/// `Int64` although the total does not.
 type Totals = BTreeMap<String, i128>;
 
 /// The totals of the records in one partition.
@@ -57,7 +57,7 @@ struct Stored {
     etag: ETag,
 }
 
-/// Returns the keys of the rows written between two reads. Ignores rows found only by the later read.
+/// Returns the keys of the rows written between two reads. Ignores rows that only the later read has found.
 fn changed<'a>(
     earlier: &'a BTreeMap<String, Stored>,
     later: &'a BTreeMap<String, Stored>,
@@ -91,7 +91,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 .filter(|(row, stored)| stored.is_recounted || !records.sums_match(row, &stored.amounts));
             let mut rows: BTreeSet<_> = wrong.map(|(row, _)| row.clone()).chain(absent.cloned()).collect();
             if stored.keys().any(|row| !records.put.contains(row)) {
-                // IMPORTANT: a change between the two reads can hide a wrong sum, because it may add the surplus in the sum to the records.
+                // IMPORTANT: a change between reading the sums and reading the records can hide a wrong sum, because it may add exactly the missing difference
+                // to the records.
                 let later = self.sums_of(place).await?;
                 let changed = changed(&stored, &later).filter(|row| !records.put.contains(*row));
                 rows.extend(changed.cloned());
@@ -103,8 +104,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums in the given rows. `found_by` contains the records the rows were compared with. Returns `false` if another recount has marked one of
-    /// the rows in the meantime, or if a row with sums was deleted. The caller must then restart.
+    /// Recounts the sums in the given rows. `found_by` contains the records with which the rows were compared. Returns `false` if another recount has marked
+    /// one of the rows in the meantime, or if a row with sums was deleted. The caller must then restart.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
@@ -122,7 +123,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let records = self.records(place, Some(&id)).await?;
         let (mut is_whole, nothing) = (true, Totals::new());
         for (row, began) in &began {
-            // IMPORTANT: the entity that puts a row may have left the partition before the rows were found, and may have returned since.
+            // IMPORTANT: a row found to contain sums may since have become a put row, because the entity that puts it may have left the partition and returned.
             let (began, counted) = match records.sums.get(*row) {
                 _ if records.put.contains(*row) => (&nothing, &nothing),
                 counted => (began, counted.unwrap_or(&nothing)),

@@ -1,7 +1,7 @@
-//! Reports made obsolete by a rebuild: the rows from before the rebuild that set aside entities, and partitions in which the view has missed changes.
+//! Reports made obsolete by a rebuild: rows, written before the rebuild, that set aside entities or partitions in which the view has missed changes.
 //!
 //! A rebuild marks these rows at its start, and deletes the marked rows at its end. A later failure or gap replaces the row and thereby removes the mark. The
-//! number of reports is unlimited, so the marks are in the rows and not in the rebuild's position, which must be small enough to be stored.
+//! number of reports is unlimited, and a rebuild's resume position must be small enough to be stored, so the marks are stored in the rows.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::view::poison::{AsideRow, ViewPoison};
 use crate::view::record::{self, MARKS};
 use crate::view::table::ViewTable;
 
-/// The maximum number of marks in one row. If a rebuild's mark has been dropped because of many later rebuilds, the report remains until another rebuild ends.
+/// The maximum number of marks in one row. If many later rebuilds have pushed out a rebuild's mark, the report remains until another rebuild ends.
 const MOST_MARKS: usize = 16;
 
-/// The versions, by `RowKey`, of the rows deleted at the end of a rebuild that an earlier release started, if they are unchanged.
+/// For a rebuild started by an earlier release, the versions, by `RowKey`, of the report rows to delete at its end. Rows that have changed since then are kept.
 pub(super) type Reports = BTreeMap<String, String>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {

@@ -1,5 +1,5 @@
-//! Sightings of leases. A follower that runs only once records in the view's table that it saw another follower's lease. The age of the lease can
-//! therefore be measured by the store's clock.
+//! Records that a lease has been seen. A follower that runs only once records in the view's table that it saw another follower's lease. Later followers
+//! can then measure the lease's age by the store's clock.
 
 use table_core::etag::ETag;
 use table_core::row::{Row, RowView, RowWriter};
@@ -19,7 +19,7 @@ struct Sighting {
 }
 
 impl Sighting {
-    /// Reads the sighting of a lease. Returns `None` if the row records a sighting of a different lease.
+    /// Reads the times at which a lease was seen. Returns `None` if the row is about a different lease.
     fn read(row: RowView<'_>, lease: &ETag) -> Result<Option<Self>> {
         if row.find("Lease", &mut 0)? != Some(ValueRef::String(&lease.to_string())) {
             return Ok(None);
@@ -32,7 +32,7 @@ impl Sighting {
         Ok(Some(Self { first, last }))
     }
 
-    /// Returns a row that records a sighting. The row's Timestamp is the time of the last sighting.
+    /// Returns a row that records that a lease was seen. The row's Timestamp is the time at which it was last seen.
     fn row(lease: &ETag, first: Option<u64>) -> Row {
         let mut writer = RowWriter::with_capacity(2);
         writer.property("Lease", ValueRef::String(&lease.to_string()));
@@ -60,7 +60,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             upsert(Sighting::row(lease, sighting.map(|seen| seen.first)), found.map(|found| found.etag));
         let (store, table) = (self.rows.store(), self.rows.name()?);
         match converge::submit(store, table, &key.partition_key, [(key.row_key, write)]).await {
-            // Another follower has just recorded a sighting.
+            // Another follower has just recorded that it saw a lease.
             Err(error) if error.is_conflict() => Ok(false),
             noted => noted.map(|_| false),
         }

@@ -17,7 +17,7 @@ pub(super) struct StateRow {
 }
 
 impl StateRow {
-    /// Creates the state of a new view, which has not been built.
+    /// Creates the state of a new view that has not been built.
     pub(super) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), latest: 0, ready: false, id: Uuid::new_v4() }
     }

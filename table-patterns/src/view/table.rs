@@ -40,7 +40,7 @@ const POISON_LIMIT: usize = 1_000;
 pub struct ViewTable<V: View, S> {
     pub(super) source: Table<V::Source, S>,
     pub(super) rows: Table<V::Row, S>,
-    /// The table of the view's first version. The state rows of this table and of later versions contain the latest version.
+    /// The table of the view's first version. The state rows in this table and in the tables of later versions contain the latest version.
     first: Table<V::Row, S>,
     pub(super) feed: Feed<S>,
     pub(super) retry: Retry,
@@ -52,10 +52,10 @@ pub struct ViewTable<V: View, S> {
 /// The state shared by the clones of a handle.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time in ticks of the last check that found the view ready; 0 before the first such check. The view counts as ready only for a short time afterwards,
-    /// because its table may be deleted and recreated, which makes the view not ready.
+    /// The time, in ticks, at which a check last found the view ready; 0 before the first such check. The result is reused only for a short time, because the
+    /// view is no longer ready if its table is deleted and recreated.
     ready: AtomicU64,
-    /// The time in ticks of the last check that found no later version; 0 before the first such check.
+    /// The time, in ticks, at which a check last found no later version of the view; 0 before the first such check.
     current: AtomicU64,
     pub(super) follower: Follower,
 }
@@ -219,7 +219,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             self.record_latest(&later(first, version)?).await?;
         }
         self.record_latest(first).await?;
-        // IMPORTANT: the table of this version is written last. It shows that the tables of earlier versions have been written.
+        // IMPORTANT: the table of this version is written last. Its record proves that the tables of earlier versions have been written.
         self.record_latest(self.rows.name()?).await
     }
 
@@ -242,8 +242,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Returns an error if a later version of the view is ready. Reads the states at most about once every ten seconds. Programs of an earlier release record
-    /// a later version only in the table of the first version, which may have been deleted.
+    /// Returns an error if a later version of the view is ready. Reads the state rows about once every ten seconds at most. Programs of an earlier release
+    /// record a later version only in the first version's table, which may have been deleted.
     pub(super) async fn check_version(&self) -> Result<()> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.current.load(Ordering::Relaxed);

@@ -6,13 +6,13 @@ use table_core::key::PartitionKey;
 
 use crate::feed::Listed;
 
-/// The order of the partitions' last turns. A call begins with the partition whose last turn ended first.
+/// The order in which partitions had their last turn. A call begins with the partition that has waited longest since its last turn.
 ///
-/// Each call that applies changes ends at least one turn, and partitions without a turn are appended. The number of partitions before one that waits therefore
-/// decreases with each such call, even if the calls fail, are cancelled, or lose the view's lease before they reach that partition.
+/// Each call that applies changes ends at least one turn, and partitions without a turn are appended. The number of partitions ahead of a waiting partition
+/// therefore decreases with each such call, even if the calls fail, are cancelled, or lose the view's lease before they reach that partition.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// A random number. Processes that call once begin with different partitions.
+    /// A random number that makes processes with a single call begin with different partitions.
     chance: usize,
     /// The number of the next turn.
     next: u64,
@@ -63,7 +63,7 @@ impl Turns {
         }
     }
 
-    /// Forgets the partitions that are no longer listed, if it remembers more partitions than are listed.
+    /// Forgets the partitions that are no longer listed, if more partitions are remembered than listed.
     pub(super) fn keep_listed(&mut self, listed: &[Listed]) {
         if self.last.len() > listed.len() {
             let listed: HashSet<_> = listed.iter().map(|listed| &listed.partition_key).collect();

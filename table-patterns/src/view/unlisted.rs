@@ -1,5 +1,5 @@
-//! Finds records missing from their entities' lists of partitions. A process that was suspended while the view's table was deleted and recreated writes such a
-//! record, because its list was in the deleted table.
+//! Finds records missing from their entities' lists of partitions. A process that was suspended while the view's table was deleted and recreated can write such
+//! a record: the entity's list was in the deleted table.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::view::table::ViewTable;
 /// A non-empty record.
 struct Found<'a> {
     source: EntityKey,
-    /// The key of the list of the view's partitions that contain the entity.
+    /// The key of the entity's list of view partitions.
     list: EntityKey,
     place: &'a str,
 }
@@ -39,15 +39,16 @@ impl<'a> Found<'a> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities with a non-empty record in the page whose partition is missing from the entity's list. Neither the source nor the lists lead to
-    /// such a record if its entity does not exist.
+    /// Returns the entities with a non-empty record in the page whose partition is missing from the entity's list. If the entity no longer exists, such a
+    /// record can be found neither from the source nor from the lists.
     pub(super) async fn unlisted(&self, page: &Page) -> Result<Vec<Applied>> {
         let mut found: Vec<_> = page.rows.iter().filter_map(Found::of).collect();
         in_order(&mut found);
         // An entity with records in several partitions of the page has one list.
         let mut keys: Vec<_> = found.iter().map(|found| found.list.clone()).collect();
         keys.dedup();
-        // IMPORTANT: the lists are read after the records. A list is written before its record, so it names the partition unless the record has been emptied.
+        // IMPORTANT: the lists are read after the records. A list is written before the record, so it contains the record's partition unless the record has
+        // been emptied.
         let read = |row: EntityRef<'_>| Ok(Places::read(row.row).ok());
         let lists =
             read_many::rows((self.rows.store(), self.rows.name()?), &keys, &Select::All, read).await?;

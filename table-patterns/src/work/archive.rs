@@ -15,7 +15,7 @@
 //! Moving an entity costs two reads, two writes, and a message.
 //!
 //! # Bounds
-//! An entity that changes after it was copied must be copied again. If it changes during several attempts, the delivery fails and is repeated later.
+//! An entity that changes after it was copied must be copied again. If the entity changes during several attempts, the delivery fails and is retried later.
 //!
 //! The step moves one row. It reads neither the entity type nor the stored schema. Do not archive an entity whose type declares indexes, a feed, copies,
 //! parts, chunks or blobs:

@@ -20,7 +20,7 @@ use crate::work::submitted::Submitted;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error from an attempt that has no outcome.
+    /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error of an attempt that ended without an outcome.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
         let rows = Claimed { rows: begun.clone(), until: self.until, is_uncertain: false };
         let hands = Hands { claims: self, rows: Mutex::new(rows) };
@@ -37,7 +37,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let attempts = requests::all(attempts, begun.len().max(1));
         let ends: Vec<_> = attempts.await;
         let mut claimed = hands.rows.into_inner();
-        // After an error, the next transaction on the rows fails, and their work is repeated.
+        // If rereading the rows fails, the next transaction on these rows fails too, and their work is retried.
         let _ = claimed.read_again(self).await;
         let mut ends: Vec<_> = ends.into_iter().flatten().collect();
         ends.sort_by_key(|(at, _)| *at);
@@ -53,12 +53,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
 }
 
 /// Returns `true` if the last attempt found that an entity in another partition has the same value in a unique index. Such a row never becomes poison. It is
-/// retried with growing delays until one of the two entities releases the value. A `UniqueViolation` that a handler returns has a different code here.
+/// retried with increasing back-off until one of the two entities releases the value. A `UniqueViolation` returned by a handler has been wrapped and has a
+/// different code here.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
 }
 
-/// Groups rows by the changed entity (the source), each row with its position in `begun`.
+/// Groups rows by the changed entity (the source), each row with its index in `begun`.
 fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     let mut runs: Vec<Vec<(usize, &Pending)>> = Vec::new();
     for (at, pending) in begun.iter().enumerate() {
@@ -91,8 +92,8 @@ struct Claimed {
 }
 
 impl Claimed {
-    /// If it is unknown whether the claims have been extended, reads the rows again. Rows that another worker has claimed are kept as they are, so the next
-    /// request on them fails.
+    /// If it is unknown whether the claims have been extended, reads the rows again. Rows claimed by another worker keep their old `ETag`s, so the next request
+    /// on them fails.
     async fn read_again<S: TableStore, Q: QueueStore>(
         &mut self,
         claims: &Claims<'_, '_, S, Q>,
@@ -122,14 +123,14 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         let failure = Failure::of(&error);
         let was_contested = is_contested(pending);
         let is_other = failure == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
-        // While a value is contested, the number of attempts only determines the delays. Another lasting error therefore starts the count at 1.
+        // While a unique value is contested, the number of attempts only determines the delays. A different lasting error therefore starts the count at 1.
         let attempts =
             if was_contested && is_other { 1 } else { Worker::<S, Q>::counted(&error, pending.attempts) };
         let delay = delay.or_else(|| (failure == Failure::Newer).then(|| worker.longer(pending.wait)));
         match worker.failed(&error, pending.attempts, delay) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(delay) => {
-                // An outage does not show whether the value is still contested.
+                // After an outage, it is unknown if the value is still contested.
                 let keeps_error = is_refused || (failure != Failure::Lasting && was_contested);
                 let error = (!keeps_error).then(|| kept(&error));
                 Ok(End::Failed { error, attempts, delay })
@@ -153,7 +154,7 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
             let mut claimed = self.rows.lock().await;
             self.claims.held.extend().await?;
             let until = self.claims.held.until();
-            // After an error, the next call tries to extend the claims again.
+            // If extending the claims failed, the next call tries again.
             if claimed.until == until {
                 return Ok(());
             }
@@ -172,8 +173,8 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
                 Submitted::Lost => false,
                 Submitted::TooLarge => true,
             };
-            // If a row contains the extended claim, only the response to an earlier try was lost. A row with the earlier claim was not changed by another worker:
-            // one of the other rows was, or a sweep has added a note, which changes the row's `ETag`.
+            // If a row contains the extended claim, only the response to an earlier try was lost. If it contains the previous claim, no other worker has
+            // claimed this row: another row of the transaction was claimed, or a sweep's note has changed the row's `ETag`.
             for row in &mut claimed.rows {
                 if is_too_large
                     && let Submitted::Committed(etags) = self.claims.submit(vec![claim(row)?]).await?

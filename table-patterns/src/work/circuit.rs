@@ -1,11 +1,11 @@
 //! Circuit breakers: while a target (a table or a handler) is down, workers rarely try it, no matter how much work waits for it.
 //!
-//! A failed step opens its target's circuit if the circuit was closed, or the circuit's delay was over, when the step started. If several concurrent
-//! steps fail, they therefore open the circuit once, and the delay grows only if a later try also fails.
+//! A failed step opens its target's circuit if the circuit was closed, or the circuit's delay was over, when the step started. Several concurrent
+//! failures therefore open the circuit only once, and the delay grows only if a later try also fails.
 //!
 //! A handler may have several destinations, of which only one is down. Once the delay is over, sources (changed entities) whose steps were refused
-//! without a try therefore take precedence over sources whose steps have failed. In this way, work that can succeed is found no matter how much other
-//! work fails.
+//! without a try therefore take precedence over sources whose steps have failed. Work that can succeed is therefore found no matter how much other work
+//! fails.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,11 +23,11 @@ const TARGETS: usize = 1_000;
 /// The maximum number of sources remembered for a target. Further sources are tried in any order.
 const SOURCES: usize = 10_000;
 
-/// The error from a failed step, and the delay after which the steps of the same source are tried again.
+/// The error from a failed step, and the delay before steps of the same source are retried.
 #[derive(Debug)]
 pub(super) struct StepError {
     pub(super) error: Error,
-    /// The delay in ticks; `None` if it depends on the number of attempts.
+    /// The delay in ticks; `None` if the number of attempts determines the delay.
     pub(super) delay: Option<u64>,
     /// `true` if the step was not tried, because its target is down.
     pub(super) is_refused: bool,
@@ -55,11 +55,11 @@ pub(super) struct Circuits(Mutex<HashMap<Target, Circuit>>);
 #[derive(Clone, Debug)]
 struct Circuit {
     failures: u32,
-    /// The time, in ticks, after which the target is tried again.
+    /// The time, in ticks, after which the target is retried.
     until: u64,
     /// The sources (changed entities) whose steps have failed in this round. A round ends when no refused source is waiting for a try.
     failed: HashSet<u64>,
-    /// The sources that were refused and have not been tried in this round.
+    /// The refused sources that have not been tried in this round.
     waiting: HashSet<u64>,
     error: Error,
 }
@@ -75,8 +75,8 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Returns how much longer a circuit with the end time `until` remains open; `None` if it is no longer open. If the remaining time exceeds any
-    /// delay, the clock was set back, and the circuit is treated as closed.
+    /// Returns the remaining time for which a circuit with the end time `until` stays open; `None` if the circuit is no longer open. If the remaining
+    /// time exceeds any delay, the clock was set back, and the circuit is treated as closed.
     fn left(self, until: u64) -> Option<u64> {
         until.checked_sub(self.now).filter(|left| (1..=self.longest).contains(left))
     }
@@ -114,8 +114,8 @@ impl Circuits {
             return Err(circuit.refuse(left));
         }
         if has_failed {
-            // A waiting source may be gone, for example because another worker has done its work. After a while, it therefore no longer blocks other
-            // sources.
+            // A waiting source may have no work left, for example because another worker has done it. After a while, a waiting source therefore no longer
+            // blocks other sources.
             if !circuit.waiting.is_empty() && now.abs_diff(circuit.until) <= longest {
                 return Err(circuit.refuse(first));
             }
@@ -126,7 +126,7 @@ impl Circuits {
         Ok(Pass { source, seen: Some(circuit.until) })
     }
 
-    /// Records that a step failed because its target is down. Returns the delay until the target is tried again.
+    /// Records that a step failed because its target is down. Returns the delay until the target is retried.
     pub(super) fn failed(
         &self,
         target: &Target,
@@ -137,7 +137,7 @@ impl Circuits {
         let after = |failures| times.now.saturating_add(ticks_of(delay(failures)));
         if let Some(circuit) = circuits.get_mut(target) {
             insert(&mut circuit.failed, pass.source);
-            // Otherwise, another step has reopened the circuit in the meantime.
+            // If the end times differ, another step has reopened the circuit in the meantime.
             if pass.seen == Some(circuit.until) {
                 circuit.until = after(circuit.failures);
                 circuit.failures = circuit.failures.saturating_add(1);
@@ -146,7 +146,7 @@ impl Circuits {
             return times.left(circuit.until).unwrap_or(0);
         }
         let until = after(0);
-        // Otherwise, the target has responded to another step in the meantime.
+        // If the circuit was open when the step started, the target has responded to another step in the meantime.
         if pass.seen.is_none() {
             if circuits.len() >= TARGETS {
                 circuits.clear();
@@ -158,7 +158,7 @@ impl Circuits {
         until.saturating_sub(times.now)
     }
 
-    /// Records that a target has responded, which closes its circuit.
+    /// Closes a target's circuit, because the target has responded.
     pub(super) fn answered(&self, target: &Target) {
         self.all().remove(target);
     }

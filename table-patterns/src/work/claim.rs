@@ -31,8 +31,8 @@ use crate::work::worker::{Outcome, Worker};
 
 /// The maximum number of rows that a worker reads, claims and holds in memory at a time.
 pub(super) const PORTION: usize = 32;
-/// The number of pages and claimed rows after which a delivery ends. The message is then delivered again after the other messages, and the next delivery
-/// continues there, or with the first row if the store has no key order.
+/// The number of pages and claimed rows after which a delivery ends. The message is then redelivered after the other messages. The next delivery continues
+/// after the last processed row, or with the first row if the store has no key order.
 const MOST: usize = 1_024;
 /// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others: one operation claims a row, and two set
 /// another row aside.
@@ -47,15 +47,16 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) partition_key: &'a PartitionKey,
     /// The identifier of these claims, by which the worker recognises them after a lost response (CON-11).
     pub(super) id: String,
-    /// For each row of the current page, the number of attempts before these claims. A claim whose response was lost is repeated with the same number.
+    /// For each row of the current page, the number of attempts before the row was claimed. If the response to a claim is lost, the claim is repeated with this
+    /// number.
     pub(super) attempts: BTreeMap<RowKey, u32>,
     /// `true` if the message has been delivered before, so that an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
-    /// The time until which the rows are claimed, as it was written in their claims.
+    /// The expiry time written in the claims.
     pub(super) until: u64,
     /// The earliest time at which one of the uncompleted rows is due again.
     pub(super) later: Option<u64>,
-    /// The maximum number of rows per claim. It is halved if the claims of as many rows are too large for one transaction.
+    /// The maximum number of rows per claim. It is halved if the claims are too large for one transaction.
     pub(super) most: usize,
 }
 
@@ -63,9 +64,9 @@ pub(super) struct Claims<'a, 'q, S, Q> {
 struct Claimed {
     /// The rows whose attempts have been started.
     begun: Vec<Pending>,
-    /// The other claimed rows.
+    /// The claimed rows whose attempts have not been started.
     portion: VecDeque<Pending>,
-    /// `true` if free rows in the page were not claimed, because the claims would be too large for one transaction.
+    /// `true` if some free rows in the page were not claimed, because the claims would have been too large for one transaction.
     is_partial: bool,
 }
 
@@ -151,14 +152,14 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 }
                 begun = self.next(ended, &mut portion).await?;
             }
-            // The rows of a page that were not claimed are read again.
+            // If some rows of the page were not claimed, the page is reread.
             if !is_partial && !reading.advance(claimed > 0) {
                 return Ok(None);
             }
-            // Neither a long backlog nor rows that are inserted meanwhile delay other messages for long.
+            // Ending the delivery here prevents a long backlog, or rows inserted meanwhile, from delaying other messages for long.
             if made >= MOST && reading.after.is_some() {
-                // IMPORTANT: a store without key order may return rows with smaller keys later, so the next delivery begins with the first row. Only claimed
-                // rows are counted for such a store, so that each delivery makes progress.
+                // IMPORTANT: a store without key order may return rows with smaller keys later, so the next delivery begins with the first row. For such a
+                // store, only claimed rows count towards the limit, so that each delivery makes progress.
                 if is_partial || !is_ordered {
                     self.wait_until(self.held.now());
                 }
@@ -180,8 +181,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         self.is_ours(pending) || self.worker.is_due(pending, now)
     }
 
-    /// Leaves a row that is not free to the messages of other workers, which will be delivered again. This does not hold for an earlier receiver of this
-    /// message, so the message then waits for the row.
+    /// Skips a row that is not free. The worker that claimed the row retries it through its own message. If this message was delivered before, its earlier
+    /// receiver may have claimed the row and died, so this message waits until the row is free.
     pub(super) fn leave(&mut self, pending: &Pending) {
         if self.is_repeated {
             self.wait_until(pending.not_before);
@@ -194,7 +195,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let (now, mut free) = (self.held.now(), Vec::new());
         for mut pending in page {
             let is_ours = self.is_ours(&pending);
-            // IMPORTANT: a lost claim may have counted an attempt that has not started.
+            // IMPORTANT: a claim whose response was lost may have counted an attempt that has not started.
             match self.attempts.get(&pending.place.row_key.to_row_key()) {
                 Some(before) if is_ours => pending.attempts = *before,
                 _ => drop(self.attempts.insert(pending.place.row_key.to_row_key(), pending.attempts)),
@@ -202,7 +203,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             if !self.is_free(&pending, now) {
                 self.leave(&pending);
             } else if !pending.has_space && free.iter().any(|other: &Pending| !other.has_space) {
-                // The claim of such a row contains the whole intent, so a request claims only one of them.
+                // The claim of a row without space for notes contains the whole intent, so a request claims only one such row.
                 self.wait_until(now);
             } else {
                 free.push(pending);
@@ -223,7 +224,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             match self.submit(free.iter().enumerate().map(claim).collect::<Result<_>>()?).await? {
                 Submitted::Committed(etags) => break (begins, etags),
                 Submitted::Lost => return Ok(None),
-                // Some stores measure the whole row that a claim changes, so the size is only known to the store.
+                // Some stores count the whole row that a claim changes, so only the store knows the size of the transaction.
                 Submitted::TooLarge => self.most = free.len().div_ceil(2),
             }
         };
@@ -242,7 +243,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         ended: Vec<(Pending, End)>,
         portion: &mut VecDeque<Pending>,
     ) -> Result<Vec<Pending>> {
-        // IMPORTANT: the row is deleted after its last step, and the message after the row, so unfinished work is repeated.
+        // IMPORTANT: the row is deleted after its last step, and the message after the row, so unfinished work is retried.
         self.held.keep().await?;
         let now = self.held.now();
         for delay in ended.iter().filter_map(|(_, end)| end.again()) {
@@ -311,14 +312,14 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         pending.claim.as_ref() == Some(&self.id)
     }
 
-    /// Reads the row of an attempt whose claim conflicted. Returns the row if it contains this claim, which means that only the response to the claim was lost.
+    /// Reads the row of an attempt whose claim conflicted. Returns the row if it contains this worker's claim: only the response to the claim was lost.
     pub(super) async fn own(&self, next: &Pending) -> Result<Option<Pending>> {
         let is_begun = |found: &Pending| self.is_ours(found) && found.attempts == next.attempts;
         Ok(self.row(&next.place).await?.filter(is_begun))
     }
 
-    /// Returns how many rows of a batch to start together: the first row, and the rows that follow if none of them has been tried before. A row that has been
-    /// tried may have killed its worker, so it is started alone. If it kills the worker again, no attempt is counted for other rows.
+    /// Returns the number of rows in a batch to start together: the first row, and the rows after it if none of them has been tried before. A row that has been
+    /// tried may have killed its worker, so it is started alone. If such a row kills the worker again, no attempt is counted for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
         // One transaction ends the attempts for some rows and starts the attempts for as many others.

@@ -102,7 +102,7 @@ impl<M: Message, H: Handler<M>> OfMessage<M, H> {
 impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: a handler has the worker's rights. Other writers to the partition must not be able to use them.
+            // IMPORTANT: a handler has the worker's rights. Other writers to the partition must not be able to exercise these rights.
             if !delivery.is_genuine {
                 return Err(Error::of(WorkFault::NotGenuine));
             }
@@ -112,8 +112,8 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Wraps a `SchemaMismatch` or a `UniqueViolation` returned by a handler, because it concerns the handler's own table. If the code were unchanged, workers
-/// would leave the message to newer programs forever, or would retry it forever like an index entry whose unique value is taken.
+/// Wraps a `SchemaMismatch` or a `UniqueViolation` returned by a handler, because the error concerns the handler's own table. With the original code, workers
+/// would leave the message to newer programs forever, or retry it forever like an index entry whose unique value is taken.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),
@@ -146,9 +146,9 @@ pub struct Delivery<'a> {
     pub version: Option<u64>,
     /// The payload of the message as JSON.
     pub(crate) payload: &'a str,
-    /// The version of the message type that the payload was written with.
+    /// The version of the message type with which the payload was written.
     pub(crate) written_as: u32,
-    /// `true` if the message has a valid seal, which proves that a program with the outbox's key recorded it.
+    /// `true` if the message has a valid seal, and was therefore recorded by a program with the outbox's key.
     pub(crate) is_genuine: bool,
     pub(crate) lease: &'a dyn Keep,
 }
@@ -157,7 +157,7 @@ impl Delivery<'_> {
     /// Extends the lease if half of it has passed.
     ///
     /// # Errors
-    /// `MessageNotFound` or `PopReceiptMismatch` if another worker has received the message; the handler must then stop.
+    /// `MessageNotFound` or `PopReceiptMismatch` if another worker has received the message. The handler must then stop.
     pub async fn keep(&self) -> Result<()> {
         self.lease.keep().await
     }

@@ -17,7 +17,7 @@ enum HandlerFault {
 }
 
 /// Creates the error for a handler that cannot process its message, with the code `InvalidInput`. The attempt counts towards the poison limit, and other
-/// messages are processed meanwhile. The cause is a string or an error. If it is an error, its code has no effect, even if it denotes an
+/// messages are processed meanwhile. The cause is a string or an error. If the cause is an error, its code has no effect, even if it denotes an
 /// [outage](crate::work::Handler#failures-and-outages).
 ///
 /// ```

@@ -1,7 +1,7 @@
 //! A worker's lease on a message. The worker extends it while it performs the work, and stops working if the lease is lost (PAT-EC-3, QUE-21).
 //!
 //! Each response from the queue contains the queue's time, which all workers share. Claims and waits are recorded in queue time. The process's clock
-//! is only used to measure the time since the last response.
+//! only measures the time since the last response.
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -22,12 +22,13 @@ pub(crate) struct Held<'a, Q> {
     pub(crate) queues: &'a Q,
     pub(crate) queue: &'a QueueName,
     pub(crate) pace: &'a Runtime,
-    /// The visibility timeout set by each extension.
+    /// The visibility timeout set by each extension of the lease.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
     /// The lock for changing the lease, with the request in flight. If two tasks used the same receipt, the second one would fail.
     ///
-    /// IMPORTANT: the request is kept if the task that sent it is dropped, because its response contains the next receipt. The next task completes it.
+    /// IMPORTANT: if the task that sent a request is dropped, the request is kept, because its response contains the next receipt. The next task completes the
+    /// request.
     turn: lock::Mutex<Option<Request<'a>>>,
 }
 
@@ -45,15 +46,15 @@ struct Answer {
 }
 
 impl Answer {
-    /// Creates an answer from the response to a request that hid the message for `hidden`.
+    /// Creates an answer from the response to a request that set the visibility timeout `hidden`.
     fn new(lease: Lease, hidden: Duration, asked: u64) -> Self {
         let at = ticks::from_datetime(lease.visible).unwrap_or(asked).saturating_sub(ticks_of(hidden));
         Self { lease, at, asked }
     }
 }
 
-/// Returns `true` if an error from the queue means that the message was deleted or received again. The receiver may be this worker itself, if the
-/// response with the new receipt was lost (CON-11); the effect is the same.
+/// Returns `true` if an error from the queue means that the message was deleted or received again. This worker itself may be the receiver, if the
+/// response with the new receipt was lost (CON-11); the lease is lost in that case too.
 pub(crate) fn is_lost(error: &Error) -> bool {
     matches!(
         error.last_response().unwrap_or(error).code(),
@@ -99,7 +100,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         if is_due { self.send(&mut turn, self.hidden, None).await } else { Ok(()) }
     }
 
-    /// Completes a request whose task was dropped. Ignores an error: the next request with the same receipt returns it.
+    /// Completes a request whose task was dropped. Ignores an error, because the next request with the same receipt fails with it too.
     async fn complete(&self, turn: &mut Option<Request<'a>>) {
         if turn.is_some() {
             let _ = self.response(turn).await;

@@ -16,11 +16,11 @@ pub struct WorkMetrics {
     pub stale: u64,
     /// The number of retries within attempts, caused by transient errors (PAT-EC-5).
     pub retries: u64,
-    /// The number of failed attempts, plus the number of messages that could not be processed. Both are repeated later.
+    /// The number of failed attempts, plus the number of messages that could not be processed. Failed attempts and unprocessed messages are retried later.
     pub failures: u64,
-    /// The number of attempts that failed because a store or a handler's target was unavailable. They do not count towards the limit after which a message
-    /// is set aside as poison, so set an alert on this number too. The [error that a handler returns](crate::work::Handler#failures-and-outages) determines
-    /// whether a failure is an outage, and a message for which a handler always reports an outage is retried forever.
+    /// The number of attempts that failed because a store or a handler's target was unavailable. Outages do not count towards the limit after which a
+    /// message is set aside as poison, so set an alert on this number too. The [error that a handler returns](crate::work::Handler#failures-and-outages)
+    /// determines whether a failure is an outage, and a message for which a handler always reports an outage is retried forever.
     pub outages: u64,
     /// The number of times that [`Worker::run`](crate::work::Worker::run) failed to receive messages.
     pub receive_failures: u64,

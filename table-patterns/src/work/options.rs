@@ -23,7 +23,7 @@ pub struct WorkerOptions {
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
     /// The number of intents from one message processed concurrently. If several intents of one changed entity are claimed together, they run in change order.
-    /// With a concurrency of 1, each intent starts only after the previous one has ended. A retried intent always runs alone.
+    /// With a concurrency of 1, each intent starts after the previous one has ended. A retried intent always runs alone.
     pub concurrency: usize,
     /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).
     /// Attempts are counted when they start; message deliveries do not count. An attempt is also counted if the response to its claim is lost and the store
@@ -33,8 +33,8 @@ pub struct WorkerOptions {
     pub step_attempts: u32,
     /// The delays between tries of a step within one attempt.
     pub backoff: Backoff,
-    /// The delays between attempts, and between deliveries of a message that could not be processed. Failed receive requests have the same delays, but at most
-    /// a minute.
+    /// The delays between attempts, and between deliveries of a message that could not be processed. The same delays apply after failed receive requests, but
+    /// are limited to a minute.
     pub redelivery: Backoff,
     /// The delay between receive requests of [`Worker::run`](crate::work::Worker::run) when the queue is empty.
     pub poll_interval: Duration,

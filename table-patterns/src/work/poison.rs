@@ -37,12 +37,12 @@ const PORTION: usize = 32;
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
 pub struct PoisonEntry {
-    /// The message that describes the work, as it was in the work queue. The properties of a large message may be in a different order.
+    /// The message that describes the work, as received from the work queue. The properties of a large message may be in a different order.
     pub work: String,
     /// The error of the last attempt, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The number of started attempts; for an unreadable message, the number of deliveries.
+    /// The number of started attempts or, for an unreadable message, of deliveries.
     #[serde(alias = "DequeueCount")]
     pub attempts: u32,
     /// The time when the work was set aside, in [ticks](table_core::ticks).
@@ -55,8 +55,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
-    /// Puts an entry into the poison queue. The caller then moves the entry's row or deletes its message, so that a crash between the two steps leaves two
-    /// entries rather than none.
+    /// Puts an entry into the poison queue. The caller moves the entry's row or deletes its message only afterwards, so a crash in between leaves two entries
+    /// rather than none.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = entry.text()?;
         let queue = self.outbox.queue().poison()?;
@@ -198,7 +198,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.finish_poison(lease).await
     }
 
-    /// Deletes an entry's row if the row is still pending, which means that the worker that set it aside died before moving it.
+    /// Deletes an entry's row if the row is still pending because the worker that set it aside died before moving it.
     async fn discard_unmoved(&self, place: Place, entry: &PoisonEntry) -> Result<()> {
         let Some(pending) = self.pending(place).await? else { return Ok(()) };
         if is_unmoved(&pending, entry) { self.change_pending(&pending, pending.done()).await } else { Ok(()) }
@@ -251,13 +251,13 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 }
 
-/// Returns `true` if a pending row has as many attempts as a poison entry, which means that the worker that set the row aside died before moving it. If the
-/// row has been requeued since, its attempts have restarted at 0.
+/// Returns `true` if a pending row has as many attempts as a poison entry. The worker that set the row aside then died before moving it. If the row has been
+/// requeued since, its attempts have restarted at 0.
 fn is_unmoved(pending: &Pending, entry: &PoisonEntry) -> bool {
     pending.attempts > 0 && pending.attempts >= entry.attempts
 }
 
-/// Returns `true` if an error would also occur for other entries. Contention at one row is not such an error.
+/// Returns `true` if an error would also occur for other entries, unlike contention at one row.
 fn is_outage(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage && error.code() != ErrorCode::UpdateConditionNotSatisfied
 }
@@ -274,7 +274,7 @@ enum Destination {
 struct Walk {
     /// The queue's time at the start of the scan, in ticks.
     start: Option<u64>,
-    /// The entries that have already been returned. During a long scan, entries that remain in the queue become visible again.
+    /// The entries that have already been returned. They are remembered because entries left in the queue become visible again during a long scan.
     seen: HashSet<MessageId>,
 }
 
@@ -318,9 +318,9 @@ struct Aside {
 }
 
 impl PoisonEntry {
-    /// Returns the text that represents the entry in the poison queue. Usually, it contains the work as a JSON string, whose quotation marks are escaped. If
-    /// that is too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier releases ignore. If even
-    /// this is too large, the text is the unchanged work. Any work can therefore be set aside.
+    /// Returns the text that represents the entry in the poison queue. Usually, the text contains the work as a JSON string, whose quotation marks are
+    /// escaped. If that is too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier releases ignore.
+    /// If even that is too large, the text is the unchanged work. Any work can therefore be set aside.
     fn text(&self) -> Result<String> {
         let written = |text: serde_json::Result<String>| {
             text.map(|text| portable(&text)).map_err(|error| Error::of(WorkFault::Poison(error)))

@@ -18,7 +18,7 @@ use crate::outbox::work::Work;
 use crate::read_many;
 use crate::work::claim::{Claims, PORTION, none_if_deleted};
 
-/// The position of a delivery within the outbox rows of its message.
+/// The progress of a delivery through the outbox rows of its message.
 pub(super) struct Reading {
     /// The key of the row after which the queries begin; `None` if they begin with the first row.
     start: Option<RowKey>,
@@ -48,7 +48,7 @@ impl Reading {
         Self { start, from: None, next: None, skims: false, is_ordered, free, last, after, portion: 0 }
     }
 
-    /// Continues after the current portion, of which some rows were free or none. Returns `false` if it was the last portion.
+    /// Moves past the current portion. `had_free` is `true` if some of its rows were free. Returns `false` if it was the last portion.
     pub(super) fn advance(&mut self, had_free: bool) -> bool {
         self.free.drain(..self.portion.min(self.free.len()));
         self.portion = 0;
@@ -59,7 +59,7 @@ impl Reading {
         let is_last = self.from.is_none();
         if !had_free && !self.skims {
             self.skims = true;
-            // A continuation belongs to the properties of its query, so the large pages begin with a new query.
+            // A continuation token is valid only for a query that selects the same properties, so the large pages begin with a new query.
             self.from = None;
             self.start = self.last.clone().filter(|_| self.is_ordered);
         }
@@ -75,8 +75,8 @@ impl Reading {
 }
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Reads the current portion of the rows to which a message refers. If another worker changes one of the rows before they are claimed, the portion is read
-    /// again.
+    /// Reads the current portion of the rows to which a message refers. If another worker changes one of the rows before they are claimed, the portion is
+    /// reread.
     pub(super) async fn portion(&mut self, work: &Work, reading: &mut Reading) -> Result<Vec<Pending>> {
         if let Work::Row(place) = work {
             return Ok(self.row(place).await?.into_iter().collect());

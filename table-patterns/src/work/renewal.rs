@@ -14,13 +14,13 @@ use crate::shared_sleep::{SharedSleep, SleepEnd};
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
-/// The longest time for which a worker extends the lease of a running step. A step that never ends does not hold its message beyond that.
+/// The maximum time for which a worker extends the lease of a running step. A step that never ends therefore holds its message for a limited time.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// The number of sleeps that may panic during one step.
 const PANICS: usize = 2;
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Runs `work`, which is a step or a request, and extends the lease whenever half of it has passed. Ignores errors: the next call of
+    /// Runs `work` (a step or a request), and extends the lease whenever half of it has passed. Ignores errors, because the next call of
     /// [`keep`](Keep::keep) in `work` returns them.
     pub(super) async fn keeping<T: Send>(&self, lease: &dyn Keep, work: impl Future<Output = T> + Send) -> T {
         let begun = lease.now();
@@ -30,8 +30,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 return Poll::Ready(done);
             }
             if keeps.is_none() {
-                // The sleep is shorter than half of the lease, because another step may have started it long ago, or the lease may be half over soon. A sleep
-                // that panics may be the last one of an async runtime that has ended. If the next one panics as well, the step runs without a timer.
+                // The sleep is shorter than half of the lease, because a shared sleep may have been started earlier by another step, or the lease may be half
+                // over soon. A sleep may panic because its async runtime has ended. If the next sleep panics as well, the step runs without a timer.
                 let next = || self.timer.next(self.outbox.runtime(), self.options.lease / 4);
                 let running = sleep.take().or_else(|| (panics < PANICS).then(next).flatten());
                 let Some(running) = running else { return Poll::Pending };
@@ -45,7 +45,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 let _ = ready!(BoxFuture::poll_unpin(keep, context));
                 keeps = None;
             }
-            // The work is polled before the next sleep, which may end just as soon.
+            // The work is polled before the next sleep, because that sleep may also end immediately.
             context.waker().wake_by_ref();
             Poll::Pending
         })

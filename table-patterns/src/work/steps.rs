@@ -33,7 +33,7 @@ struct StepOrigin<'a> {
     table: &'a TableName,
     partition_key: &'a PartitionKey,
     version: Option<u64>,
-    /// `true` if the intent has a valid seal, which proves that a program with the outbox's key recorded it.
+    /// `true` if the intent has a valid seal, and was therefore recorded by a program with the outbox's key.
     is_genuine: bool,
 }
 
@@ -159,7 +159,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {
                     (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
-                    // The step was recorded by an earlier release, or copied from a store with finer Timestamps.
+                    // A guarded step without a version was recorded by an earlier release, or copied from a store with finer Timestamps.
                     (true, None) => {
                         timestamp_order::require(self.outbox.store())?;
                         None
@@ -238,7 +238,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         };
         let transaction = alone(key, kind, store.capabilities().limits)?;
         match self.retry(lease, || store.submit(table, transaction.clone())).await {
-            // The target has already been deleted (QUE-22). A missing table, however, is a mistake.
+            // A missing target has already been deleted (QUE-22). A missing table, however, is a mistake.
             Err(error)
                 if error.code() == ErrorCode::ResourceNotFound
                     && matches!(write, TargetWrite::DeleteIfExists) =>
@@ -250,8 +250,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// Returns the result of reading an intent. An intent in a later format is only left to a newer program if it has a valid seal: anyone who may write to the
-/// partition can record such an intent, and no program might ever be able to read it.
+/// Returns the result of reading an intent. An intent in a later format is left to a newer program only if it has a valid seal. Anyone who may write to the
+/// partition can record an unsealed intent that no program will ever be able to read.
 fn known(intent: Result<Intent>, is_genuine: bool) -> Result<Intent> {
     intent.map_err(|error| match Failure::of(&error) {
         Failure::Newer if !is_genuine => Error::of(WorkFault::UnsealedFormat(error)),
@@ -259,8 +259,8 @@ fn known(intent: Result<Intent>, is_genuine: bool) -> Result<Intent> {
     })
 }
 
-/// Returns `true` if an error means that a step's target is down, so other steps for this target would also fail. A lost lease or
-/// contention at one row is not such an error.
+/// Returns `true` if an error means that a step's target is down, so other steps for this target would also fail. Returns `false` for a
+/// lost lease and for contention at one row.
 fn is_down(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage
         && !is_lost(error)

@@ -1,4 +1,4 @@
-//! Workers, which receive messages, perform the steps of the intents, and then delete the messages (PAT-EC-1 to PAT-EC-5).
+//! Workers receive messages, perform the steps of the intents, and then delete the messages (PAT-EC-1 to PAT-EC-5).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,8 +23,8 @@ use crate::work::metrics::WorkMetrics;
 use crate::work::options::WorkerOptions;
 use crate::work::timer::Timer;
 
-/// The maximum delay between failed receive requests, unless the worker polls less often. It limits the delay before a queue that has become available again is
-/// read.
+/// The maximum delay between failed receive requests, unless the worker polls less often. It limits the delay before the worker notices that a queue has become
+/// available again.
 const LONGEST_RECEIVE_DELAY: Duration = Duration::from_secs(60);
 /// The minimum time between two calls of the `stop` function of [`Worker::run`] during a delay.
 const SHORTEST_SLICE: Duration = Duration::from_millis(100);
@@ -85,7 +85,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// each of them: `.handler::<Closed>(mail.clone())`.
     ///
     /// A message with a later version waits for a worker that supports it. A message without a handler in this worker becomes poison when its attempts are used
-    /// up, and an unreadable message immediately.
+    /// up. An unreadable message becomes poison immediately.
     #[must_use]
     pub fn handler<M: Message>(self, handler: impl Handler<M> + 'static) -> Self {
         self.takes(M::NAME.to_owned(), OfMessage::<M, _>::new(handler))
@@ -116,14 +116,14 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
     /// Receives messages once and processes them. Returns the number of received messages.
     ///
-    /// Failed work is counted in the metrics and repeated later. It does not make this call fail.
+    /// Failed work is counted in the metrics and retried later, and does not make this call fail.
     ///
     /// # Errors
     /// `InvalidInput` if `sealed_by` was given no keys or a key that is too short; any error from receiving messages, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
         // Without usable keys, all work would be set aside.
         self.outbox.seals().check()?;
-        // The clock is read before the call, so the lease is never assumed to last longer than it does.
+        // The clock is read before the call, so the worker never overestimates the lease's expiry time.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.messages_per_receive, self.options.lease).await?;
@@ -144,9 +144,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Ok(())
     }
 
-    /// Processes messages until `stop`, which is called between receive requests, returns `true`. Waits if the queue is empty or cannot be read: after failed
-    /// requests, for the growing delays of [`redelivery`](WorkerOptions::redelivery), but at most a minute, or `poll_interval` if that is longer. During these
-    /// delays, `stop` is called about once per `poll_interval`, but at most ten times per second.
+    /// Processes messages until `stop` returns `true`. `stop` is called between receive requests. Waits if the queue is empty or cannot be read: after failed
+    /// requests, for the increasing delays of [`redelivery`](WorkerOptions::redelivery), but at most a minute, or `poll_interval` if that is longer. During
+    /// these delays, `stop` is called about once per `poll_interval`, but at most ten times per second.
     pub async fn run(&self, stop: impl Fn() -> bool + Send) {
         let (mut failures, mut wait) = (0, None);
         while !stop() {
@@ -178,12 +178,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let place = (outbox.queues(), outbox.queue());
         let held = Held::new(place, outbox.runtime(), self.options.lease, (lease, received));
         if held.extend().await.is_err() {
-            // The message had to wait behind other messages, until another worker received it.
+            // The message waited so long behind other messages that another worker has received it.
             self.count(|metrics| metrics.lost += 1);
             return;
         }
         let outcome = match self.work(&held, &message).await {
-            // The message could not be read in later deliveries either.
+            // An unreadable message would also be unreadable in later deliveries.
             Err(error) if error.code() == ErrorCode::Corrupted => {
                 let entry = self.poisoned(message.text.clone(), Some(kept(&error)), message.dequeue_count);
                 self.put_aside(&held, &entry).await.map(|()| Outcome::Done)
@@ -208,7 +208,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                     .map_or(message.dequeue_count, |work| work.deliveries(message.dequeue_count));
                 let again = deliveries.saturating_sub(1);
                 let delay = self.options.redelivery.delay(again, outbox.runtime().random());
-                // If this also fails, the message becomes visible again when its lease expires.
+                // If the request that hides the message also fails, the message becomes visible again when its lease expires.
                 let _ = held.hide(delay, None).await;
             }
         }
@@ -240,8 +240,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
-    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice the row's `wait`, which is the
-    /// length of the last claim or delay.
+    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice `wait`, the length of the row's
+    /// last claim or delay.
     pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
         let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));
         doubled.min(ticks_of(self.options.redelivery.max))

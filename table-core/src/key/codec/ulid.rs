@@ -94,6 +94,6 @@ macro_rules! reversible {
 }
 
 reversible! {
-    u128: false, |value| !value;
-    Uuid: false, |value| Uuid::from_u128(!value.as_u128());
+    u128: |value| !value;
+    Uuid: |value| Uuid::from_u128(!value.as_u128());
 }

@@ -31,7 +31,7 @@ pub(crate) struct Entries<'b> {
 }
 
 impl Layout {
-    /// Returns an iterator over the entries at a range of positions.
+    /// Returns an iterator over a range of entries, given by their indexes.
     pub(crate) fn entries(self, block: &[u8], places: Range<usize>) -> Result<Entries<'_>> {
         let entries = || {
             let ends = |before| self.key_end(block, before).zip(self.row_end(block, before));

@@ -14,7 +14,7 @@ use crate::key::SplitKey;
 
 /// A merging cursor over several layers of a segment.
 pub(in super::super) struct Layers {
-    /// The oldest layer. It is separate because it usually contains most of the rows, which can be visited without comparing them with the newer layers.
+    /// The oldest layer. It usually contains most of the rows, and is kept separate so that they can be visited without comparing them with the newer layers.
     oldest: Option<RunCursor>,
     /// The newer layers with remaining entries, each with its age (0 is the newest). The list is sorted by next key in descending order.
     newer: Vec<(RunCursor, usize)>,

@@ -1,4 +1,4 @@
-//! A cursor over the entries of a run, which reads one block at a time.
+//! A cursor over the entries of a run. It reads one block at a time.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -23,9 +23,9 @@ pub(super) struct RunCursor {
 
 struct Open {
     block: Arc<Block>,
-    /// The positions of the entries within the bounds, starting with the current entry.
+    /// The indexes of the entries within the bounds, starting with the current entry.
     entries: Range<usize>,
-    /// `true` if the bounds end in this block.
+    /// `true` if the bounds end in the current block.
     last: bool,
 }
 

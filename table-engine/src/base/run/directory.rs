@@ -206,14 +206,14 @@ impl Directory {
         (!self.counts.is_empty()).then(|| (0..self.len()).filter_map(|index| self.tally(index)).sum())
     }
 
-    /// Returns the key at a position, without the common prefix.
+    /// Returns the key at index `at`, without the common prefix.
     fn rest(&self, at: usize) -> &[u8] {
         let end = |at: usize| self.key_ends.get(at).map_or(0, |end| *end as usize);
         let start = at.checked_sub(1).map_or(0, end);
         self.keys.get(start..end(at)).unwrap_or_default()
     }
 
-    /// Compares the key at a position with another key.
+    /// Compares the key at index `at` with another key.
     fn compare(&self, at: usize, key: &[u8]) -> Ordering {
         match key.split_at_checked(self.prefix.len()) {
             Some((front, rest)) => self.prefix.as_slice().cmp(front).then_with(|| self.rest(at).cmp(rest)),
@@ -242,7 +242,7 @@ impl Directory {
         [&self.prefix, self.rest(2 * index + 1)].concat()
     }
 
-    /// Returns the position of the first block whose last key is not less than the given key, or the number of blocks if no such block exists.
+    /// Returns the index of the first block whose last key is not less than the given key, or the number of blocks if no such block exists.
     pub(in super::super) fn search(&self, key: &[u8]) -> usize {
         let Some(rest) = key.strip_prefix(self.prefix.as_slice()) else {
             return if key < self.prefix.as_slice() { 0 } else { self.len() };
@@ -270,7 +270,7 @@ impl Directory {
         let from = self.search(start);
         let to = end.map_or(self.len(), |end| {
             let last = self.search(end);
-            // The block that contains `end`, or the first block after it, may start before `end`.
+            // The first block whose last key is not less than `end` may start before `end`.
             if last < self.len() && self.begins_below(last, end) { last + 1 } else { last }
         });
         from..to.max(from)

@@ -1,6 +1,6 @@
 //! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! The file is small, and is replaced by an atomic rename. It contains two copies of its content, because the runs are useless without it.
+//! The file is small, and is replaced by an atomic rename. It contains two copies of its content, because the runs are useless without this file.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -28,7 +28,7 @@ pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
 const VERSION: u32 = 4;
-/// The first format version, which has no engine and run identifiers.
+/// The first format version. It has no engine and run identifiers.
 const WITHOUT_IDENTITIES: u32 = 1;
 /// The last format version without entry and tombstone counts of layers.
 const WITHOUT_COUNTS: u32 = 2;
@@ -40,8 +40,8 @@ const HEADER: usize = 16;
 /// The content of the `BASE` file: a version of the base with its metadata.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity of the engine, which its backups share. A folder restored from a backup gets a new identity, because the two engines may write different
-    /// rows under the same run and transaction numbers.
+    /// The identity shared by the engine and its backups. A folder restored from a backup gets a new identity, because the two engines may write different rows
+    /// under the same run and transaction numbers.
     pub(in super::super) engine: Uuid,
     pub(in super::super) lineage: Lineage,
     pub(in super::super) meta: Meta,

@@ -54,12 +54,12 @@ pub(crate) async fn chosen<S: TableStore>(
             None if entry.is_quiet => quiet.offer(entry, &mut random),
             None => chosen.push(entry),
         },
-        // The rows in these partitions are not registrations.
+        // The rows in the partitions `KEYS` and `SWEEPS` are not registrations.
         Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
         Err(error) => fail(error.with_table(name.as_str()).with_key(row.partition_key, row.row_key)),
     })
     .await?;
-    // The registrations of these partitions were removed after an erasure.
+    // These partitions are kept active by grants, but their registrations were removed after an erasure.
     let unregistered = kept.into_values();
     chosen.extend(unregistered.map(|(row, kept)| Entry { is_quiet: false, is_erased: false, kept, ..row }));
     chosen.extend(quiet.items);

@@ -4,7 +4,7 @@
 //! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`, where the day is the first day (counted from the year
 //! 1) on which no bearer may write. Grants that expire on the same day share a row, and a shorter grant does not change the row of an earlier grant.
 //!
-//! A sweep of an earlier release reads the row as a registration, and may mark it as quiet. The mark has no meaning here.
+//! A sweep of an earlier release treats such a row as a registration, and may mark it as quiet. This release ignores the mark on these rows.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -64,7 +64,7 @@ pub(super) fn partition_of(entry: &Entry) -> Partition {
     (entry.table.folded().to_owned(), entry.partition_key.clone())
 }
 
-/// Returns, by partition, the rows that keep it active, with one of them as an entry. Skips invalid rows.
+/// Returns the rows that keep partitions active, grouped by partition; one row of each group is also returned as an entry. Skips invalid rows.
 pub(super) async fn by_partition<S: TableStore>(
     store: &S,
     registry: &TableName,

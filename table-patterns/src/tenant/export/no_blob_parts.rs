@@ -1,4 +1,4 @@
-//! Replaces the blob export in builds without the `blobs` feature, which export no blobs.
+//! Replaces the blob export in builds without the `blobs` feature. Such builds export no blobs.
 
 use std::collections::VecDeque;
 

@@ -42,7 +42,7 @@ impl Import<'_> {
         let outside = || Error::of(TenantFault::BlobOutside(part.name.clone()));
         let place = self.tenant.places.get(part.place).ok_or_else(unknown)?;
         let folder = place.folder_with(&part.name)?.ok_or_else(unknown)?;
-        // IMPORTANT: a line with the name of another tenant's blob would overwrite it.
+        // IMPORTANT: a line with the name of another tenant's blob must be refused, because it would overwrite that blob.
         let name = match folder.partition_of(&part.name) {
             Some(partition) => {
                 let (_, to) = self.moved(part.place, &partition).map_err(|_| outside())?;

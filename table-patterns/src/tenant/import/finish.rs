@@ -43,7 +43,7 @@ impl Import<'_> {
         if let Some(name) = self.unfinished.iter().nth(missing) {
             return Err(Error::of(TenantFault::LastPart { name: name.clone() }));
         }
-        // An import that resumes an earlier import does not receive the lines before its position.
+        // An import that resumes an earlier import does not receive the lines pushed earlier.
         if self.resumes {
             return Ok(());
         }

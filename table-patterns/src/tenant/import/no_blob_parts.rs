@@ -1,4 +1,4 @@
-//! Replaces the import of blobs in builds without the `blobs` feature, which refuse blobs.
+//! Replaces the blob import in builds without the `blobs` feature. Such builds refuse blobs.
 
 use table_core::{Error, Result};
 
