@@ -31,7 +31,7 @@ pub struct CaptureOptions {
     pub is_snapshot: bool,
     /// The maximum number of rows read per second.
     pub rate: Option<u32>,
-    /// The minimum time between two updates of the progress file.
+    /// The minimum time between two updates of the progress file within a table.
     pub pause: Duration,
     /// The maximum number of rows in a page.
     pub page: usize,

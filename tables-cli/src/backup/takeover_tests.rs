@@ -198,6 +198,36 @@ fn a_paused_backup_completes_no_generation_whose_files_were_removed() {
     assert!(pauses > 8, "{pauses}");
 }
 
+/// Returns the number of writes to a folder of the repository while a store is backed up.
+fn writes(folder: &'static str, store: &DynTableStore, options: &CaptureOptions) -> usize {
+    let counting = Arc::new(Pausing {
+        store: Arc::new(InMemory::new()),
+        folder,
+        before: usize::MAX,
+        writes: std::sync::atomic::AtomicUsize::new(0),
+        gate: Arc::default(),
+        loses_answers: false,
+    });
+    let objects = Objects::new(counting.clone(), ObjectPath::from("prefix"), "the store").unwrap();
+    let objects = objects.with_timeout(Duration::ZERO).with_renewal(Duration::ZERO);
+    let repository = Repository::create_in(Arc::new(objects), "a store").unwrap();
+    block_on(capture(&repository, store, options)).unwrap();
+    counting.writes.load(Ordering::SeqCst)
+}
+
+#[test]
+fn the_progress_of_many_tables_is_not_written_after_each_table() {
+    let store = DynTableStore::new(Engine::in_memory());
+    for table in 0..400 {
+        block_on(store.untyped(&format!("Table{table}")).unwrap().create_if_missing()).unwrap();
+    }
+    for (settle, passes) in [(false, 1), (true, 2)] {
+        let options = CaptureOptions { settle, ..CaptureOptions::default() };
+        let written = writes("working.json", &store, &options);
+        assert!(written <= passes * 80, "{written} writes");
+    }
+}
+
 /// Tests that a backup with `--settle` renews the lock while it compares unchanged rows, although it writes nothing meanwhile.
 #[test]
 fn the_lock_is_renewed_while_equal_rows_are_compared() {
@@ -207,20 +237,7 @@ fn the_lock_is_renewed_while_equal_rows_are_compared() {
         block_on(table.insert(&TableEntity::new("p", format!("{row:02}")).unwrap())).unwrap();
     }
     let renewals = |settle: bool| {
-        let counting = Arc::new(Pausing {
-            store: Arc::new(InMemory::new()),
-            folder: "locks/",
-            before: usize::MAX,
-            writes: std::sync::atomic::AtomicUsize::new(0),
-            gate: Arc::default(),
-            loses_answers: false,
-        });
-        let objects = Objects::new(counting.clone(), ObjectPath::from("prefix"), "the store").unwrap();
-        let objects = objects.with_timeout(Duration::ZERO).with_renewal(Duration::ZERO);
-        let repository = Repository::create_in(Arc::new(objects), "a store").unwrap();
-        let options = CaptureOptions { settle, pause: Duration::ZERO, ..CaptureOptions::default() };
-        block_on(capture(&repository, &store, &options)).unwrap();
-        counting.writes.load(Ordering::SeqCst)
+        writes("locks/", &store, &CaptureOptions { settle, pause: Duration::ZERO, ..CaptureOptions::default() })
     };
     assert!(renewals(true) >= renewals(false) + 50);
 }

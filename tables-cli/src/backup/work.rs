@@ -15,6 +15,10 @@ use crate::failure::Result;
 use crate::rows::{is_read_first, is_read_last};
 use crate::transfer::checksum::Checksum;
 
+/// A record of the progress contains all completed tables, so it is written again only after the number of completed tables has grown by one part in `GROWTH`.
+/// After an interruption, at most these tables are read again.
+const GROWTH: usize = 16;
+
 /// The state of an unfinished generation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
@@ -70,6 +74,8 @@ impl Current {
 pub(super) struct Work {
     storage: Arc<dyn Storage>,
     state: State,
+    /// The number of tables that were completed or replaced since the progress was recorded.
+    unsaved: usize,
     /// `true` if an earlier command started the generation.
     pub(super) is_resumed: bool,
 }
@@ -95,7 +101,7 @@ impl Work {
             let (id, tables) = (Some(repository.next_id(now)?), Vec::new());
             State { id, began: now, base, tables, current: None }
         };
-        Ok(Self { storage, state, is_resumed })
+        Ok(Self { storage, state, unsaved: 0, is_resumed })
     }
 
     /// Returns the name of the generation.
@@ -126,11 +132,11 @@ impl Work {
         self.save()
     }
 
-    /// Records that the backup of a table is complete.
+    /// Records that the backup of a table is complete. The record is written with one of the following tables if many tables are complete.
     pub(super) fn complete(&mut self, table: TableRows) -> Result<()> {
         self.state.current = None;
         self.state.tables.push(table);
-        self.save()
+        self.save_later()
     }
 
     /// Returns the first table, at index `from` or later, whose rows may have been read at different times.
@@ -149,10 +155,17 @@ impl Work {
         if let Some(old) = self.state.tables.get_mut(at) {
             *old = table;
         }
-        self.save()
+        self.save_later()
     }
 
-    fn save(&self) -> Result<()> {
+    /// Records the progress if enough tables were completed or replaced since it was last recorded.
+    fn save_later(&mut self) -> Result<()> {
+        self.unsaved += 1;
+        if self.unsaved * GROWTH > self.state.tables.len() { self.save() } else { self.storage.keep_lock() }
+    }
+
+    fn save(&mut self) -> Result<()> {
+        self.unsaved = 0;
         sealed::write(&*self.storage, WORKING, &self.state)
     }
 
