@@ -1,12 +1,15 @@
 //! The recorded progress of an unfinished generation, from which a killed backup continues.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use table_core::EntityKey;
+use uuid::Uuid;
 
-use crate::backup::generation::{Changes, Consistency, Contents, Generation, TableRows};
+use crate::backup::file_name;
+use crate::backup::generation::{Changes, Consistency, Contents, Generation, Layer, TableRows};
 use crate::backup::layer::Mark;
 use crate::backup::repository::{Repository, WORKING};
 use crate::backup::sealed;
@@ -23,6 +26,7 @@ const GROWTH: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     /// The name of the generation. Earlier releases did not record it, and named the generation by the time at which it began.
+    #[serde(default, deserialize_with = "file_name::optional")]
     id: Option<String>,
     #[serde(with = "super::instant")]
     began: DateTime<Utc>,
@@ -37,7 +41,16 @@ struct State {
 pub(super) struct Current {
     /// The name of the table.
     pub(super) name: String,
-    /// The position in the table's layer before which all rows are durable.
+    /// `true` if the layers contain all rows of the table, `false` if they contain the changes. Earlier releases did not record it.
+    #[serde(default)]
+    pub(super) is_full: Option<bool>,
+    /// The layers before `file`. Interrupted commands have written them up to their marks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) parts: Vec<Layer>,
+    /// The name of the file of the table's last layer, or `None` if the layer has not been started. Earlier releases did not record it.
+    #[serde(default, deserialize_with = "file_name::optional")]
+    pub(super) file: Option<String>,
+    /// The position in the file before which all rows are durable.
     pub(super) mark: Mark,
     /// The differences found so far.
     pub(super) changes: Changes,
@@ -54,6 +67,9 @@ impl Current {
     pub(super) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            is_full: None,
+            parts: Vec::new(),
+            file: None,
             mark: Mark::default(),
             changes: Changes::default(),
             checksum: Checksum::default(),
@@ -62,11 +78,39 @@ impl Current {
         }
     }
 
+    /// Ends the last layer at its mark. The remaining rows of the table are then written to another file.
+    fn end_layer(&mut self) {
+        let end = std::mem::take(&mut self.mark);
+        if let Some(file) = self.file.take().filter(|_| end.rows > 0) {
+            self.parts.push(Layer { file, end });
+        }
+    }
+
     /// Returns the key of the last compared row, or `None` if no row has been compared.
     pub(super) fn last_key(&self) -> Result<Option<EntityKey>> {
         let key = |(partition, row): &(String, String)| EntityKey::new(partition.as_str(), row.as_str());
         Ok(self.last.as_ref().map(key).transpose()?)
     }
+}
+
+impl State {
+    fn id(&self) -> String {
+        self.id.clone().unwrap_or_else(|| Generation::name(self.began))
+    }
+
+    /// Returns `true` if the state refers only to these files of layers.
+    fn is_within(&self, files: &[String]) -> bool {
+        let files: HashSet<_> = files.iter().collect();
+        let parts = self.current.iter().flat_map(|current| &current.parts);
+        let layers = self.tables.iter().flat_map(|table| &table.layers).chain(parts).map(|layer| &layer.file);
+        let current = self.current.iter().filter_map(|current| current.file.as_ref());
+        layers.chain(current).all(|file| files.contains(file))
+    }
+}
+
+/// Returns the name of the file of a new layer. Each name is used once, so a command that has lost the lock cannot change the layers of another command.
+pub(super) fn new_file(table: &str, id: &str) -> String {
+    format!("{table}-{id}-{}.rows", Uuid::new_v4().simple())
 }
 
 /// A generation that is being written.
@@ -93,6 +137,17 @@ impl Work {
         if let Some(state) = &mut found {
             // IMPORTANT: these tables are read again, because tables may have been created since.
             state.tables.retain(|table| !is_read_last(&table.name));
+            let id = state.id();
+            if let Some(current) = &mut state.current {
+                current.file.get_or_insert_with(|| format!("{}-{id}-1.rows", current.name));
+                // IMPORTANT: the interrupted command may still be running, and write to its file after the mark.
+                if storage.can_lose_lock() {
+                    current.end_layer();
+                }
+            }
+            // A command that had lost the lock may have recorded the state after its layers were deleted.
+            let files = repository.layers()?;
+            found = found.filter(|state| state.is_within(&files));
         }
         let is_resumed = found.is_some();
         let state = if let Some(state) = found {
@@ -106,7 +161,7 @@ impl Work {
 
     /// Returns the name of the generation.
     pub(super) fn id(&self) -> String {
-        self.state.id.clone().unwrap_or_else(|| Generation::name(self.state.began))
+        self.state.id()
     }
 
     /// Returns `true` if the backup of a table is complete.
