@@ -82,7 +82,8 @@ async fn first_not_in_partition(
         let Some(page) = pages.next().await? else { return Ok(first_not(rows, &found)) };
         read += page.rows.len().max(1);
         for entity in page.rows.iter() {
-            let place = rows.binary_search_by(|row| order::compare(row.key().row_key.as_str(), entity.row_key));
+            let place =
+                rows.binary_search_by(|row| order::compare(row.key().row_key.as_str(), entity.row_key));
             if let Ok(at) = place
                 && let (Some(row), Some(found)) = (rows.get(at), found.get_mut(at))
             {
