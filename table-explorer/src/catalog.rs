@@ -10,7 +10,7 @@ use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, TableName, TableStore};
 use table_inspect::keys::{self, Stored};
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::index_state::IndexState;
 use crate::tree::Branch;
 
@@ -103,6 +103,12 @@ impl Catalog {
         loop {
             let page = store.list_tables("", from.as_deref(), 1_000).await?;
             tables.extend(page.names.into_iter().filter(|name| !is_own(name.as_str())));
+            if page.next.is_some() && page.next == from {
+                let help = "check the endpoint and the proxies in between";
+                return Err(Failure::Refused(format!(
+                    "the store returned the same page of its list of tables again; {help}"
+                )));
+            }
             from = page.next;
             if from.is_none() {
                 break;

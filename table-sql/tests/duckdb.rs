@@ -16,7 +16,7 @@ async fn export(store: &DynTableStore, table: &str, folder: &std::path::Path) {
     let scan = store.untyped(table).unwrap().scan("all are exported").max_rows(100_000);
     let entities: Vec<TableEntity> = scan.collect().await.unwrap();
     let mut survey = Survey::default();
-    entities.iter().for_each(|entity| survey.add(entity));
+    entities.iter().for_each(|entity| survey.add(entity).unwrap());
     let file = std::fs::File::create(folder.join(format!("{table}.parquet"))).unwrap();
     let mut writer = ParquetWriter::new(file, survey.layout()).unwrap();
     entities.iter().for_each(|entity| writer.write(entity).unwrap());

@@ -6,9 +6,10 @@
 //! |---|---|
 //! | `BACKUPS` | format version and the name of the store; marks the folder |
 //! | `generations/20261125T210509.123Z.json` | one [generation](generation::Generation): its tables, its layers, and their checksums |
-//! | `rows/Company-20261125T210509.123Z-1.rows` | a [`layer`]: all rows of a table, or the changes since the previous generation |
+//! | `rows/Company-20261125T210509.123Z-GUID.rows` | a [`layer`]: all rows of a table, or the changes since the previous generation |
 //! | `files/0000000042.rows` | a file of an embedded engine, shared by the generations that contain it |
 //! | `working.json` | the progress of an unfinished generation |
+//! | `VIEWS`, `view-…` | only in a folder: temporary folders of commands that read engine files, and the file that these commands lock |
 //! | `locks/00000000000000000042` | only in an object store: the lock of the command that writes the backup |
 //!
 //! In an object store, each file in `rows` and `files` is a sequence of objects of at most about 8 MiB, named by their offsets in the file.
@@ -20,11 +21,16 @@
 //! - A generation is listed only after all its files are durable. Killing a backup leaves earlier generations unchanged. The next backup continues where the
 //!   killed one stopped, or starts over if another generation has been completed since then.
 //! - Checksums cover every byte. Damaged rows are reported with their file and position, and are never restored.
+//! - A backup written by someone else cannot change or read files outside its folder, because names of files that are paths are refused.
+//! - A command that has lost the lock on an object store cannot change layers of the command that has taken it over, because each layer has a new name.
 //! - Removing a generation never changes other generations, because a layer is deleted only when no generation refers to it.
 
 pub mod capture;
+mod file_name;
 pub mod files;
 pub mod generation;
+#[cfg(test)]
+mod hostile_tests;
 mod instant;
 pub mod layer;
 pub mod merged;

@@ -40,7 +40,7 @@ use crate::output::Format;
 use crate::program::Lasting;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
-use crate::terminal::Printable;
+use crate::terminal::{Printable, json_text};
 
 /// The help message for a command that needs rows in key order, on a store that returns them in a different order.
 const ORDER_HELP: &str = "copy the tables to a folder with `tables copy`, and use the folder";
@@ -244,9 +244,9 @@ fn say(out: &mut dyn Write, line: &str) -> Result<()> {
     writeln!(out, "{}", Printable(line)).map_err(Failure::file("-"))
 }
 
-/// Writes a value as one line of JSON. Unlike `say`, replaces no control characters.
+/// Writes a value as one line of JSON, in which control characters are escaped.
 fn say_json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<()> {
-    let json = serde_json::to_string(value).map_err(|error| Failure::file("-")(error.into()))?;
+    let json = json_text(value).map_err(Failure::file("-"))?;
     writeln!(out, "{json}").map_err(Failure::file("-"))
 }
 

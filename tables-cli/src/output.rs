@@ -10,7 +10,7 @@ use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, TableEntity, TableName};
 
 use crate::failure::{Failure, Result};
-use crate::terminal::print_line;
+use crate::terminal::{json_text, print_line};
 pub use grid::Grid;
 use table_inspect::csv::{Columns, CsvWriter};
 use table_inspect::keys;
@@ -96,9 +96,8 @@ impl<'a> Entities<'a> {
     pub fn push(&mut self, entity: TableEntity) -> Result<()> {
         match self.format {
             Format::Json => {
-                serde_json::to_writer(&mut *self.out, &entity)
-                    .map_err(|error| Failure::file("-")(error.into()))?;
-                self.out.write_all(b"\n").map_err(Failure::file("-"))
+                let json = json_text(&entity).map_err(Failure::file("-"))?;
+                writeln!(self.out, "{json}").map_err(Failure::file("-"))
             }
             Format::Table => {
                 self.grid.push(&entity, self.kinds.as_ref(), &self.shown);
@@ -167,13 +166,17 @@ impl<'a> Rows<'a> {
         let rows = std::mem::take(&mut self.held);
         let text = match self.format {
             Format::Table => grid::plain(self.names, &rows),
-            Format::Json => rows.iter().fold(String::new(), |mut text, row| {
-                let object: serde_json::Map<_, _> =
-                    self.distinct.iter().zip(row).map(|(name, value)| (name.clone(), json!(value))).collect();
-                text.push_str(&serde_json::Value::Object(object).to_string());
-                text.push('\n');
+            Format::Json => {
+                let mut text = String::new();
+                for row in &rows {
+                    let pairs = self.distinct.iter().zip(row);
+                    let object: serde_json::Map<_, _> =
+                        pairs.map(|(name, value)| (name.clone(), json!(value))).collect();
+                    text.push_str(&json_text(&object).map_err(Failure::file("-"))?);
+                    text.push('\n');
+                }
                 text
-            }),
+            }
             Format::Csv => {
                 let header = (!self.is_begun).then(|| self.distinct.clone());
                 let mut csv = ::csv::Writer::from_writer(Vec::new());
@@ -222,6 +225,22 @@ pub fn rows(format: Format, out: &mut dyn Write, names: &[&str], rows: &[Vec<Str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_has_no_raw_control_characters() {
+        let (mut entities, mut table) = (Vec::new(), Vec::new());
+        let text = "\u{1b}[31m\u{7f}\u{80}\u{9b}é";
+        let mut written = Entities::new(Format::Json, &mut entities, None);
+        written.push(TableEntity::new("p", "r").unwrap().with("A", text)).unwrap();
+        written.finish().unwrap();
+        rows(Format::Json, &mut table, &["A"], &[vec![text.to_owned()]]).unwrap();
+        for written in [entities, table] {
+            let json = String::from_utf8(written).unwrap();
+            assert!(json.trim_end().chars().all(|character| !character.is_control()), "{json:?}");
+            let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+            assert_eq!(read["A"], text);
+        }
+    }
 
     #[test]
     fn columns_of_equal_names_all_reach_a_program() {

@@ -14,10 +14,12 @@
 //! for the most frequent type has the name of the property, and the other columns have a suffix, such as `Age@String`. Times that no timestamp unit can
 //! represent are stored in a column such as `Ends@ticks`, as the number of 100 ns units since the year 1.
 //!
-//! Rows are written and read in groups, so memory use does not depend on the size of the file. The footer contains the number of rows and their checksum.
+//! Rows are written in groups and read in steps, so memory use does not depend on the size of the file. The footer contains the number of rows and their
+//! checksum.
 
 mod collected;
 mod column;
+mod cursor;
 mod file;
 mod layout;
 mod reader;

@@ -1,14 +1,16 @@
 //! Code shared by all command-line programs: argument parsing, the runtime, error reports, and the exit code.
 
-use std::io::{BufWriter, Error, ErrorKind, Write};
+use std::io::{BufWriter, Error, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::failure::{Exit, Failure, Result};
-use crate::terminal;
+use crate::terminal::{self, Filtered};
 
 /// Parses the command line, runs the command on standard output, reports any failure, and returns the exit code.
+///
+/// If standard output is a terminal, control characters in the output are replaced, because they could control the terminal.
 ///
 /// A reader such as `head` may close standard output early, which is not a failure. All other failures are reported, even after standard output has been
 /// closed.
@@ -26,7 +28,10 @@ pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> R
         Ok(runtime) => runtime,
         Err(error) => return report(&Failure::file("the runtime")(error)).into(),
     };
-    let mut out = BufWriter::new(std::io::stdout());
+    let stdout = std::io::stdout();
+    let stdout: Box<dyn Write + Send> =
+        if stdout.is_terminal() { Box::new(Filtered::new(stdout)) } else { Box::new(stdout) };
+    let mut out = BufWriter::new(stdout);
     let done = runtime.block_on(run(command, &mut out));
     let flushed = out.flush();
     match (done, flushed) {

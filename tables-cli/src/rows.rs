@@ -265,7 +265,7 @@ pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     loop {
         let page = store.list_tables("", from.as_deref(), 1_000).await?;
         names.extend(page.names);
-        from = page.next;
+        from = next_page(from, page.next)?;
         if from.is_none() {
             names.sort_by_key(|name| (is_read_last(name.as_str()), !is_read_first(name.as_str())));
             return Ok(names);
@@ -273,8 +273,22 @@ pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     }
 }
 
-/// Returns `true` if a table registers outboxes or feeds and must therefore be read last. Programs register a partition before they write its first row, so a
-/// copy then contains the registrations of all its rows.
+/// Returns the continuation of a list of tables, or `None` after the last page.
+///
+/// # Errors
+/// `Refused` if the store returned the continuation that it was asked with, because the list would never end.
+pub(crate) fn next_page(from: Option<String>, next: Option<String>) -> Result<Option<String>> {
+    if next.is_some() && next == from {
+        let help = "check the endpoint and the proxies in between";
+        return Err(Failure::Refused(format!(
+            "the store returned the same page of its list of tables again; {help}"
+        )));
+    }
+    Ok(next)
+}
+
+/// Returns `true` if a table must be read after all other tables: it registers outboxes or feeds. Programs register a partition before they write its first
+/// row, so a copy then contains the registrations of all its rows.
 #[must_use]
 pub fn is_read_last(table: &str) -> bool {
     [OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table))
@@ -291,4 +305,19 @@ pub fn is_read_first(table: &str) -> bool {
 #[must_use]
 pub fn select(names: &[String]) -> Select {
     if names.is_empty() { Select::All } else { Select::names(names.iter().cloned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_tables_that_does_not_advance_is_refused() {
+        let token = |text: &str| Some(text.to_owned());
+        assert_eq!(next_page(None, token("a")).unwrap(), token("a"));
+        assert_eq!(next_page(token("a"), token("b")).unwrap(), token("b"));
+        assert_eq!(next_page(token("a"), None).unwrap(), None);
+        assert_eq!(next_page(None, None).unwrap(), None);
+        next_page(token("a"), token("a")).unwrap_err();
+    }
 }

@@ -1,7 +1,9 @@
 //! Text for a terminal. Rows, files and stores can contain control characters, which could control the user's terminal.
 
 use std::fmt::{self, Display, Write as _};
-use std::io::Write as _;
+use std::io::{self, Write};
+
+use serde::Serialize;
 
 /// Text for a terminal, with control characters, except line ends, replaced with U+FFFD.
 ///
@@ -31,7 +33,64 @@ impl fmt::Write for Replacing<'_, '_> {
     }
 }
 
-/// Writes text to standard error, replacing control characters.
+/// Returns a value as JSON in one line. Control characters are escaped, also those above U+007E, which JSON permits in strings.
+pub(crate) fn json_text(value: &impl Serialize) -> io::Result<String> {
+    let mut text = String::new();
+    for character in serde_json::to_string(value)?.chars() {
+        // JSON has control characters only in strings.
+        if character.is_control() {
+            // Writing to a string never fails.
+            let _ = write!(text, "\\u{:04x}", u32::from(character));
+        } else {
+            text.push(character);
+        }
+    }
+    Ok(text)
+}
+
+/// A writer to a terminal. Replaces control characters, except line ends and tabs, with U+FFFD, as [`Printable`] does.
+pub(crate) struct Filtered<W> {
+    out: W,
+    /// The first byte of a character that may be a control character, if the second byte has not been written.
+    begun: Option<u8>,
+}
+
+/// The first byte of U+0080 to U+00BF in UTF-8, of which U+0080 to U+009F are control characters.
+const FIRST: u8 = 0xC2;
+
+impl<W: Write> Filtered<W> {
+    pub(crate) const fn new(out: W) -> Self {
+        Self { out, begun: None }
+    }
+}
+
+impl<W: Write> Write for Filtered<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut text = Vec::with_capacity(bytes.len() + 1);
+        for byte in bytes {
+            match (self.begun.take(), *byte) {
+                (Some(_), 0x80..=0x9F) => text.extend("\u{fffd}".as_bytes()),
+                (begun, byte) => {
+                    text.extend(begun);
+                    match byte {
+                        FIRST => self.begun = Some(byte),
+                        b'\n' | b'\t' => text.push(byte),
+                        0..=0x1F | 0x7F => text.extend("\u{fffd}".as_bytes()),
+                        _ => text.push(byte),
+                    }
+                }
+            }
+        }
+        self.out.write_all(&text)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Writes a text to standard error.
 pub(crate) fn print(text: impl Display) {
     let mut out = std::io::stderr();
     // If standard error is closed, the text is lost.
@@ -46,6 +105,18 @@ pub(crate) fn print_line(text: impl Display) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_receives_no_control_characters_however_the_text_is_divided() {
+        let text = "a\u{1b}[2J\tb\u{7f}\u{9b}c\r\nd\u{e9}\u{a9}\u{80}\u{1f600}";
+        let expected = "a\u{fffd}[2J\tb\u{fffd}\u{fffd}c\u{fffd}\nd\u{e9}\u{a9}\u{fffd}\u{1f600}";
+        for length in 1..=text.len() {
+            let mut out = Filtered::new(Vec::new());
+            text.as_bytes().chunks(length).for_each(|bytes| out.write_all(bytes).unwrap());
+            out.flush().unwrap();
+            assert_eq!(String::from_utf8(out.out).unwrap(), expected, "{length}");
+        }
+    }
 
     #[test]
     fn control_characters_except_line_ends_are_replaced() {

@@ -58,7 +58,10 @@ fn texts_of_rows_and_files_have_no_effect_on_the_terminal() {
         &["query", "Things", "--partition", "p", "--output", "json"][..],
         &["put", "Things", "p", "2", &format!("Name={HOSTILE}"), "--dry-run"],
     ] {
-        let found: serde_json::Value = serde_json::from_str(&run(at, words).0).unwrap();
+        let json = run(at, words).0;
+        let found: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(found["Name"], HOSTILE, "{words:?}");
+        let controls = json.chars().filter(|character| character.is_control() && *character != '\n');
+        assert_eq!(controls.count(), 0, "{words:?}: {json:?}");
     }
 }

@@ -62,6 +62,7 @@ async fn columns(
         for entity in page.rows.iter() {
             columns.add(&TableEntity::from_entity(entity)?);
         }
+        columns.check()?;
         from = page.continuation;
         if from.is_none() {
             return Ok(columns);

@@ -1,17 +1,25 @@
 //! The columns of a CSV file.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use table_core::TableEntity;
 
-/// The columns before the property columns, present in every file.
+use crate::record::{FileError, Result};
+
+/// The columns that every file contains before the property columns.
 pub(super) const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// The property columns, in insertion order.
+/// The maximum number of properties of a file. Each line has a cell for each property, also for those that the entity lacks.
+const PROPERTIES: usize = 10_000;
+
+/// The properties that have columns, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     names: Vec<String>,
-    known: HashSet<String>,
+    /// The position of each name in `names`.
+    known: HashMap<String, usize>,
+    /// `true` if a property was not added because the columns have reached their maximum number.
+    has_more: bool,
 }
 
 impl Columns {
@@ -33,27 +41,47 @@ impl Columns {
         columns
     }
 
-    /// Adds columns for those properties of an entity that have none yet.
+    /// Adds a column for each property of an entity that does not have one yet, up to 10,000 columns.
     pub fn add(&mut self, entity: &TableEntity) {
         for (name, _) in entity.iter() {
-            if !self.has(name) {
+            if self.position(name).is_some() {
+                continue;
+            }
+            if self.names.len() < PROPERTIES {
                 self.push(name.to_owned());
+            } else {
+                self.has_more = true;
             }
         }
     }
 
-    /// Returns `true` if a property has a column.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.known.contains(name)
+    /// Checks that each property of the entities has a column.
+    ///
+    /// # Errors
+    /// `Refused` if the entities have more than 10,000 properties with different names.
+    pub fn check(&self) -> Result<()> {
+        if !self.has_more {
+            return Ok(());
+        }
+        let help = "select properties, in `tables export` with `--columns`, or write JSON lines";
+        Err(FileError::Refused(format!(
+            "the entities have more than {PROPERTIES} properties with different names, and each needs a column; {help}"
+        )))
+    }
+
+    /// Returns the position of a property's column, or `None` if it does not have one.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.known.get(name).copied()
     }
 
     /// Returns the names of the properties, in column order.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
     fn push(&mut self, name: String) {
-        if self.known.insert(name.clone()) {
+        if self.position(&name).is_none() {
+            self.known.insert(name.clone(), self.names.len());
             self.names.push(name);
         }
     }

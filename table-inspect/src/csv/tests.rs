@@ -41,6 +41,20 @@ fn a_property_of_any_name_is_read_back() {
 }
 
 #[test]
+fn more_properties_than_columns_are_refused() {
+    let mut columns = Columns::default();
+    let entity = |name: usize| TableEntity::new("p", "r").unwrap().with(format!("P{name}"), 1);
+    (0..10_000).for_each(|name| columns.add(&entity(name)));
+    columns.add(&entity(0));
+    columns.check().unwrap();
+    assert!(CsvWriter::new(Vec::<u8>::new(), columns.clone()).write(&entity(7)).is_ok());
+    columns.add(&entity(10_000));
+    let refused = columns.check().unwrap_err().to_string();
+    assert!(refused.contains("10000 properties") && refused.contains("--columns"), "{refused}");
+    assert!(CsvWriter::new(Vec::<u8>::new(), columns).write(&entity(7)).is_err());
+}
+
+#[test]
 fn untyped_columns_are_strings_unless_named_or_guessed() {
     let text = "\u{feff}PartitionKey,RowKey,Age,Zip\r\np,1,36,08001\r\n";
     let value = |types: Types| {

@@ -29,6 +29,7 @@ impl<W: Write> CsvWriter<W> {
     }
 
     fn begin(&mut self) -> Result<()> {
+        self.columns.check()?;
         if !std::mem::replace(&mut self.has_header, true) {
             let properties = self.columns.names().flat_map(|name| [name.to_owned(), format!("{name}{TYPE}")]);
             self.out.write_record(KEYS.map(str::to_owned).into_iter().chain(properties))?;
@@ -39,11 +40,16 @@ impl<W: Write> CsvWriter<W> {
     /// Writes one entity. An absent property has an empty value and an empty type; an empty string has only an empty value.
     ///
     /// # Errors
-    /// `Refused` if a property has no column, because an export must not lose values; `Io` if the output fails.
+    /// `Refused` if a property has no column, because an export must not lose values, or if [`Columns::check`] fails; `Io` if the output fails.
     pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
         self.begin()?;
         let (partition, row) = (entity.key().partition_key.as_str(), entity.key().row_key.as_str());
-        if let Some((name, _)) = entity.iter().find(|(name, _)| !self.columns.has(name)) {
+        let mut values = vec![None; self.columns.names().len()];
+        for (name, value) in entity.iter() {
+            if let Some(found) = self.columns.position(name).and_then(|at| values.get_mut(at)) {
+                *found = Some(value);
+                continue;
+            }
             return Err(FileError::Refused(format!(
                 "property `{name}` of ('{partition}', '{row}') has no column; select it, or, if the table changed while it was \
                  exported, export it again"
@@ -51,7 +57,7 @@ impl<W: Write> CsvWriter<W> {
         }
         let timestamp = entity.timestamp().map(|at| value::show(&at.into())).unwrap_or_default();
         let keys = [partition.to_owned(), row.to_owned(), timestamp];
-        let cells = self.columns.names().flat_map(|name| match entity.get(name) {
+        let cells = values.into_iter().flat_map(|value| match value {
             Some(found) => [value::show(found), found.edm_type().name().to_owned()],
             None => [String::new(), String::new()],
         });
@@ -62,7 +68,7 @@ impl<W: Write> CsvWriter<W> {
     /// Writes the header if no entity has been written. Returns the output.
     ///
     /// # Errors
-    /// `Io` if the output fails.
+    /// `Refused` if [`Columns::check`] fails; `Io` if the output fails.
     pub fn finish(mut self) -> Result<W> {
         self.begin()?;
         self.out.into_inner().map_err(|error| error.into_error().into())

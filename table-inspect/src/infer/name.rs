@@ -1,6 +1,6 @@
 //! Names for inferred fields and structs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Rust keywords, in lower case.
 const KEYWORDS: [&str; 52] = [
@@ -16,7 +16,11 @@ const TYPES: [&str; 9] = ["Self", "Option", "Some", "None", "Vec", "String", "Da
 
 /// The names already used.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashSet<String>);
+pub(super) struct Names {
+    taken: HashSet<String>,
+    /// For each name that was requested repeatedly, the number with which the search for an unused name continues.
+    next: HashMap<String, usize>,
+}
 
 impl Names {
     /// Returns an unused name: the given one, with a number appended if it is already used.
@@ -27,11 +31,17 @@ impl Names {
             name if KEYWORDS.contains(&name) => format!("{name}_"),
             name => name.to_owned(),
         };
-        let numbered = (2..).map(|number| format!("{name}_{number}"));
-        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !self.0.contains(name));
-        let free = free.unwrap_or(name);
-        self.0.insert(free.clone());
-        free
+        if self.taken.insert(name.clone()) {
+            return name;
+        }
+        let next = self.next.entry(name.clone()).or_insert(2);
+        loop {
+            let numbered = format!("{name}_{next}");
+            *next += 1;
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
     }
 
     /// Returns an unused struct name derived from a string such as `empid_`.

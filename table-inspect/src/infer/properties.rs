@@ -1,10 +1,15 @@
 //! Inference of a kind's properties: names, types, and repetition of key parts.
 
+use std::collections::{HashMap, HashSet};
+
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
 
 use crate::infer::key::Piece;
 use crate::infer::part::Codec;
+
+/// The maximum number of properties that are declared. Tables whose property names are values have a new name in each row.
+const PROPERTIES: usize = 1_000;
 
 /// A property of a kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,39 +24,73 @@ pub struct Property {
     pub optional: bool,
     /// `true` if the value is split into several properties: `Data`, `Data1` and so on.
     pub is_chunked: bool,
-    /// The value in each row, in row order.
-    values: Vec<Option<Value>>,
+    /// The value in each row, in row order. Empty if the property is absent from some rows.
+    values: Vec<Value>,
 }
 
 /// Infers the properties of rows, in order of first occurrence.
 pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>) -> Vec<Property> {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in rows.iter().flat_map(|row| row.iter()) {
-        let is_kind = has_kind && name == ENTITY_TYPE;
-        if !is_kind && !names.contains(&name) {
-            names.push(name);
+    let (mut positions, mut found) = (HashMap::<&str, usize>::new(), Vec::<(&str, Vec<&Value>)>::new());
+    for (name, value) in rows.iter().flat_map(|row| row.iter()) {
+        if has_kind && name == ENTITY_TYPE {
+            continue;
+        }
+        let next = positions.len();
+        let at = *positions.entry(name).or_insert(next);
+        match found.get_mut(at) {
+            Some((_, values)) => values.push(value),
+            None if at < PROPERTIES => found.push((name, vec![value])),
+            None => {}
         }
     }
-    let chunked: Vec<&str> = names.iter().copied().filter(|name| are_chunks(rows, name, &names)).collect();
+    if let more @ 1.. = positions.len().saturating_sub(PROPERTIES) {
+        notes.push(format!("{more} more properties are not declared"));
+    }
+    let chunked = chunked(rows, &found.iter().map(|(name, _)| *name).collect());
     let is_chunk = |name: &str| {
         let base = name.trim_end_matches(|last: char| last.is_ascii_digit());
-        base != name && chunked.contains(&base)
+        base != name && chunked.contains(base)
     };
-    let whole = names.iter().copied().filter(|name| !is_chunk(name));
-    whole.map(|name| property(rows, name, chunked.contains(&name), notes)).collect()
+    let whole = found.iter().filter(|(name, _)| !is_chunk(name));
+    whole.map(|(name, values)| property(rows.len(), name, values, chunked.contains(name), notes)).collect()
 }
 
-/// Returns `true` if the named properties are chunks of one value: in every row, each chunk but the last is full.
-fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
+/// Returns the names of the values that are split into several properties: in every row, each chunk but the last is full.
+fn chunked<'a>(rows: &[&'a TableEntity], names: &HashSet<&'a str>) -> HashSet<&'a str> {
+    let has_second = |name: &&&str| names.contains(format!("{name}1").as_str());
+    let mut bases: HashSet<&str> = names.iter().filter(has_second).copied().collect();
+    for row in rows {
+        if bases.is_empty() {
+            break;
+        }
+        // The number of numbered properties of each value in the row.
+        let mut numbered: HashMap<&str, usize> = HashMap::new();
+        for (name, _) in row.iter() {
+            if bases.contains(name) {
+                numbered.entry(name).or_default();
+            }
+            let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+            for length in name.len() - digits..name.len() {
+                if let Some(base) = name.get(..length).filter(|base| bases.contains(*base)) {
+                    *numbered.entry(base).or_default() += 1;
+                }
+            }
+        }
+        for (base, numbered) in numbered {
+            if !are_chunks(row, base, numbered) {
+                bases.remove(base);
+            }
+        }
+    }
+    bases
+}
+
+/// Returns `true` if all numbered properties of a value are its chunks, and each chunk but the last is full.
+fn are_chunks(row: &TableEntity, base: &str, numbered: usize) -> bool {
     let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
-    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
-    let is_value = |row: &&TableEntity| {
-        let chunks: Vec<_> = (0..).map_while(|at| row.get(&name(at))).collect();
-        let numbered = row.iter().filter(|(name, _)| name.strip_prefix(base).is_some_and(is_number)).count();
-        let before_last = chunks.len().saturating_sub(1);
-        numbered == before_last && chunks.iter().take(before_last).all(|chunk| is_full(chunk))
-    };
-    names.contains(&name(1).as_str()) && rows.iter().all(is_value)
+    let chunks: Vec<_> = (0..).map_while(|at| row.get(&name(at))).collect();
+    let before_last = chunks.len().saturating_sub(1);
+    numbered == before_last && chunks.iter().take(before_last).all(|chunk| is_full(chunk))
 }
 
 /// Returns `true` if a chunk has the maximum size of 64 KiB. A full text chunk may also be one code unit shorter, if a surrogate pair would not fit.
@@ -63,15 +102,21 @@ fn is_full(chunk: &Value) -> bool {
     }
 }
 
-fn property(rows: &[&TableEntity], name: &str, is_chunked: bool, notes: &mut Vec<String>) -> Property {
-    let values: Vec<Option<Value>> = rows.iter().map(|row| row.get(name).cloned()).collect();
-    let count = |edm: EdmType| values.iter().flatten().filter(|value| value.edm_type() == edm).count();
+fn property(
+    rows: usize,
+    name: &str,
+    values: &[&Value],
+    is_chunked: bool,
+    notes: &mut Vec<String>,
+) -> Property {
+    let count = |edm: EdmType| values.iter().filter(|value| value.edm_type() == edm).count();
     let edm = EdmType::ALL.into_iter().max_by_key(|edm| count(*edm)).unwrap_or(EdmType::String);
-    let others = values.iter().flatten().count() - count(edm);
+    let others = values.len() - count(edm);
     if others > 0 {
         notes.push(format!("`{name}` is {edm} in most rows and of another type in {others}, which the declaration does not read"));
     }
-    let optional = values.iter().any(Option::is_none);
+    let optional = values.len() < rows;
+    let values = if optional { Vec::new() } else { values.iter().map(|value| (*value).clone()).collect() };
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 
@@ -80,10 +125,8 @@ pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     let Piece::Part { field, codec, texts, is_property } = piece else { return };
     let is_same = |property: &Property| {
         texts.len() > 1
-            && texts
-                .iter()
-                .zip(&property.values)
-                .all(|(text, value)| value.as_ref().is_some_and(|value| writes(codec, value, text)))
+            && texts.len() == property.values.len()
+            && texts.iter().zip(&property.values).all(|(text, value)| writes(codec, value, text))
     };
     if let Some(property) = properties.iter_mut().find(|property| is_same(property)) {
         field.clone_from(&property.field);

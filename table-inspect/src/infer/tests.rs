@@ -69,3 +69,50 @@ fn person_names_are_texts_and_zero_padded_numbers_keep_their_width() {
     let plain: Vec<_> = (5..20).map(|n| row("p", &n.to_string(), &[])).collect();
     assert!(infer("Numbers", &plain).to_string().contains("#[row_key(unpadded(number))]"));
 }
+
+/// Tests that the time and the declaration do not grow with the number of property names.
+#[test]
+fn rows_with_new_property_names_are_declared_up_to_a_limit() {
+    // These characters cannot be in the name of a field, so all fields have the same name with different numbers.
+    let character = |number: u32| char::from_u32(0x4E00 + number).unwrap();
+    let rows: Vec<_> = (0..2_000)
+        .map(|n| {
+            let entity = row("p", &format!("{n:04}"), &[("Common", Value::Boolean(true))]);
+            (0..200).fold(entity, |entity, at| entity.with(format!("{}{}", character(n), character(at)), 1))
+        })
+        .collect();
+    let mut kinds = infer("Wide", &rows).kinds;
+    let kind = kinds.remove(0);
+    assert_eq!(kind.properties.len(), 1_000);
+    assert_eq!(kind.properties[0].name, "Common");
+    assert_eq!(kind.notes, [format!("{} more properties are not declared", 2_000 * 200 + 1 - 1_000)]);
+    let fields: std::collections::HashSet<_> =
+        kind.properties.iter().map(|property| property.field.as_str()).collect();
+    assert_eq!(fields.len(), 1_000);
+}
+
+#[test]
+fn names_that_end_with_digits_are_chunks_only_of_a_full_value() {
+    let full = "x".repeat(32_768);
+    let chunks = |second: &str| -> Vec<TableEntity> {
+        (0..3)
+            .map(|n| {
+                let properties: [(&str, Value); 3] =
+                    [("Data", full.as_str().into()), ("Data1", second.into()), ("Line1", "a".into())];
+                row("p", &format!("{n:04}"), &properties)
+            })
+            .collect()
+    };
+    let named = |rows: &[TableEntity]| -> Vec<(String, bool)> {
+        let kind = infer("Chunks", rows).kinds.remove(0);
+        kind.properties.into_iter().map(|property| (property.name, property.is_chunked)).collect()
+    };
+    let joined = [("Data".to_owned(), true), ("Line1".to_owned(), false)];
+    assert_eq!(named(&chunks("rest")), joined);
+    // A row without the value does not matter, a row with a gap does.
+    let mut rows = chunks("rest");
+    rows.push(row("p", "0003", &[("Line1", "a".into())]));
+    assert_eq!(named(&rows), joined);
+    rows.push(row("p", "0004", &[("Data", full.as_str().into()), ("Data2", "rest".into())]));
+    assert!(named(&rows).contains(&("Data1".to_owned(), false)));
+}

@@ -10,7 +10,7 @@ use crate::backup::generation::{Changes, Consistency, Generation, Layer, TableRo
 use crate::backup::layer::{LayerWriter, Record};
 use crate::backup::merged::Merged;
 use crate::backup::repository::Repository;
-use crate::backup::work::Work;
+use crate::backup::work::{Work, new_file};
 use crate::failure::{Failure, Result};
 use crate::rate::Rate;
 use crate::rows::{self, Pages};
@@ -31,7 +31,7 @@ pub struct CaptureOptions {
     pub is_snapshot: bool,
     /// The maximum number of rows read per second.
     pub rate: Option<u32>,
-    /// The minimum time between two updates of the progress file.
+    /// The minimum time between two updates of the progress file within a table.
     pub pause: Duration,
     /// The maximum number of rows in a page.
     pub page: usize,
@@ -138,15 +138,12 @@ impl Capture<'_> {
 
     /// Backs up one table. Continues from the recorded progress, if any.
     async fn table(&self, name: &TableName, base: Option<&TableRows>, work: &mut Work) -> Result<TableRows> {
-        let is_full = self.is_full(base);
         let mut current = work.current(name.as_str());
-        let file = format!("{name}-{}-1.rows", work.id());
-        let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
+        let is_full = *current.is_full.get_or_insert_with(|| self.is_full(base));
         let is_continued = current.last.is_some();
-        let mut layer = match current.last {
-            Some(_) => LayerWriter::resume(storage, &path, current.mark.clone())?,
-            None => LayerWriter::create(storage, &path)?,
-        };
+        let file = current.file.get_or_insert_with(|| new_file(name.as_str(), &work.id())).clone();
+        let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
+        let mut layer = LayerWriter::resume(storage, &path, current.mark.clone())?;
         let from = current.continuation.as_deref().map(str::parse).transpose()?;
         let source = Ordered::new(self.pages(name).behind(from))?;
         let target = Merged::open(self.repository, base)?.behind(current.last_key()?);
@@ -169,7 +166,9 @@ impl Capture<'_> {
         let end = layer.sync()?;
         let mut layers =
             if is_full { Vec::new() } else { base.map_or_else(Vec::new, |base| base.layers.clone()) };
-        if is_full || end.rows > 0 {
+        layers.append(&mut current.parts);
+        // A table without rows has an empty layer.
+        if layers.is_empty() || end.rows > 0 {
             layers.push(Layer { file, end });
         }
         // IMPORTANT: if the backup of the table was continued, an earlier command read the table's first rows from a different snapshot.
@@ -192,8 +191,7 @@ impl Capture<'_> {
     async fn settle(&self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
-            // IMPORTANT: the table must not have another layer with this number, because a continued backup settles the table again.
-            let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
+            let file = new_file(name.as_str(), id);
             let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
             let mut layer = LayerWriter::create(storage, &path)?;
             let source = Ordered::new(self.pages(&name))?;

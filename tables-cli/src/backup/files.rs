@@ -1,7 +1,8 @@
 //! Backs up a folder of the embedded engine as a consistent snapshot of its files. Only new files are copied.
 
+use std::collections::HashSet;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use base64::Engine as _;
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 use crate::backup::generation::{Contents, EngineFile, Generation};
 use crate::backup::repository::Repository;
 use crate::backup::storage::Storage;
-use crate::backup::storage::folder::sync_folder;
+use crate::backup::storage::folder::{Locked, VIEW, VIEWS, sync_folder};
 use crate::failure::{Failure, Result};
 use crate::incomplete::{IncompleteFolder, remove_remains};
 
@@ -48,6 +49,7 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
     let (storage, place) = (&**repository.storage(), repository.storage().to_string());
     let (mut copied, mut copied_bytes, mut kept, mut files) = (0, 0, 0, Vec::new());
     for file in image.files(earlier.as_deref(), &place)? {
+        storage.keep_lock()?;
         let path = repository.engine_file(&file.name);
         let length = storage.length(&path)?;
         // An earlier backup that was killed may have copied the file. Comparing the file is cheaper than copying it again.
@@ -105,6 +107,8 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
             (ours.get_mut(..length).unwrap_or_default(), theirs.get_mut(..length).unwrap_or_default());
         image.read(file, offset, theirs)?;
         copy.read_exact(ours).map_err(Failure::file(name))?;
+        // Nothing is written meanwhile, so the lock must be renewed explicitly.
+        storage.keep_lock()?;
         Ok(ours == theirs)
     })
 }
@@ -163,8 +167,7 @@ fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Resul
 pub struct View {
     /// The engine, opened read-only.
     pub engine: Engine,
-    // If the process is killed, this folder remains. It uses no additional space if links are supported. Later backups ignore it.
-    _folder: Option<TempDir>,
+    _folder: Option<ViewFolder>,
 }
 
 impl View {
@@ -181,35 +184,77 @@ impl View {
     /// # Errors
     /// `Store`, with a cause such as `Corrupted`, if `Engine::open_read_only` fails. `File` if a file is missing.
     pub fn of_generation(repository: &Repository, generation: &Generation) -> Result<Self> {
+        let folder = ViewFolder::create(repository.storage().local())?;
+        Ok(Self { engine: folder.show(repository, generation)?, _folder: Some(folder) })
+    }
+}
+
+/// A temporary folder for the engine files of a generation. If the process is killed, the folder remains until the next backup to the same folder.
+#[derive(Debug)]
+pub(super) struct ViewFolder {
+    // IMPORTANT: the folder is removed before its lock is released.
+    folder: TempDir,
+    _lock: Option<Locked>,
+}
+
+impl ViewFolder {
+    /// Creates an empty folder that only the current user can read. The folder is created among the backups, or elsewhere if they are in an object store or on
+    /// a read-only medium.
+    pub(super) fn create(backups: Option<&Path>) -> Result<Self> {
+        let mut named = tempfile::Builder::new();
+        named.prefix(VIEW);
+        #[cfg(unix)]
+        named.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let within = backups.and_then(|backups| {
+            let lock = Locked::shared(&backups.join(VIEWS)).ok()??;
+            Some(Self { folder: named.tempdir_in(backups).ok()?, _lock: Some(lock) })
+        });
+        if let Some(view) = within {
+            return Ok(view);
+        }
+        let folder = named.prefix("tables-view-").tempdir().map_err(Failure::file("a temporary folder"))?;
+        Ok(Self { folder, _lock: None })
+    }
+
+    /// Opens the engine of a generation. Its files are linked into the folder, or copied if links are not supported. Files of the generation shown before are
+    /// kept if this generation also contains them, and removed otherwise. The engine shown before must have been dropped.
+    pub(super) fn show(&self, repository: &Repository, generation: &Generation) -> Result<Engine> {
         let Contents::Files { manifest, base, files } = &generation.contents else {
             return Err(Failure::Refused(format!(
                 "generation {} contains no files of an engine",
                 generation.id
             )));
         };
-        let temporary = private_folder(repository.storage().local())?;
-        let folder = temporary.path();
-        for (name, bytes) in [("BACKUP", decode(manifest)?), ("BASE", decode(base)?)] {
-            std::fs::write(folder.join(name), bytes).map_err(Failure::file(folder.display()))?;
+        let folder = self.folder.path();
+        let (mut kept, names) =
+            (HashSet::new(), files.iter().map(|file| file.name.as_str()).collect::<HashSet<_>>());
+        for entry in std::fs::read_dir(folder).map_err(Failure::file(folder.display()))? {
+            let name = entry.map_err(Failure::file(folder.display()))?.file_name();
+            let path = folder.join(&name);
+            match name.into_string() {
+                Ok(name) if names.contains(name.as_str()) => drop(kept.insert(name)),
+                _ => std::fs::remove_file(&path).map_err(Failure::file(path.display()))?,
+            }
         }
-        for file in files {
+        for file in files.iter().filter(|file| !kept.contains(&file.name)) {
             fetch(&**repository.storage(), &repository.engine_file(&file.name), &folder.join(&file.name))?;
         }
-        Ok(Self { engine: Engine::open_read_only(folder)?, _folder: Some(temporary) })
+        for (name, bytes) in [("BACKUP", decode(manifest)?), ("BASE", decode(base)?)] {
+            create(&folder.join(name))?.write_all(&bytes).map_err(Failure::file(folder.display()))?;
+        }
+        Ok(Engine::open_read_only(folder)?)
     }
 }
 
-/// Creates an empty folder that only the current user can read. The folder is created among the backups, or elsewhere if they are in an object store or on a
-/// read-only medium.
-fn private_folder(backups: Option<&Path>) -> Result<TempDir> {
-    let mut named = tempfile::Builder::new();
-    named.prefix("view-");
-    #[cfg(unix)]
-    named.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    let within = backups.and_then(|backups| named.tempdir_in(backups).ok());
-    within
-        .map_or_else(|| named.prefix("tables-view-").tempdir(), Ok)
-        .map_err(Failure::file("a temporary folder"))
+/// Creates a file that does not exist. A link to a file of the backup must never be overwritten.
+fn create(path: &Path) -> Result<File> {
+    match File::create_new(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let name = path.file_name().unwrap_or_default().display();
+            Err(Failure::Refused(format!("a generation contains the file {name} twice")))
+        }
+        created => created.map_err(Failure::file(path.display())),
+    }
 }
 
 /// Creates a link to a file, or copies the file if links are not supported.
@@ -217,7 +262,7 @@ fn fetch(storage: &dyn Storage, name: &str, to: &Path) -> Result<()> {
     if storage.local().is_some_and(|folder| std::fs::hard_link(folder.join(name), to).is_ok()) {
         return Ok(());
     }
-    let (mut from, mut copy) = (storage.open(name)?, File::create(to).map_err(Failure::file(to.display()))?);
+    let (mut from, mut copy) = (storage.open(name)?, create(to)?);
     std::io::copy(&mut from, &mut copy).map(drop).map_err(Failure::file(to.display()))
 }
 
@@ -261,9 +306,30 @@ mod tests {
     fn a_view_has_a_new_folder_that_other_users_cannot_read() {
         let backups = tempfile::tempdir().unwrap();
         for within in [Some(backups.path()), Some(Path::new("/missing")), None] {
-            let (one, two) = (private_folder(within).unwrap(), private_folder(within).unwrap());
-            let mode = std::fs::metadata(one.path()).unwrap().permissions().mode() & 0o777;
-            assert!(mode == 0o700 && one.path() != two.path(), "{mode:o}");
+            let (one, two) = (ViewFolder::create(within).unwrap(), ViewFolder::create(within).unwrap());
+            let mode = std::fs::metadata(one.folder.path()).unwrap().permissions().mode() & 0o777;
+            assert!(mode == 0o700 && one.folder.path() != two.folder.path(), "{mode:o}");
         }
+    }
+
+    #[test]
+    fn the_folder_of_a_killed_command_is_removed_by_the_next_backup_without_a_running_command() {
+        let backups = tempfile::tempdir().unwrap();
+        let killed = ViewFolder::create(Some(backups.path())).unwrap().folder.keep();
+        std::fs::write(killed.join("BASE"), "").unwrap();
+        // An earlier release had no lock for its folders.
+        let old = backups.path().join("view-old");
+        let create = || drop(Repository::create(backups.path(), "a").unwrap());
+        create();
+        assert!(!killed.exists());
+        std::fs::create_dir(&old).unwrap();
+        let running = ViewFolder::create(Some(backups.path())).unwrap();
+        create();
+        assert!(running.folder.path().exists() && old.exists());
+        drop(running);
+        create();
+        let left = std::fs::read_dir(backups.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let left: Vec<_> = left.filter_map(|name| name.into_string().ok()).collect();
+        assert!(!left.iter().any(|name| name.starts_with(VIEW)), "{left:?}");
     }
 }

@@ -68,6 +68,7 @@ pub enum Contents {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineFile {
     /// The name of the file.
+    #[serde(deserialize_with = "super::file_name::deserialize")]
     pub name: String,
     /// The length of the file in bytes.
     pub bytes: u64,
@@ -94,6 +95,7 @@ pub struct TableRows {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layer {
     /// The name of the file.
+    #[serde(deserialize_with = "super::file_name::deserialize")]
     pub file: String,
     /// The position in the file after the last block of the layer.
     pub end: Mark,

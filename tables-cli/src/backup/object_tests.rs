@@ -15,12 +15,17 @@ use object_store::{
 };
 use rand::RngExt;
 use rand::rngs::StdRng;
+use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
 
+use super::capture::{CaptureOptions, capture};
+use super::files::capture_files;
 use super::generation::Generation;
 use super::storage::Storage;
 use super::storage::objects::Objects;
 use super::tests::{Met, program};
+use super::verify::{Verified, verify};
 use super::{Contents, Repository};
+use crate::failure::{Failure, Result};
 
 /// An object store that simulates the death of a command at one of its requests, either before or after the store executes the request. All later requests
 /// fail.
@@ -171,6 +176,54 @@ async fn programs_are_restored_from_a_file_system() {
     };
     let (met, deaths) = programs(2_000..2_010, store).await;
     assert!(deaths > 10 && met.removed > 0, "{deaths} {met:?}");
+}
+
+/// Returns a store with some generations of engine files and one generation of rows.
+async fn filled(generations: usize) -> Arc<dyn ObjectStore> {
+    let (objects, folder) = (Arc::new(InMemory::new()), tempfile::tempdir().unwrap());
+    let engine = Engine::open(folder.path()).unwrap();
+    let store = DynTableStore::new(engine.clone());
+    let table = store.untyped("Company").unwrap().create_if_missing().await.unwrap();
+    table.insert(&TableEntity::new("Sales", "1").unwrap()).await.unwrap();
+    for _ in 0..generations {
+        let repository = Repository::create_in(storage(objects.clone()), "a folder").unwrap();
+        capture_files(&repository, &engine).await.unwrap();
+    }
+    let repository = Repository::create_in(storage(objects.clone()), "a folder").unwrap();
+    capture(&repository, &store, &CaptureOptions::default()).await.unwrap();
+    objects
+}
+
+/// Verifies the backups in a store of which a request fails. Also returns the number of requests.
+async fn verified(store: &Arc<dyn ObjectStore>, failing: usize) -> (Result<Verified>, usize) {
+    let left = AtomicUsize::new(failing);
+    let dying = Arc::new(Dying { store: store.clone(), left, is_executed: false, deaths: Arc::default() });
+    let verified = match Repository::open_in(storage(dying.clone())) {
+        Ok(repository) => verify(&repository).await,
+        Err(failure) => Err(failure),
+    };
+    (verified, failing - dying.left.load(Ordering::Relaxed))
+}
+
+#[tokio::test]
+async fn a_failed_request_is_not_reported_as_damage() {
+    let store = filled(2).await;
+    let (intact, requests) = verified(&store, usize::MAX - 1).await;
+    let intact = intact.unwrap();
+    assert!(intact.damage.is_empty() && intact.generations == 3 && requests > 10, "{intact:?} {requests}");
+    for failing in 1..=requests {
+        let (failed, _) = verified(&store, failing).await;
+        let is_temporary = matches!(failed, Err(Failure::File { .. } | Failure::Store(_)));
+        assert!(is_temporary, "request {failing}: {failed:?}");
+    }
+}
+
+#[tokio::test]
+async fn engine_files_are_fetched_once_for_all_generations() {
+    let (_, one) = verified(&filled(1).await, usize::MAX - 1).await;
+    let (_, four) = verified(&filled(4).await, usize::MAX - 1).await;
+    // Only the manifests of three more generations are read.
+    assert_eq!(four - one, 3);
 }
 
 #[test]

@@ -114,6 +114,14 @@ impl Repository {
         format!("{ROWS}/{file}")
     }
 
+    /// Returns the names of the files of all layers in the storage, including files that no generation refers to.
+    ///
+    /// # Errors
+    /// `File` if the folder cannot be read.
+    pub(super) fn layers(&self) -> Result<Vec<String>> {
+        self.storage.names(ROWS)
+    }
+
     /// Returns the name of an engine file in the storage.
     #[must_use]
     pub fn engine_file(&self, name: &str) -> String {
@@ -142,8 +150,11 @@ impl Repository {
     /// # Errors
     /// `Refused` if the generation does not exist, or if its manifest is damaged.
     pub fn read(&self, id: &str) -> Result<Generation> {
-        sealed::read(&*self.storage, &manifest(id))?
-            .ok_or_else(|| Failure::Refused(format!("{} has no generation {id}", self.storage)))
+        let found: Option<Generation> = sealed::read(&*self.storage, &manifest(id))?;
+        let generation =
+            found.ok_or_else(|| Failure::Refused(format!("{} has no generation {id}", self.storage)))?;
+        // IMPORTANT: the name in the manifest is not used, because another program may have written a path there.
+        Ok(Generation { id: id.to_owned(), ..generation })
     }
 
     /// Reads the newest generation. Returns `None` if no generations exist.
@@ -234,6 +245,12 @@ impl Repository {
     /// # Errors
     /// `Refused` if a manifest is damaged, because the files that the manifest refers to are unknown. No files are then deleted.
     pub fn collect(&self) -> Result<u64> {
+        // IMPORTANT: the files are listed before the lock is confirmed. A command that takes over the lock later gives its layers new names, so this command
+        // does not delete them.
+        let mut stored = Vec::new();
+        for folder in [ROWS, FILES] {
+            stored.extend(self.storage.names(folder)?.iter().map(|name| format!("{folder}/{name}")));
+        }
         let mut used = HashSet::new();
         for id in self.ids()? {
             match self.read(&id)?.contents {
@@ -247,13 +264,9 @@ impl Repository {
         }
         self.storage.confirm(&[])?;
         let mut removed = 0;
-        for folder in [ROWS, FILES] {
-            for name in self.storage.names(folder)?.iter().map(|name| format!("{folder}/{name}")) {
-                if !used.contains(&name) {
-                    self.storage.remove(&name)?;
-                    removed += 1;
-                }
-            }
+        for name in stored.iter().filter(|name| !used.contains(*name)) {
+            self.storage.remove(name)?;
+            removed += 1;
         }
         Ok(removed)
     }

@@ -52,13 +52,14 @@ fn sealed(name: &str, value: &impl Serialize) -> Result<String> {
 /// Reads a value and verifies its checksum. Returns `None` if the file does not exist.
 ///
 /// # Errors
-/// `Refused` if the file is damaged or does not contain a `T`. `File` if the file cannot be read.
+/// `Refused` if the file is damaged, or if its content is not a `T`, for example because a file name in it is a path. `File` if the file cannot be read.
 pub(super) fn read<T: DeserializeOwned>(storage: &dyn Storage, name: &str) -> Result<Option<T>> {
     let Some(bytes) = storage.read(name)? else { return Ok(None) };
-    let value =
-        std::str::from_utf8(&bytes).ok().and_then(unsealed).and_then(|text| serde_json::from_str(text).ok());
-    value.map(Some).ok_or_else(|| {
+    let text = std::str::from_utf8(&bytes).ok().and_then(unsealed).ok_or_else(|| {
         Failure::Refused(format!("{storage}/{name} is damaged: its checksum does not match its content"))
+    })?;
+    serde_json::from_str(text).map(Some).map_err(|error| {
+        Failure::Refused(format!("{storage}/{name} was not written by `tables backup`: {error}"))
     })
 }
 

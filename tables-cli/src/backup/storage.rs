@@ -90,8 +90,8 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the file does not exist or cannot be read.
     fn open(&self, name: &str) -> Result<Box<dyn Read + Send>>;
 
-    /// Opens a file for appending after its first `length` bytes, which must have been synced earlier. Removes all bytes after them. If `length` is 0, the file
-    /// is created or emptied.
+    /// Opens a file for appending after its first `length` bytes, which must have been synced earlier. All bytes after them are removed by the first sync at
+    /// the latest. If `length` is 0, the first sync creates the file if it does not exist.
     ///
     /// # Errors
     /// `Refused` if the file is shorter than `length`. `File` if the storage cannot be written.
@@ -102,6 +102,11 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// # Errors
     /// `Refused` if another command holds the lock. `File` if the storage cannot be written.
     fn lock(&self) -> Result<()>;
+
+    /// Returns `true` if another command can take over the lock while the command that held it is still running.
+    fn can_lose_lock(&self) -> bool {
+        false
+    }
 
     /// Renews the lock if it is due for renewal. Commands that write nothing for some time call this function.
     ///

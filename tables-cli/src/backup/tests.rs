@@ -163,7 +163,7 @@ pub(super) struct Met {
 }
 
 /// Returns a temporary folder, in an in-memory file system if the machine has one, because the tests sync at every step.
-fn folder() -> tempfile::TempDir {
+pub(super) fn folder() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::backup::files::View;
+use table_core::ErrorCode;
+
+use crate::backup::files::ViewFolder;
 use crate::backup::generation::{Contents, Generation, TableRows};
 use crate::backup::layer::LayerReader;
 use crate::backup::merged::Merged;
@@ -24,56 +26,106 @@ pub struct Verified {
     pub damage: Vec<String>,
 }
 
-/// Reads each layer and each engine file once. If they are undamaged, also merges the tables of the newest generation and compares their checksums.
+/// Reads each layer once. If the layers are undamaged, also merges the tables of the newest generation and compares their checksums. Fetches each engine file
+/// once from the storage, and checks it on this machine for each generation that contains it.
 ///
 /// # Errors
-/// `File` if a folder cannot be read. Damage is returned in the result and is not an error.
+/// `File` or `Store` if a file cannot be read now, for example because the network or the disk fails. Damage is returned in the result and is not an error.
 pub async fn verify(repository: &Repository) -> Result<Verified> {
-    let (mut found, mut seen) = (Verified::default(), HashSet::new());
+    let (mut found, mut seen) = (Findings::default(), HashSet::new());
+    let mut view = None;
     let ids = repository.ids()?;
     for id in &ids {
-        found.generations += 1;
+        found.verified.generations += 1;
         let generation = match repository.read(id) {
             Ok(generation) => generation,
             Err(failure) => {
-                note(&mut found, failure)?;
+                found.note(failure)?;
                 continue;
             }
         };
         match &generation.contents {
             Contents::Files { files, .. } => {
-                found.files += files.iter().filter(|file| seen.insert(file.name.clone())).count() as u64;
-                files_of(repository, &generation, &mut found)?;
+                let unseen = files.iter().filter(|file| seen.insert(file.name.clone()));
+                found.verified.files += unseen.count() as u64;
+                if view.is_none() {
+                    view = Some(ViewFolder::create(repository.storage().local())?);
+                }
+                if let Some(view) = &view {
+                    found.files_of(repository, &generation, view)?;
+                }
             }
             Contents::Rows { tables } => {
                 let layers = tables.iter().flat_map(|table| &table.layers);
                 for layer in layers.filter(|layer| seen.insert(layer.file.clone())) {
-                    found.files += 1;
+                    found.verified.files += 1;
                     let read = read_layer(repository, layer);
-                    read.or_else(|failure| note(&mut found, failure))?;
+                    read.or_else(|failure| found.note(failure))?;
                 }
-                if ids.last() == Some(id) && found.damage.is_empty() {
+                if ids.last() == Some(id) && found.verified.damage.is_empty() {
                     for table in tables {
                         let rows = rows_of(repository, table).await;
-                        found.rows += rows.or_else(|failure| note(&mut found, failure).map(|()| 0))?;
+                        found.verified.rows += rows.or_else(|failure| found.note(failure).map(|()| 0))?;
                     }
                 }
             }
         }
     }
-    Ok(found)
+    Ok(found.verified)
 }
 
-/// Adds an error that means damage to the result. Returns any other error, such as a disk error. Such an error ends the verification.
-fn note(found: &mut Verified, failure: Failure) -> Result<()> {
+/// The result of an unfinished verification.
+#[derive(Default)]
+struct Findings {
+    verified: Verified,
+    /// The damage found so far. Several generations can contain the same damaged file.
+    known: HashSet<String>,
+}
+
+impl Findings {
+    fn add(&mut self, damage: String) {
+        if self.known.insert(damage.clone()) {
+            self.verified.damage.push(damage);
+        }
+    }
+
+    /// Adds an error that means damage to the result. Returns any other error, such as a disk error. Such an error ends the verification.
+    fn note(&mut self, failure: Failure) -> Result<()> {
+        if !is_damage(&failure) {
+            return Err(failure);
+        }
+        self.add(failure.to_string());
+        Ok(())
+    }
+
+    /// Verifies a generation that consists of engine files.
+    fn files_of(
+        &mut self,
+        repository: &Repository,
+        generation: &Generation,
+        view: &ViewFolder,
+    ) -> Result<()> {
+        match view.show(repository, generation).and_then(|engine| Ok(engine.verify()?)) {
+            Ok(verified) => verified.damage.iter().for_each(|damage| self.add(damage.to_string())),
+            Err(failure) => self.note(failure)?,
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if an error does not go away when the verification is repeated: a file is missing or has wrong content.
+fn is_damage(failure: &Failure) -> bool {
     match failure {
-        Failure::File { path, source } if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::File { path, source })
-        }
-        failure => {
-            found.damage.push(failure.to_string());
-            Ok(())
-        }
+        Failure::Refused(_) => true,
+        Failure::File { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+        Failure::Store(error) => matches!(
+            error.code(),
+            ErrorCode::Corrupted
+                | ErrorCode::FolderNotOurs
+                | ErrorCode::FormatTooNew
+                | ErrorCode::FormatTooOld
+        ),
+        Failure::Usage(_) => false,
     }
 }
 
@@ -99,11 +151,35 @@ async fn rows_of(repository: &Repository, table: &TableRows) -> Result<u64> {
     Ok(checksum.count)
 }
 
-/// Verifies a generation that consists of engine files.
-fn files_of(repository: &Repository, generation: &Generation, found: &mut Verified) -> Result<()> {
-    match View::of_generation(repository, generation).and_then(|view| Ok(view.engine.verify()?)) {
-        Ok(verified) => found.damage.extend(verified.damage.iter().map(ToString::to_string)),
-        Err(failure) => note(found, failure)?,
+#[cfg(test)]
+mod tests {
+    use table_core::Error;
+
+    use super::*;
+
+    #[test]
+    fn a_temporary_failure_is_not_reported_as_damage() {
+        for (code, expected) in [
+            (ErrorCode::Corrupted, true),
+            (ErrorCode::FolderNotOurs, true),
+            (ErrorCode::FormatTooNew, true),
+            (ErrorCode::FormatTooOld, true),
+            (ErrorCode::ServerBusy, false),
+            (ErrorCode::OperationTimedOut, false),
+            (ErrorCode::Io, false),
+            (ErrorCode::DiskFull, false),
+            (ErrorCode::EngineClosed, false),
+        ] {
+            let failure = Failure::Store(Error::new(code, "the store failed"));
+            assert_eq!(Findings::default().note(failure).is_ok(), expected, "{code:?}");
+        }
+        for (kind, expected) in [
+            (std::io::ErrorKind::NotFound, true),
+            (std::io::ErrorKind::Other, false),
+            (std::io::ErrorKind::StorageFull, false),
+        ] {
+            let failure = Failure::file("rows/a.rows")(kind.into());
+            assert_eq!(Findings::default().note(failure).is_ok(), expected, "{kind}");
+        }
     }
-    Ok(())
 }

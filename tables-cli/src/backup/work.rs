@@ -1,12 +1,15 @@
 //! The recorded progress of an unfinished generation, from which a killed backup continues.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use table_core::EntityKey;
+use uuid::Uuid;
 
-use crate::backup::generation::{Changes, Consistency, Contents, Generation, TableRows};
+use crate::backup::file_name;
+use crate::backup::generation::{Changes, Consistency, Contents, Generation, Layer, TableRows};
 use crate::backup::layer::Mark;
 use crate::backup::repository::{Repository, WORKING};
 use crate::backup::sealed;
@@ -15,10 +18,15 @@ use crate::failure::Result;
 use crate::rows::{is_read_first, is_read_last};
 use crate::transfer::checksum::Checksum;
 
+/// A record of the progress contains all completed tables, so it is written again only after the number of completed tables has grown by one part in `GROWTH`.
+/// After an interruption, at most these tables are read again.
+const GROWTH: usize = 16;
+
 /// The state of an unfinished generation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     /// The name of the generation. Earlier releases did not record it, and named the generation by the time at which it began.
+    #[serde(default, deserialize_with = "file_name::optional")]
     id: Option<String>,
     #[serde(with = "super::instant")]
     began: DateTime<Utc>,
@@ -33,7 +41,16 @@ struct State {
 pub(super) struct Current {
     /// The name of the table.
     pub(super) name: String,
-    /// The position in the table's layer before which all rows are durable.
+    /// `true` if the layers contain all rows of the table, `false` if they contain the changes. Earlier releases did not record it.
+    #[serde(default)]
+    pub(super) is_full: Option<bool>,
+    /// The layers before `file`. Interrupted commands have written them up to their marks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) parts: Vec<Layer>,
+    /// The name of the file of the table's last layer, or `None` if the layer has not been started. Earlier releases did not record it.
+    #[serde(default, deserialize_with = "file_name::optional")]
+    pub(super) file: Option<String>,
+    /// The position in the file before which all rows are durable.
     pub(super) mark: Mark,
     /// The differences found so far.
     pub(super) changes: Changes,
@@ -50,11 +67,22 @@ impl Current {
     pub(super) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            is_full: None,
+            parts: Vec::new(),
+            file: None,
             mark: Mark::default(),
             changes: Changes::default(),
             checksum: Checksum::default(),
             last: None,
             continuation: None,
+        }
+    }
+
+    /// Ends the last layer at its mark. The remaining rows of the table are then written to another file.
+    fn end_layer(&mut self) {
+        let end = std::mem::take(&mut self.mark);
+        if let Some(file) = self.file.take().filter(|_| end.rows > 0) {
+            self.parts.push(Layer { file, end });
         }
     }
 
@@ -65,11 +93,33 @@ impl Current {
     }
 }
 
+impl State {
+    fn id(&self) -> String {
+        self.id.clone().unwrap_or_else(|| Generation::name(self.began))
+    }
+
+    /// Returns `true` if the state refers only to these files of layers.
+    fn is_within(&self, files: &[String]) -> bool {
+        let files: HashSet<_> = files.iter().collect();
+        let parts = self.current.iter().flat_map(|current| &current.parts);
+        let layers = self.tables.iter().flat_map(|table| &table.layers).chain(parts).map(|layer| &layer.file);
+        let current = self.current.iter().filter_map(|current| current.file.as_ref());
+        layers.chain(current).all(|file| files.contains(file))
+    }
+}
+
+/// Returns the name of the file of a new layer. Each name is used once, so a command that has lost the lock cannot change the layers of another command.
+pub(super) fn new_file(table: &str, id: &str) -> String {
+    format!("{table}-{id}-{}.rows", Uuid::new_v4().simple())
+}
+
 /// A generation that is being written.
 #[derive(Debug)]
 pub(super) struct Work {
     storage: Arc<dyn Storage>,
     state: State,
+    /// The number of tables that were completed or replaced since the progress was recorded.
+    unsaved: usize,
     /// `true` if an earlier command started the generation.
     pub(super) is_resumed: bool,
 }
@@ -87,6 +137,17 @@ impl Work {
         if let Some(state) = &mut found {
             // IMPORTANT: these tables are read again, because tables may have been created since.
             state.tables.retain(|table| !is_read_last(&table.name));
+            let id = state.id();
+            if let Some(current) = &mut state.current {
+                current.file.get_or_insert_with(|| format!("{}-{id}-1.rows", current.name));
+                // IMPORTANT: the interrupted command may still be running, and write to its file after the mark.
+                if storage.can_lose_lock() {
+                    current.end_layer();
+                }
+            }
+            // A command that had lost the lock may have recorded the state after its layers were deleted.
+            let files = repository.layers()?;
+            found = found.filter(|state| state.is_within(&files));
         }
         let is_resumed = found.is_some();
         let state = if let Some(state) = found {
@@ -95,12 +156,12 @@ impl Work {
             let (id, tables) = (Some(repository.next_id(now)?), Vec::new());
             State { id, began: now, base, tables, current: None }
         };
-        Ok(Self { storage, state, is_resumed })
+        Ok(Self { storage, state, unsaved: 0, is_resumed })
     }
 
     /// Returns the name of the generation.
     pub(super) fn id(&self) -> String {
-        self.state.id.clone().unwrap_or_else(|| Generation::name(self.state.began))
+        self.state.id()
     }
 
     /// Returns `true` if the backup of a table is complete.
@@ -126,11 +187,11 @@ impl Work {
         self.save()
     }
 
-    /// Records that the backup of a table is complete.
+    /// Records that the backup of a table is complete. The record is written with one of the following tables if many tables are complete.
     pub(super) fn complete(&mut self, table: TableRows) -> Result<()> {
         self.state.current = None;
         self.state.tables.push(table);
-        self.save()
+        self.save_later()
     }
 
     /// Returns the first table, at index `from` or later, whose rows may have been read at different times.
@@ -149,10 +210,17 @@ impl Work {
         if let Some(old) = self.state.tables.get_mut(at) {
             *old = table;
         }
-        self.save()
+        self.save_later()
     }
 
-    fn save(&self) -> Result<()> {
+    /// Records the progress if enough tables were completed or replaced since it was last recorded.
+    fn save_later(&mut self) -> Result<()> {
+        self.unsaved += 1;
+        if self.unsaved * GROWTH > self.state.tables.len() { self.save() } else { self.storage.keep_lock() }
+    }
+
+    fn save(&mut self) -> Result<()> {
+        self.unsaved = 0;
         sealed::write(&*self.storage, WORKING, &self.state)
     }
 

@@ -6,7 +6,7 @@ use table_core::query::KeyRange;
 use table_core::schema::{IndexKind, StoredIndex, StoredSchema};
 use table_core::{FromEntity, Query, TableEntity};
 
-use crate::commands::{Context, say, table};
+use crate::commands::{Context, say, say_json, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{Entities, Format};
 use crate::rows::Pages;
@@ -35,8 +35,7 @@ impl Describe {
         if context.output == Format::Json {
             let schemas = stored.noted();
             for schema in &schemas {
-                serde_json::to_writer(&mut *out, schema).map_err(|error| Failure::file("-")(error.into()))?;
-                say(out, "")?;
+                say_json(out, schema)?;
             }
             return Ok(if schemas.is_empty() { Exit::Nothing } else { Exit::Done });
         }

@@ -44,7 +44,7 @@ pub(super) struct Import {
     /// Guess the type of each value in CSV columns that have no declared type
     #[arg(long)]
     guess_types: bool,
-    /// Write rejected lines with their reason to this file, and continue to the end
+    /// Write rejected lines with their reason to this file, and continue to the end; a quote in a CSV file that stays open for more than 4 MiB ends the import
     #[arg(long, value_name = "FILE")]
     errors: Option<PathBuf>,
     /// Keep the progress in this file: the same command continues after an interruption

@@ -7,6 +7,7 @@ use table_core::TableStore;
 use crate::commands::Context;
 use crate::failure::{Exit, Result};
 use crate::output;
+use crate::rows::next_page;
 use crate::store::Purpose;
 use table_inspect::keys::{self, Stored};
 
@@ -39,7 +40,7 @@ impl List {
                 }
                 rows.push(row);
             }
-            from = page.next;
+            from = next_page(from, page.next)?;
             if from.is_none() {
                 break;
             }

@@ -248,7 +248,7 @@ fn help_of(error: &Error) -> &'static str {
         _ if ["certificate", "TLS"].iter().any(|word| error.to_string().contains(word)) => {
             "the certificate of the service is not trusted here; check the endpoint and proxies that open TLS"
         }
-        _ => "docs/errors.md explains the error code",
+        _ => "the documentation of `ErrorCode` explains the code",
     }
 }
 

@@ -1,5 +1,6 @@
 //! The table for human readers. It shows decoded key parts first, then properties, and is truncated to the width of the terminal.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use comfy_table::{ContentArrangement, Table, presets};
@@ -12,16 +13,21 @@ use table_inspect::value;
 
 /// The maximum number of characters of a value that a cell shows.
 const CELL: usize = 60;
+/// The maximum number of columns that are shown. In a table whose property names are values, each row has other properties.
+const COLUMNS: usize = 1_000;
 
 /// Entities formatted as table rows. The columns are in the order in which they first occur.
 #[derive(Debug, Default)]
 pub struct Grid {
     columns: Vec<Column>,
-    rows: Vec<Vec<(Column, String)>>,
+    /// The position of each column, including those that are not shown.
+    positions: HashMap<Column, usize>,
+    /// The cells of each row, with the positions of their columns.
+    rows: Vec<Vec<(usize, String)>>,
 }
 
 /// A column. A key part and a property with the same name have separate columns.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Column {
     /// A key, or a part of a key.
     Key(String),
@@ -55,7 +61,7 @@ impl Grid {
     pub fn push(&mut self, entity: &TableEntity, kinds: Option<&Kinds<'_>>, shown: &Select) {
         let key = entity.key();
         let kind = kinds.map_or(Kind::Unknown, |kinds| kinds.of(entity));
-        let mut cells: Vec<(Column, String)> = match kind::segments(&kind, key) {
+        let keys: Vec<(Column, String)> = match kind::segments(&kind, key) {
             Some(_) => {
                 let parts = kind::parts(&kind, key).into_iter();
                 parts.map(|part| (Column::Key(part.name), part.value)).collect()
@@ -65,10 +71,18 @@ impl Grid {
                 .to_vec(),
         };
         let properties = entity.iter().filter(|(name, _)| shown.contains(name));
-        cells.extend(properties.map(|(name, value)| (Column::Property(name.to_owned()), value::show(value))));
-        for (column, _) in &cells {
-            if !self.columns.contains(column) {
-                self.columns.push(column.clone());
+        let properties =
+            properties.map(|(name, value)| (Column::Property(name.to_owned()), short(&value::show(value))));
+        let keys = keys.into_iter().map(|(column, text)| (column, short(&text)));
+        let mut cells = Vec::new();
+        for (column, text) in keys.chain(properties) {
+            let next = self.positions.len();
+            let at = *self.positions.entry(column.clone()).or_insert(next);
+            if at < COLUMNS {
+                cells.push((at, text));
+                if at == self.columns.len() {
+                    self.columns.push(column);
+                }
             }
         }
         self.rows.push(cells);
@@ -78,15 +92,21 @@ impl Grid {
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.columns.iter().map(Column::name).collect();
-        let cell = |row: &Vec<(Column, String)>, column: &Column| {
-            row.iter().find(|(of, _)| of == column).map(|(_, value)| short(value)).unwrap_or_default()
+        let cells = |row: &Vec<(usize, String)>| {
+            let mut cells = vec![String::new(); names.len()];
+            for (at, text) in row.iter().rev() {
+                if let Some(cell) = cells.get_mut(*at) {
+                    cell.clone_from(text);
+                }
+            }
+            cells
         };
-        let rows: Vec<Vec<String>> = self
-            .rows
-            .iter()
-            .map(|row| self.columns.iter().map(|column| cell(row, column)).collect())
-            .collect();
-        f.write_str(&plain(&names, &rows))
+        let rows: Vec<Vec<String>> = self.rows.iter().map(cells).collect();
+        f.write_str(&plain(&names, &rows))?;
+        match self.positions.len() - self.columns.len() {
+            0 => Ok(()),
+            more => writeln!(f, "{more} more columns are not shown; `--output json` shows them"),
+        }
     }
 }
 
@@ -139,6 +159,20 @@ mod tests {
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines[1].find('1'), lines[2].find('2'), "{text}");
         assert!(lines[3].starts_with(" a "), "{text}");
+    }
+
+    #[test]
+    fn columns_above_the_limit_are_counted() {
+        let mut grid = Grid::default();
+        for row in 0..100 {
+            let entity = TableEntity::new("p", format!("{row:04}")).unwrap().with("Common", row);
+            let entity = (0..50).fold(entity, |entity, at| entity.with(format!("P{row}N{at}"), at));
+            grid.push(&entity, None, &Select::All);
+        }
+        let text = grid.to_string();
+        let more = 100 * 50 + 3 - 1_000;
+        assert!(text.ends_with(&format!("{more} more columns are not shown; `--output json` shows them\n")));
+        assert!(text.contains("0099"), "{}", text.len());
     }
 
     #[test]

@@ -4,6 +4,13 @@ use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::errors::ParquetError;
 
+/// The maximum number of rows that are decoded at once.
+const BATCH_ROWS: usize = 1_024;
+/// The number of bytes of values after which no more rows are decoded at once.
+const BATCH_BYTES: usize = 1 << 20;
+/// The maximum number of values of any size that are decoded before their sizes are added up.
+const STEP: usize = 16;
+
 /// The values in a column, without nulls, in row order.
 #[derive(Debug)]
 pub(super) enum Values {
@@ -25,23 +32,26 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Reads exactly `rows` rows from a column.
-    pub(super) fn read(reader: &mut ColumnReader, rows: usize) -> Result<Self, ParquetError> {
-        let mut levels = Vec::new();
+    /// Reads at least one and at most `left` rows from a column.
+    pub(super) fn read(reader: &mut ColumnReader, left: usize) -> Result<Self, ParquetError> {
+        let (rows, mut levels, mut read) = (left.min(BATCH_ROWS), Vec::new(), 0);
         macro_rules! values {
-            ($reader:expr, $kind:path) => {{
-                let mut values = Vec::new();
-                let mut read = 0;
-                while read < rows {
-                    let (records, _, _) =
-                        $reader.read_records(rows - read, Some(&mut levels), None, &mut values)?;
+            ($reader:expr, $kind:path, $step:expr, $size:expr) => {{
+                let (mut values, mut bytes) = (Vec::new(), 0);
+                while read < rows && bytes < BATCH_BYTES {
+                    let (step, before) = ((rows - read).min($step), values.len());
+                    let (records, _, _) = $reader.read_records(step, Some(&mut levels), None, &mut values)?;
                     if records == 0 {
-                        return Err(ParquetError::EOF(format!("a column has {read} of {rows} rows")));
+                        return Err(ParquetError::EOF(format!("a column lacks {} rows", left - read)));
                     }
                     read += records;
+                    bytes += values.iter().skip(before).map($size).sum::<usize>();
                 }
                 $kind(values)
             }};
+            ($reader:expr, $kind:path) => {
+                values!($reader, $kind, BATCH_ROWS, |_| 0_usize)
+            };
         }
         let values = match reader {
             ColumnReader::BoolColumnReader(reader) => values!(reader, Values::Boolean),
@@ -50,11 +60,15 @@ impl Rows {
             ColumnReader::Int96ColumnReader(reader) => values!(reader, Values::Int96),
             ColumnReader::FloatColumnReader(reader) => values!(reader, Values::Float),
             ColumnReader::DoubleColumnReader(reader) => values!(reader, Values::Double),
-            ColumnReader::ByteArrayColumnReader(reader) => values!(reader, Values::Bytes),
-            ColumnReader::FixedLenByteArrayColumnReader(reader) => values!(reader, Values::Fixed),
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                values!(reader, Values::Bytes, STEP, ByteArray::len)
+            }
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                values!(reader, Values::Fixed, STEP, |value: &FixedLenByteArray| value.len())
+            }
         };
         // The values of a required column have no definition levels.
-        levels.resize(rows, 1);
+        levels.resize(read, 1);
         Ok(Self { values, levels })
     }
 }

@@ -7,9 +7,13 @@ use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::schema::types::{Type, TypePtr};
 use table_core::{EdmType, TableEntity, Value};
+use table_inspect::record::FileError;
 
 use crate::parquet::KEYS;
 use crate::parquet::value::{Form, micros, nanos};
+
+/// The maximum number of properties of a file. Each row group has a chunk for each column, also for those without values.
+const PROPERTIES: usize = 10_000;
 
 /// The properties of all entities that have been added, with their types.
 #[derive(Clone, Debug, Default)]
@@ -33,23 +37,33 @@ struct Seen {
 
 impl Survey {
     /// Adds the properties of an entity.
-    pub fn add(&mut self, entity: &TableEntity) {
+    ///
+    /// # Errors
+    /// `Refused` if the entities have more than 10,000 properties with different names.
+    pub fn add(&mut self, entity: &TableEntity) -> Result<(), FileError> {
         for (name, value) in entity.iter() {
             let at = match self.known.get(name) {
                 Some(at) => *at,
-                None => self.push(name),
+                None => self.push(name)?,
             };
             if let Some(seen) = self.properties.get_mut(at) {
                 seen.add(value);
             }
         }
+        Ok(())
     }
 
-    fn push(&mut self, name: &str) -> usize {
+    fn push(&mut self, name: &str) -> Result<usize, FileError> {
         let at = self.properties.len();
+        if at >= PROPERTIES {
+            let help = "write JSON lines (`--format jsonl`), or select properties with `--columns`";
+            return Err(FileError::Refused(format!(
+                "the entities have more than {PROPERTIES} properties with different names, and each needs a column; {help}"
+            )));
+        }
         self.known.insert(name.to_owned(), at);
         self.properties.push(Seen { name: name.to_owned(), types: [0; 8], distant: 0, is_fine: false });
-        at
+        Ok(at)
     }
 
     /// Returns the columns for all entities that have been added.

@@ -1,35 +1,37 @@
 //! Reads Parquet files that `tables export` wrote, and flat files that other programs wrote.
 
+use std::collections::HashMap;
 use std::fs::File;
 
-use parquet::column::reader::ColumnReader;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use table_core::limits::Limits;
 use table_core::{TableEntity, Value};
 use table_inspect::record::{FileError, Record, Rejected, Result};
 
-use crate::parquet::column::Rows;
-use crate::parquet::source::{Source, source};
+use crate::parquet::cursor::Cursor;
+use crate::parquet::source::{MOST_BYTES, Source, source};
 use crate::parquet::{CHECKSUM, ROWS, decode};
 
-/// The maximum number of rows that are decoded at once.
-const BATCH_ROWS: usize = 1_024;
-/// The approximate number of bytes that are decoded at once, estimated from the average row size in a row group.
-const BATCH_BYTES: u64 = 8 << 20;
+/// The maximum number of properties in a row. No store accepts more.
+const MOST_PROPERTIES: usize = Limits::UNLIMITED.properties;
 
-/// An iterator over the records in a Parquet file. It keeps one page of each column and one batch of entities in memory.
+/// An iterator over the records in a Parquet file. It keeps one page and up to 1,024 values of each column in memory, and one entity.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct ParquetReader {
     file: SerializedFileReader<File>,
     columns: Vec<Source>,
+    /// For each column, the number of its property. Columns of the same property have the same number.
+    properties: Vec<usize>,
+    /// For each property, the number of the last row that has a value, counted from 1.
+    seen: Vec<u64>,
+    /// The number of rows read so far.
+    row: u64,
     /// The number of the next row group.
     group: usize,
-    /// The column readers of the current row group.
-    open: Vec<ColumnReader>,
+    /// The positions in the columns of the current row group.
+    open: Vec<Cursor>,
     /// The number of remaining rows in the current row group.
     left: usize,
-    /// The maximum number of rows in a batch.
-    batch: usize,
-    ready: std::vec::IntoIter<Record>,
 }
 
 impl ParquetReader {
@@ -49,8 +51,9 @@ impl ParquetReader {
                 )));
             }
         }
-        let (open, ready) = (Vec::new(), Vec::new().into_iter());
-        Ok(Self { file, columns, group: 0, open, left: 0, batch: 0, ready })
+        let (properties, count) = number_properties(&columns);
+        let seen = vec![0; count];
+        Ok(Self { file, columns, properties, seen, row: 0, group: 0, open: Vec::new(), left: 0 })
     }
 
     /// Returns the row count and the checksum from the footer, or `None` if the footer does not contain them.
@@ -61,10 +64,10 @@ impl ParquetReader {
         Some((entry(ROWS)?.parse().ok()?, entry(CHECKSUM)?))
     }
 
-    /// Returns the number of decoded entities in memory.
+    /// Returns the number of decoded values in memory of the column with the fewest.
     #[cfg(test)]
     pub(super) fn decoded(&self) -> usize {
-        self.ready.len()
+        self.open.iter().map(Cursor::decoded).min().unwrap_or_default()
     }
 
     /// Returns the number of row groups in the file.
@@ -79,61 +82,58 @@ impl ParquetReader {
             return Ok(false);
         }
         let group = decode(|| self.file.get_row_group(self.group))?;
-        let (rows, bytes) = (group.metadata().num_rows(), group.metadata().total_byte_size());
-        let damage =
-            || FileError::Refused("the Parquet file is damaged: a group has a negative size".to_owned());
-        self.left = usize::try_from(rows).map_err(|_| damage())?;
-        let average = u64::try_from(bytes).map_err(|_| damage())? / (self.left as u64).max(1);
-        self.batch = usize::try_from(BATCH_BYTES / average.max(1)).unwrap_or(BATCH_ROWS).clamp(1, BATCH_ROWS);
-        let columns = 0..self.columns.len();
-        self.open = decode(|| columns.map(|at| group.get_column_reader(at)).collect())?;
+        let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| {
+            FileError::Refused("the Parquet file is damaged: a group has a negative size".to_owned())
+        })?;
+        let open = self.columns.iter().enumerate().map(|(at, source)| {
+            let reader = group.get_column_reader(at);
+            reader.map(|reader| Cursor::new(reader, source.kind(), rows))
+        });
+        self.open = decode(|| open.collect())?;
+        self.left = rows;
         self.group += 1;
         Ok(true)
     }
 
-    /// Decodes the next batch of rows. Returns `false` at the end of the file.
-    fn next_batch(&mut self) -> Result<bool> {
+    /// Reads the next row. Returns `None` at the end of the file.
+    fn next_row(&mut self) -> Result<Option<Record>> {
         while self.left == 0 {
             if !self.next_group()? {
-                return Ok(false);
+                return Ok(None);
             }
         }
-        let rows = self.left.min(self.batch);
-        self.left -= rows;
-        let mut drafts = vec![Draft::default(); rows];
-        for (reader, source) in self.open.iter_mut().zip(&self.columns) {
-            let column = decode(|| Rows::read(reader, rows))?;
-            let mut values = column.values.into_values(source.kind());
-            for (draft, _) in drafts.iter_mut().zip(&column.levels).filter(|(_, level)| **level > 0) {
-                let value = values.next().ok_or_else(|| {
-                    FileError::Refused(
-                        "the Parquet file is damaged: a column has fewer values than rows".to_owned(),
-                    )
-                })?;
-                draft.set(source, value);
-            }
+        self.left -= 1;
+        self.row += 1;
+        let mut draft = Draft::default();
+        for ((cursor, source), property) in self.open.iter_mut().zip(&self.columns).zip(&self.properties) {
+            let Some(value) = cursor.next()? else { continue };
+            let last = self.seen.get_mut(*property).map(|seen| std::mem::replace(seen, self.row));
+            draft.set(source, value, last == Some(self.row));
         }
-        self.ready = drafts.into_iter().map(Draft::finish).collect::<Vec<_>>().into_iter();
-        Ok(true)
+        Ok(Some(draft.finish()))
     }
+}
+
+/// Numbers the properties. Returns the number for each column, and the count of different numbers. All columns without a property share a number.
+fn number_properties(columns: &[Source]) -> (Vec<usize>, usize) {
+    let (mut numbers, mut properties) = (HashMap::<Option<&str>, usize>::new(), Vec::new());
+    for column in columns {
+        let next = numbers.len();
+        properties.push(*numbers.entry(column.property()).or_insert(next));
+    }
+    (properties, numbers.len())
 }
 
 impl Iterator for ParquetReader {
     type Item = Result<Record>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(record) = self.ready.next() {
-                return Some(Ok(record));
-            }
-            match self.next_batch() {
-                Ok(true) => {}
-                Ok(false) => return None,
-                Err(error) => {
-                    // After damage is detected, no more records are read from the file.
-                    (self.left, self.group) = (0, self.file.num_row_groups());
-                    return Some(Err(error));
-                }
+        match self.next_row() {
+            Ok(record) => record.map(Ok),
+            Err(error) => {
+                // After damage is detected, no more records are read from the file.
+                (self.left, self.group) = (0, self.file.num_row_groups());
+                Some(Err(error))
             }
         }
     }
@@ -145,23 +145,45 @@ struct Draft {
     partition_key: Option<String>,
     row_key: Option<String>,
     properties: Vec<(String, Value)>,
+    /// The number of bytes of all values.
+    bytes: usize,
     fault: Option<String>,
 }
 
 impl Draft {
-    fn set(&mut self, source: &Source, value: Result<Value, &'static str>) {
+    /// Sets the value of a column. `is_repeated` is `true` if an earlier column has a value of the same property.
+    fn set(&mut self, source: &Source, value: Result<Value, &'static str>, is_repeated: bool) {
+        self.bytes += match &value {
+            Ok(Value::String(text)) => text.len(),
+            Ok(Value::Binary(bytes)) => bytes.len(),
+            _ => 0,
+        };
+        if self.bytes > MOST_BYTES {
+            self.fault = Some("the row has more than 16 MiB".to_owned());
+            return;
+        }
         match (source, value) {
             (Source::Ignored, _) => {}
             (Source::PartitionKey, Ok(Value::String(key))) => self.partition_key = Some(key),
             (Source::RowKey, Ok(Value::String(key))) => self.row_key = Some(key),
-            (Source::Property(name, _), Ok(_)) if self.properties.iter().any(|(known, _)| known == name) => {
+            (Source::Property(name, _), Ok(_)) if is_repeated => {
                 self.fault = Some(format!("property `{name}` has values in two columns"));
+            }
+            (Source::Property(..), Ok(_)) if self.properties.len() >= MOST_PROPERTIES => {
+                self.fault = Some(format!(
+                    "the row has more than {MOST_PROPERTIES} properties; no store accepts them"
+                ));
             }
             (Source::Property(name, _), Ok(value)) => self.properties.push((name.clone(), value)),
             (Source::Property(name, _), Err(reason)) => {
                 self.fault = Some(format!("property `{name}`: {reason}"));
             }
-            (Source::PartitionKey | Source::RowKey, _) => self.fault = Some("a key is not UTF-8".to_owned()),
+            (Source::PartitionKey | Source::RowKey, Err(reason)) => {
+                self.fault = Some(format!("a key: {reason}"));
+            }
+            (Source::PartitionKey | Source::RowKey, Ok(_)) => {
+                self.fault = Some("a key is not a string".to_owned());
+            }
         }
     }
 
@@ -178,5 +200,24 @@ impl Draft {
             entity.insert(name, value);
         }
         Ok(entity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parquet::source::Kind;
+
+    #[test]
+    fn a_row_with_more_properties_than_a_store_accepts_is_rejected() {
+        for (count, is_accepted) in [(MOST_PROPERTIES, true), (MOST_PROPERTIES + 1, false)] {
+            let mut draft = Draft::default();
+            for number in 0..count {
+                let source = Source::Property(format!("P{number}"), Kind::Number);
+                draft.set(&source, Ok(Value::Boolean(true)), false);
+            }
+            assert_eq!(draft.fault.is_none(), is_accepted, "{count}: {:?}", draft.fault);
+            assert_eq!(draft.properties.len(), MOST_PROPERTIES);
+        }
     }
 }

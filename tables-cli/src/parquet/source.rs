@@ -37,6 +37,14 @@ pub(super) enum Kind {
 }
 
 impl Source {
+    /// Returns the name of the property that the values of the column become, or `None` for a column of a key or an ignored column.
+    pub(super) fn property(&self) -> Option<&str> {
+        match self {
+            Self::Property(name, _) => Some(name),
+            Self::PartitionKey | Self::RowKey | Self::Ignored => None,
+        }
+    }
+
     pub(super) fn kind(&self) -> Kind {
         match self {
             Self::Property(_, kind) => *kind,
@@ -74,7 +82,13 @@ impl Values {
     }
 }
 
+/// The maximum size of a value and of a row, in bytes, as for a line of JSON Lines. A small file can repeat a large value of a dictionary in many rows.
+pub(super) const MOST_BYTES: usize = 16 << 20;
+
 fn of_bytes(kind: Kind, bytes: &[u8]) -> Result<Value, &'static str> {
+    if bytes.len() > MOST_BYTES {
+        return Err("the value has more than 16 MiB");
+    }
     match kind {
         Kind::Text => std::str::from_utf8(bytes)
             .map(|text| Value::String(text.to_owned()))

@@ -43,7 +43,7 @@ fn entities() -> impl Strategy<Value = Vec<TableEntity>> {
 fn write(path: &Path, entities: &[TableEntity]) {
     let mut survey = Survey::default();
     for entity in entities {
-        survey.add(entity);
+        survey.add(entity).unwrap();
     }
     let mut writer = ParquetWriter::new(File::create(path).unwrap(), survey.layout()).unwrap();
     for entity in entities {
@@ -144,6 +144,74 @@ fn rows_of_many_groups_are_read_back_with_bounded_batches() {
     assert_eq!(verify(File::open(&path).unwrap(), path.display()).unwrap().count, 1_500);
 }
 
+/// Writes a file of another program, in which all rows refer to one value of a dictionary in each column.
+fn write_repeated(path: &Path, columns: usize, rows: usize, value: &[u8]) {
+    use parquet::basic::Compression;
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    use parquet::file::properties::{EnabledStatistics, WriterProperties};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    let fields = ["PartitionKey".to_owned(), "RowKey".to_owned()]
+        .into_iter()
+        .chain((0..columns).map(|column| format!("C{column}")));
+    let fields: String = fields.map(|name| format!("required binary {name} (UTF8); ")).collect();
+    let schema = parse_message_type(&format!("message m {{ {fields} }}")).unwrap();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_page_size_limit(1 << 30)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build();
+    let file = File::create(path).unwrap();
+    let mut file = SerializedFileWriter::new(file, schema.into(), properties.into()).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    let (partition, repeated) = (ByteArray::from("p"), ByteArray::from(value.to_vec()));
+    for at in 0..columns + 2 {
+        let cell = |row: usize| match at {
+            0 => partition.clone(),
+            1 => ByteArray::from(format!("{row:04}").into_bytes()),
+            _ => repeated.clone(),
+        };
+        let values: Vec<_> = (0..rows).map(cell).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    file.close().unwrap();
+}
+
+#[test]
+fn a_small_file_with_large_values_is_read_row_by_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write_repeated(&path, 3, 100, &vec![b'x'; 1 << 20]);
+    assert!(std::fs::metadata(&path).unwrap().len() < 4 << 20);
+    let mut reader = read(&path).unwrap();
+    let first = reader.next().unwrap().unwrap().unwrap();
+    assert_eq!(first.len(), 3);
+    assert!(reader.decoded() < 16, "{} rows are decoded at a time", reader.decoded());
+    assert_eq!(reader.count(), 99);
+    // A value and a row that are larger than a line of JSON Lines are rejected, without a copy of the value.
+    for (columns, size) in [(1, (16 << 20) + 1), (17, 1 << 20)] {
+        write_repeated(&path, columns, 2, &vec![b'x'; size]);
+        for record in all(&path).unwrap() {
+            let reason = record.unwrap_err().reason;
+            assert!(reason.contains("more than 16 MiB"), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn more_properties_than_columns_are_refused() {
+    let mut survey = Survey::default();
+    let entity = |name: usize| TableEntity::new("p", "r").unwrap().with(format!("P{name}"), 1);
+    (0..10_000).for_each(|name| survey.add(&entity(name)).unwrap());
+    survey.add(&entity(0)).unwrap();
+    let refused = survey.add(&entity(10_000)).unwrap_err().to_string();
+    assert!(refused.contains("10000 properties") && refused.contains("--columns"), "{refused}");
+}
+
 /// Tests that a row needs no memory for the columns in which it has no value, and that a written row group needs no memory.
 #[test]
 fn memory_does_not_grow_with_the_number_of_rows_and_columns() {
@@ -152,7 +220,7 @@ fn memory_does_not_grow_with_the_number_of_rows_and_columns() {
         TableEntity::new("p", format!("{at:06}")).unwrap().with(name, i32::try_from(at).unwrap())
     };
     let mut survey = Survey::default();
-    (0..1_000).for_each(|at| survey.add(&entity(at)));
+    (0..1_000).for_each(|at| survey.add(&entity(at)).unwrap());
     let mut writer = ParquetWriter::new(Vec::new(), survey.layout()).unwrap();
     for at in 0..99_999 {
         writer.write(&entity(at)).unwrap();
@@ -176,7 +244,7 @@ fn memory_does_not_grow_with_the_number_of_rows_and_columns() {
 fn a_value_without_a_column_is_refused() {
     let entity = TableEntity::new("p", "1").unwrap().with("Age", 36);
     let mut survey = Survey::default();
-    survey.add(&entity);
+    survey.add(&entity).unwrap();
     let mut writer = ParquetWriter::new(Vec::new(), survey.layout()).unwrap();
     writer.write(&entity).unwrap();
     let refused = writer.write(&entity.with("Age", "36")).unwrap_err().to_string();

@@ -19,6 +19,8 @@ pub enum Mode {
 pub enum Change {
     /// Write an entity.
     Write(TableEntity),
+    /// Replace an existing entity, if the stored entity satisfies the condition.
+    Replace(TableEntity, IfMatch),
     /// Delete the entity with this key, if it satisfies the condition.
     Delete(EntityKey, IfMatch),
 }
@@ -28,7 +30,7 @@ impl Change {
     #[must_use]
     pub const fn key(&self) -> &EntityKey {
         match self {
-            Self::Write(entity) => entity.key(),
+            Self::Write(entity) | Self::Replace(entity, _) => entity.key(),
             Self::Delete(key, _) => key,
         }
     }
@@ -36,7 +38,7 @@ impl Change {
     /// Returns the entity to write, or `None` for a delete.
     pub(crate) const fn row(&self) -> Option<&TableEntity> {
         match self {
-            Self::Write(entity) => Some(entity),
+            Self::Write(entity) | Self::Replace(entity, _) => Some(entity),
             Self::Delete(..) => None,
         }
     }
@@ -52,6 +54,7 @@ impl Change {
                     Mode::Insert => OperationKind::Insert(row),
                 }
             }
+            Self::Replace(entity, condition) => OperationKind::Replace(entity.to_row()?, condition.clone()),
             Self::Delete(_, condition) => OperationKind::Delete(condition.clone()),
         };
         Ok(Operation { row_key: self.key().row_key.clone(), kind })

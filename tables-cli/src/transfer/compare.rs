@@ -26,6 +26,23 @@ pub enum Compared {
 }
 
 impl Compared {
+    /// Compares two entities with the same key. Returns `None` if both are missing.
+    #[must_use]
+    pub fn of(source: Option<TableEntity>, target: Option<TableEntity>) -> Option<Self> {
+        match (source, target) {
+            (None, None) => None,
+            (Some(source), None) => Some(Self::Missing(source)),
+            (None, Some(target)) => Some(Self::Extra(target)),
+            (Some(source), Some(target)) => Some(Self::both(source, target)),
+        }
+    }
+
+    /// Compares two entities with the same key.
+    #[must_use]
+    pub fn both(source: TableEntity, target: TableEntity) -> Self {
+        if is_same(&source, &target) { Self::Same(source) } else { Self::Changed { source, target } }
+    }
+
     /// Returns the compared key.
     #[must_use]
     pub const fn key(&self) -> &EntityKey {
@@ -82,13 +99,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         Ok(match order {
             Ordering::Less => self.left.take().map(Compared::Missing),
             Ordering::Greater => self.right.take().map(Compared::Extra),
-            Ordering::Equal => self.left.take().zip(self.right.take()).map(|(source, target)| {
-                if is_same(&source, &target) {
-                    Compared::Same(source)
-                } else {
-                    Compared::Changed { source, target }
-                }
-            }),
+            Ordering::Equal => Compared::of(self.left.take(), self.right.take()),
         })
     }
 }

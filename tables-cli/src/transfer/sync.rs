@@ -1,15 +1,30 @@
 //! Makes a table equal to another table by comparing their rows in key order.
 
-use table_core::query::KeyRange;
-use table_core::{DynTableStore, IfMatch, Query, TableName, TableStoreExt};
+mod row;
+#[cfg(test)]
+mod tests;
 
-use crate::failure::Result;
+use std::collections::VecDeque;
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use table_core::query::KeyRange;
+use table_core::{DynTableStore, EntityKey, Query, TableName, TableStoreExt};
+
+use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::derived::OtherTables;
 use crate::transfer::ordered::Ordered;
 use crate::transfer::progress;
-use crate::transfer::writer::{Change, Mode, Writer};
+use crate::transfer::writer::{Mode, Writer};
+use row::{change, read, read_again, write};
+
+/// The maximum number of different rows that are compared again at a time.
+const AGAIN: usize = 64;
+/// The maximum number of concurrent reads by key.
+const CONCURRENCY: usize = 16;
+/// The maximum number of times that a row is compared again because other programs write to it.
+const ATTEMPTS: usize = 10;
 
 /// The options of a synchronisation.
 #[derive(Clone, Debug, Default)]
@@ -41,23 +56,47 @@ impl Differences {
     pub const fn sum(&self) -> u64 {
         self.added + self.changed + self.deleted
     }
+
+    const fn count(&mut self, compared: &Compared) {
+        match compared {
+            Compared::Same(_) => {}
+            Compared::Missing(_) => self.added += 1,
+            Compared::Changed { .. } => self.changed += 1,
+            Compared::Extra(_) => self.deleted += 1,
+        }
+    }
 }
 
 /// Makes a table in the target equal to the same table in the source. After an error, another call completes the synchronisation.
 ///
+/// Programs may write to both tables at the same time, for example another call of this function. A row is replaced or deleted only if it still differs when
+/// its source is read again by key, and only in the version that was compared.
+///
 /// # Errors
-/// `Refused` if the target rejects a row. Any error from either store.
+/// `Refused` if the target rejects a row, or if a program keeps writing to a row. Any error from either store.
 pub async fn sync(
     source: &DynTableStore,
     target: &DynTableStore,
     name: &TableName,
     options: &SyncOptions,
 ) -> Result<Differences> {
-    let mut writer = Writer::new(target.clone(), name.clone(), Mode::Replace, options.rate);
-    let (mut found, bar) = (Differences::default(), progress::rows("changed"));
     let pages = |store| Pages::new(store, name, Query::new(KeyRange::ALL));
     let mut comparison =
         Comparison::new(Ordered::new(pages(source))?, Ordered::new(pages(target).if_exists())?);
+    let bar = progress::rows("changed");
+    let writer = Writer::new(target.clone(), name.clone(), Mode::Insert, options.rate).tolerant();
+    let (waiting, written) = (Vec::new(), VecDeque::new());
+    let mut syncing = Syncing {
+        source,
+        target,
+        name,
+        options,
+        writer,
+        waiting,
+        written,
+        settled: 0,
+        found: Differences::default(),
+    };
     let mut is_created = options.is_dry_run;
     loop {
         let next = comparison.next().await?;
@@ -66,31 +105,116 @@ pub async fn sync(
             target.create_table_if_missing(name).await?;
         }
         let Some(compared) = next else { break };
-        let change = match compared {
-            Compared::Same(_) => continue,
-            Compared::Missing(entity) => {
-                found.added += 1;
-                Change::Write(entity)
-            }
-            Compared::Changed { source, .. } => {
-                found.changed += 1;
-                Change::Write(source)
-            }
-            Compared::Extra(_) if options.keeps_extra => continue,
-            Compared::Extra(entity) if options.others.keep(name, entity.key()) => continue,
-            Compared::Extra(entity) => {
-                found.deleted += 1;
-                Change::Delete(entity.key().clone(), IfMatch::Any)
-            }
-        };
+        if !syncing.differs(&compared) {
+            continue;
+        }
         bar.inc(1);
-        if !options.is_dry_run {
-            writer.push(0, change).await?;
-            writer.refuse_rejected(&target.to_string())?;
+        if options.is_dry_run {
+            syncing.found.count(&compared);
+        } else {
+            syncing.push(compared).await?;
         }
     }
-    writer.flush().await?;
+    let found = syncing.finish().await?;
     bar.finish_and_clear();
-    writer.refuse_rejected(&target.to_string())?;
     Ok(found)
+}
+
+/// A synchronisation of a table.
+struct Syncing<'a> {
+    source: &'a DynTableStore,
+    target: &'a DynTableStore,
+    name: &'a TableName,
+    options: &'a SyncOptions,
+    writer: Writer,
+    /// The rows that differ and have not been compared again.
+    waiting: Vec<Compared>,
+    /// The keys passed to the writer, without those of the first `settled` changes.
+    written: VecDeque<EntityKey>,
+    settled: u64,
+    found: Differences,
+}
+
+impl Syncing<'_> {
+    /// Returns `true` if the row of the target must be changed.
+    fn differs(&self, compared: &Compared) -> bool {
+        match compared {
+            Compared::Same(_) => false,
+            Compared::Missing(_) | Compared::Changed { .. } => true,
+            Compared::Extra(entity) => {
+                !self.options.keeps_extra && !self.options.others.keep(self.name, entity.key())
+            }
+        }
+    }
+
+    async fn push(&mut self, compared: Compared) -> Result<()> {
+        self.waiting.push(compared);
+        if self.waiting.len() < AGAIN { Ok(()) } else { self.write_waiting().await }
+    }
+
+    /// Compares the waiting rows again, and passes the remaining differences to the writer.
+    async fn write_waiting(&mut self) -> Result<()> {
+        let (source, name) = (self.source, self.name);
+        let again = std::mem::take(&mut self.waiting).into_iter();
+        let again = again.map(|compared| read_again(source, name, compared));
+        let again: Vec<_> = stream::iter(again).buffered(CONCURRENCY).try_collect().await?;
+        for compared in again {
+            if !self.differs(&compared) {
+                continue;
+            }
+            self.found.count(&compared);
+            let key = compared.key().clone();
+            // The number of the change identifies the key of a rejected change.
+            let number = self.settled + self.written.len() as u64;
+            self.written.push_back(key);
+            if let Some(change) = change(compared) {
+                self.writer.push(number, change).await?;
+            }
+            self.settle().await?;
+        }
+        Ok(())
+    }
+
+    /// Compares the rows again whose changes were rejected, because a program may have changed them.
+    async fn settle(&mut self) -> Result<()> {
+        for rejected in self.writer.take_rejected() {
+            let at = rejected.line.checked_sub(self.settled).and_then(|at| usize::try_from(at).ok());
+            if let Some(key) = at.and_then(|at| self.written.get(at)).cloned() {
+                self.write_alone(&key).await?;
+            }
+        }
+        let settled = self.writer.settled();
+        let passed = usize::try_from(settled - self.settled).unwrap_or(usize::MAX);
+        self.written.drain(..passed.min(self.written.len()));
+        self.settled = settled;
+        Ok(())
+    }
+
+    /// Makes one row of the target equal to the row of the source.
+    async fn write_alone(&self, key: &EntityKey) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            let (source, target) =
+                (read(self.source, self.name, key).await?, read(self.target, self.name, key).await?);
+            let Some(compared) = Compared::of(source, target).filter(|compared| self.differs(compared))
+            else {
+                return Ok(());
+            };
+            if write(self.target, self.name, compared).await? {
+                return Ok(());
+            }
+        }
+        let (partition, row) = (key.partition_key.as_str(), key.row_key.as_str());
+        let help = "run the command again after the program has ended";
+        Err(Failure::Refused(format!(
+            "a program writes to row ('{partition}', '{row}') of {} all the time; {help}",
+            self.target
+        )))
+    }
+
+    async fn finish(mut self) -> Result<Differences> {
+        self.write_waiting().await?;
+        self.writer.flush().await?;
+        self.settle().await?;
+        Ok(self.found)
+    }
 }

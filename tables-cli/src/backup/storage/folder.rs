@@ -18,11 +18,22 @@ pub struct Folder {
     lock: Mutex<Option<Locked>>,
 }
 
+/// The file that commands lock jointly while they have a temporary folder among the backups.
+pub(in crate::backup) const VIEWS: &str = "VIEWS";
+/// The prefix of the names of temporary folders.
+pub(in crate::backup) const VIEW: &str = "view-";
+
 /// A locked file. It is unlocked when the value is dropped.
 #[derive(Debug)]
-struct Locked(File);
+pub(in crate::backup) struct Locked(File);
 
 impl Locked {
+    /// Locks a file jointly with other calls of this function, and creates it if it does not exist. Returns `None` if another process has locked it alone.
+    pub(in crate::backup) fn shared(path: &Path) -> Result<Option<Self>> {
+        let file = created(path)?;
+        Self::after(file.try_lock_shared(), file, path)
+    }
+
     /// Locks a file. Returns `None` if another process has locked it.
     fn new(path: &Path) -> Result<Option<Self>> {
         Self::of(File::open(path).map_err(Failure::file(path.display()))?, path)
@@ -30,7 +41,11 @@ impl Locked {
 
     /// Locks an open file. Returns `None` if another process has locked it.
     fn of(file: File, path: &Path) -> Result<Option<Self>> {
-        match file.try_lock() {
+        Self::after(file.try_lock(), file, path)
+    }
+
+    fn after(outcome: Result<(), TryLockError>, file: File, path: &Path) -> Result<Option<Self>> {
+        match outcome {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(Failure::file(path.display())(error)),
@@ -52,6 +67,22 @@ impl Folder {
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), lock: Mutex::new(None) }
+    }
+
+    /// Removes the temporary folders of commands that were killed, unless another command has such a folder at present.
+    fn remove_views(&self) -> Result<()> {
+        let mut views = self.names("")?;
+        views.retain(|name| name.starts_with(VIEW));
+        let path = self.path.join(VIEWS);
+        if views.is_empty() {
+            return Ok(());
+        }
+        // IMPORTANT: the folders were listed before the file is locked. The folder of a command that starts later is not in the list.
+        let Some(_locked) = Locked::of(created(&path)?, &path)? else { return Ok(()) };
+        for folder in views.iter().map(|name| self.path.join(name)) {
+            std::fs::remove_dir_all(&folder).map_err(Failure::file(folder.display()))?;
+        }
+        Ok(())
     }
 
     fn busy(&self) -> Failure {
@@ -168,6 +199,8 @@ impl Storage for Folder {
             return Err(self.busy());
         };
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(locked);
+        // If the folders cannot be removed, they only use space.
+        let _ = self.remove_views();
         Ok(())
     }
 
@@ -195,6 +228,15 @@ impl Append for Growing {
     fn sync(&mut self) -> Result<()> {
         self.file.sync_data().map_err(Failure::file(self.path.display()))
     }
+}
+
+/// Opens a file, and creates it if it does not exist. A link in a backup written by someone else must not create its target.
+fn created(path: &Path) -> Result<File> {
+    let opened = match File::create_new(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => File::open(path),
+        created => created,
+    };
+    opened.map_err(Failure::file(path.display()))
 }
 
 /// Returns the temporary path of a file that is being written.

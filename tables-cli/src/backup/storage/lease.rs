@@ -18,7 +18,7 @@
 //! The request that writes this file may also arrive late, after the command that took over the lock has removed the file. Therefore, the file's name is first
 //! reserved with an empty object, and the request replaces only this object.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use object_store::UpdateVersion;
@@ -41,6 +41,8 @@ pub(super) const LOCKS: &str = "locks";
 pub(super) struct Lease {
     number: u64,
     renewed: Instant,
+    /// The same time on the system clock. On some systems, an `Instant` does not advance while the machine is suspended.
+    renewed_at: SystemTime,
 }
 
 impl Lease {
@@ -68,7 +70,7 @@ impl Lease {
 
     /// Creates the lock object with this number, which records `file`, and deletes the objects with lower numbers.
     fn take(requests: &Requests, number: u64, file: Option<&File>, shown: &str) -> Result<Self> {
-        let renewed = Instant::now();
+        let (renewed, renewed_at) = (Instant::now(), SystemTime::now());
         let lost = || {
             Failure::Refused(format!(
                 "another `tables backup` took over {shown}; repeat this one after it has ended"
@@ -88,7 +90,7 @@ impl Lease {
         for old in numbers.into_iter().filter(|old| *old < number) {
             requests.delete(&object(old))?;
         }
-        Ok(Self { number, renewed })
+        Ok(Self { number, renewed, renewed_at })
     }
 
     /// Renews the lock.
@@ -114,7 +116,8 @@ impl Lease {
 
     /// Returns `true` if it is time to renew the lock.
     pub(super) fn is_due(&self, renewal: Duration) -> bool {
-        self.renewed.elapsed() >= renewal
+        let passed = self.renewed.elapsed().max(self.renewed_at.elapsed().unwrap_or_default());
+        passed >= renewal
     }
 
     /// Releases the lock.
@@ -181,4 +184,20 @@ fn numbers(requests: &Requests) -> Result<Vec<u64>> {
 
 fn highest(requests: &Requests) -> Result<Option<u64>> {
     Ok(numbers(requests)?.into_iter().max())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_due_after_the_machine_was_suspended() {
+        let lease = |asleep: Duration| Lease {
+            number: 1,
+            renewed: Instant::now(),
+            renewed_at: SystemTime::now() - asleep,
+        };
+        assert!(!lease(Duration::ZERO).is_due(RENEWAL));
+        assert!(lease(TIMEOUT).is_due(RENEWAL));
+    }
 }

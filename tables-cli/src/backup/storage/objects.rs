@@ -50,6 +50,15 @@ impl Objects {
         Self { timeout, ..self }
     }
 
+    /// Sets the number of bytes at which an object of a growing file is written.
+    #[cfg(test)]
+    pub(in crate::backup) fn with_segment(mut self, segment: usize) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.segment = segment;
+        }
+        self
+    }
+
     /// Sets the time after which a command renews its lock.
     #[cfg(test)]
     pub(in crate::backup) fn with_renewal(mut self, renewal: Duration) -> Self {
@@ -144,6 +153,10 @@ impl Storage for Objects {
         let lease = Lease::acquire(&self.shared.requests, self.timeout, &self.shared.shown)?;
         *self.shared.lease.lock().unwrap_or_else(PoisonError::into_inner) = Some(lease);
         Ok(())
+    }
+
+    fn can_lose_lock(&self) -> bool {
+        true
     }
 
     fn keep_lock(&self) -> Result<()> {

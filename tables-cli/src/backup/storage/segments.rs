@@ -14,33 +14,38 @@ fn segment(name: &str, offset: u64) -> String {
     format!("{name}/{offset:020}")
 }
 
-/// Returns the offset and length of each object of a file, in order, up to the first gap.
-fn chain(shared: &Shared, name: &str) -> Result<Vec<(u64, u64)>> {
+/// Returns the offset and length of each object of a file, in order.
+fn objects(shared: &Shared, name: &str) -> Result<Vec<(u64, u64)>> {
     let lengths = shared.requests.lengths(name)?;
     let mut found: Vec<(u64, u64)> =
         lengths.into_iter().filter_map(|(offset, length)| Some((offset.parse().ok()?, length))).collect();
     found.sort_unstable();
+    Ok(found)
+}
+
+/// Returns the objects up to the first gap.
+fn chain(mut objects: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     let mut end = 0;
-    found.retain(|(offset, length)| {
+    objects.retain(|(offset, length)| {
         let follows = *offset == end;
         end += if follows { *length } else { 0 };
         follows
     });
-    Ok(found)
+    objects
 }
 
 /// Returns the length of a file, or `None` if it has no objects.
 pub(super) fn length(shared: &Shared, name: &str) -> Result<Option<u64>> {
-    let chain = chain(shared, name)?;
+    let chain = chain(objects(shared, name)?);
     Ok((!chain.is_empty()).then(|| chain.iter().map(|(_, length)| length).sum()))
 }
 
 /// Removes all objects of a file from an offset onwards.
 pub(super) fn remove(shared: &Shared, name: &str, from: u64) -> Result<()> {
-    for (object, _) in shared.requests.lengths(name)? {
-        if object.parse::<u64>().is_ok_and(|offset| offset >= from) {
-            shared.requests.delete(&format!("{name}/{object}"))?;
-        }
+    for (offset, _) in objects(shared, name)?.into_iter().filter(|(offset, _)| *offset >= from) {
+        // A command that paused before this request may have lost the lock, and the file may belong to another command now.
+        shared.renew(false)?;
+        shared.requests.delete(&segment(name, offset))?;
     }
     Ok(())
 }
@@ -88,20 +93,23 @@ pub(super) struct Growing {
     /// The length of the file without the buffered bytes.
     length: u64,
     buffer: Vec<u8>,
+    /// `true` if the file may have objects from an earlier command after `length`.
+    has_rest: bool,
+    /// `true` if an empty object represents the file until its first bytes are written.
+    is_created: bool,
 }
 
 impl Growing {
     pub(super) fn open(shared: Arc<Shared>, name: &str, length: u64) -> Result<Self> {
-        let chain = chain(&shared, name)?;
-        if length > 0 && !chain.iter().any(|(offset, bytes)| offset + bytes == length) {
+        let objects = objects(&shared, name)?;
+        let has_rest = objects.iter().any(|(offset, _)| *offset >= length);
+        if length > 0 && !chain(objects).iter().any(|(offset, bytes)| offset + bytes == length) {
             return Err(too_short(name));
         }
-        remove(&shared, name, length)?;
-        if length == 0 {
-            // An empty file is represented by an empty object, which is replaced when the first bytes are written.
-            shared.put(&segment(name, 0), Bytes::new())?;
-        }
-        Ok(Self { shared, name: name.to_owned(), length, buffer: Vec::new() })
+        // IMPORTANT: nothing is deleted or emptied here. A command that has lost the lock may open a file that another command is copying. It then only writes
+        // the same objects, because files with the same name have the same content.
+        let (name, buffer) = (name.to_owned(), Vec::new());
+        Ok(Self { shared, name, length, buffer, has_rest, is_created: false })
     }
 
     fn end_segment(&mut self) -> Result<()> {
@@ -123,6 +131,13 @@ impl Append for Growing {
     }
 
     fn sync(&mut self) -> Result<()> {
-        self.end_segment()
+        self.end_segment()?;
+        if self.length == 0 && !std::mem::replace(&mut self.is_created, true) {
+            self.shared.put(&segment(&self.name, 0), Bytes::new())?;
+        }
+        if std::mem::take(&mut self.has_rest) {
+            remove(&self.shared, &self.name, self.length.max(1))?;
+        }
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use table_core::{FromEntity, TableEntity};
 use table_inspect::csv::{Columns, CsvWriter};
-use table_inspect::lines;
+use table_inspect::{lines, record};
 
 use crate::commands::export::FileForm;
 use crate::failure::Result;
@@ -34,7 +34,11 @@ impl<'a> Sink<'a> {
             FileForm::Jsonl => Self::Jsonl(out),
             FileForm::Csv if names.is_empty() => {
                 let mut columns = Columns::default();
-                each(pages(), |entity| columns.add(entity)).await?;
+                let add = |entity: &TableEntity| {
+                    columns.add(entity);
+                    columns.check()
+                };
+                each(pages(), add).await?;
                 Self::Csv(Box::new(CsvWriter::new(out, columns)))
             }
             FileForm::Csv => Self::Csv(Box::new(CsvWriter::new(out, Columns::new(names)))),
@@ -73,11 +77,11 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Calls a function for each entity on each remaining page.
-async fn each(mut pages: Pages<'_>, mut call: impl FnMut(&TableEntity)) -> Result<()> {
+/// Calls a function for each entity on each remaining page, up to its first error.
+async fn each(mut pages: Pages<'_>, mut call: impl FnMut(&TableEntity) -> record::Result<()>) -> Result<()> {
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
-            call(&TableEntity::from_entity(entity)?);
+            call(&TableEntity::from_entity(entity)?)?;
         }
     }
     Ok(())

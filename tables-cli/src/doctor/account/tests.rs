@@ -36,7 +36,7 @@ fn only_a_refusal_is_explained_by_the_permissions_of_the_credential() {
     for (code, help) in [
         (ErrorCode::ServerBusy, "throttles"),
         (ErrorCode::Corrupted, "restore"),
-        (ErrorCode::OperationTimedOut, "docs/errors.md"),
+        (ErrorCode::OperationTimedOut, "`ErrorCode`"),
     ] {
         let error = Error::new(code, "x");
         assert!(!is_refused(&error) && help_of(&error).contains(help), "{code:?}");
