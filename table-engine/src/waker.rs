@@ -71,7 +71,7 @@ mod tests {
         let (sender, receiver) = futures_channel::oneshot::channel::<()>();
         let mut future = Box::pin(contained(receiver));
         // The test's own handle to the waker is leaked, because dropping it would panic here.
-        let waker = std::mem::ManuallyDrop::new(Waker::from(Arc::new(Panics)));
+        let waker = mem::ManuallyDrop::new(Waker::from(Arc::new(Panics)));
         assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         sender.send(()).unwrap();
         let done = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));

@@ -90,9 +90,9 @@ impl<W: Write> Write for Filtered<W> {
     }
 }
 
-/// Writes a text to standard error.
+/// Writes text to standard error, replacing control characters.
 pub(crate) fn print(text: impl Display) {
-    let mut out = std::io::stderr();
+    let mut out = io::stderr();
     // If standard error is closed, the text is lost.
     let _ = write!(out, "{}", Printable(text)).and_then(|()| out.flush());
 }

@@ -290,8 +290,8 @@ fn set_earlier_format(disk: &Arc<dyn Disk>, folder: &str) -> Vec<u8> {
 
 #[test]
 fn a_backup_of_an_earlier_release_stays_readable_for_it_until_it_is_replaced() {
-    let sim = SimDisk::default();
-    let disk: Arc<dyn Disk> = Arc::new(sim.clone());
+    let sim = Arc::new(SimDisk::default());
+    let disk: Arc<dyn Disk> = sim.clone();
     let (engine, other) = (padded(&disk, "/engine"), padded(&disk, "/other"));
     pad(&engine, 0..10);
     pad(&other, 0..10);

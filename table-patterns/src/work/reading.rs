@@ -17,6 +17,7 @@ use crate::outbox::rows::{self, Pending};
 use crate::outbox::work::Work;
 use crate::read_many;
 use crate::work::claim::{Claims, PORTION, none_if_deleted};
+use crate::work::handler::Keep as _;
 
 /// The progress of a delivery through the outbox rows of its message.
 pub(super) struct Reading {

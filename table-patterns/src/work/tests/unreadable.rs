@@ -110,7 +110,9 @@ impl Message for Letter {
     }
 }
 
-impl Handler<Letter> for Nothing {
+struct Unread;
+
+impl Handler<Letter> for Unread {
     async fn handle(&self, _: &Letter, _: work::Delivery<'_>) -> Result<()> {
         Ok(())
     }
@@ -123,7 +125,7 @@ fn pat_ec_4_a_message_refused_by_its_own_decoder_becomes_poison_at_once() {
     block_on(engine.create_table(&table)).unwrap();
     let step = Step::call(&Letter("hello".into())).unwrap();
     block_on(outbox.enqueue(&table, &sales, &Intent::of(RowKey::new("1").unwrap()).step(step))).unwrap();
-    let worker = Worker::new(outbox.clone()).handler::<Letter>(Nothing);
+    let worker = Worker::new(outbox.clone()).handler::<Letter>(Unread);
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!((block_on(outbox.backlog()).unwrap().poison, worker.metrics().failures), (1, 1));
 }
