@@ -150,7 +150,7 @@ impl Container {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
-    /// Returns the number of distinct first-level values. Until the first split, writes can reach at most this number of partitions (HPK-9, HPK-16).
+    /// Returns the number of distinct first-level values. Until the first split, writes can reach at most as many partitions (HPK-9, HPK-16).
     #[must_use]
     pub fn first_values(&self) -> usize {
         self.before.first_values()

@@ -53,6 +53,7 @@ mod metrics;
 mod options;
 mod outcome;
 mod poison;
+mod portion;
 mod reading;
 mod renewal;
 mod steps;

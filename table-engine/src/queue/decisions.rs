@@ -17,7 +17,7 @@ use crate::queue::rows::{self, Shown};
 
 /// The maximum number of expired messages removed by one decision.
 pub(super) const EXPIRED: usize = 256;
-/// One in this many puts searches for expired messages. The other puts read nothing, because a search delays all writers of the engine.
+/// The number of puts per search for expired messages. The other puts read nothing, because a search delays all writers of the engine.
 const PUTS: usize = 8;
 /// The maximum number of expired messages removed by a put. It is greater than [`PUTS`], and each search starts where the last one ended. This bounds the share
 /// of expired messages in a queue without receivers.

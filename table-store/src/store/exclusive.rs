@@ -32,7 +32,7 @@ struct State {
 #[derive(Debug, Default)]
 struct Schemas {
     counts: HashMap<(String, String), Weak<Count>>,
-    /// Once this many counts exist, counts without a handle are removed.
+    /// The number of counts at which those without a handle are removed.
     limit: usize,
 }
 

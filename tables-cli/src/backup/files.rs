@@ -315,11 +315,12 @@ mod tests {
     #[test]
     fn the_folder_of_a_killed_command_is_removed_by_the_next_backup_without_a_running_command() {
         let backups = tempfile::tempdir().unwrap();
+        let create = || drop(Repository::create(backups.path(), "a").unwrap());
+        create();
         let killed = ViewFolder::create(Some(backups.path())).unwrap().folder.keep();
         std::fs::write(killed.join("BASE"), "").unwrap();
         // An earlier release had no lock for its folders.
         let old = backups.path().join("view-old");
-        let create = || drop(Repository::create(backups.path(), "a").unwrap());
         create();
         assert!(!killed.exists());
         std::fs::create_dir(&old).unwrap();

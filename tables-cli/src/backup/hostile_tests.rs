@@ -95,7 +95,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Returns the strings in a JSON value, each with its JSON pointer.
+/// Adds the strings in a JSON value to `found`, each with its JSON pointer.
 fn strings(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
     match value {
         Value::String(text) => found.push((at.to_owned(), text.clone())),

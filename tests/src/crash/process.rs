@@ -53,6 +53,11 @@ pub struct Outcome {
 /// The number of threads that update bulk rows.
 const UPDATERS: u64 = 8;
 
+/// Returns options with which checkpoints and journal rotations are frequent.
+pub(super) fn frequent() -> EngineOptions {
+    EngineOptions::new().checkpoint_bytes(256 * 1024).memtable_bytes(1024 * 1024)
+}
+
 /// Opens an engine in which checkpoints and journal rotations are so frequent that kills interrupt some of them. They are frequent because of small
 /// thresholds, of options derived from a seed, or of many rows.
 ///
@@ -62,7 +67,7 @@ pub fn open(folder: &Path, rows: u64, seed: Option<u64>) -> table_core::Result<E
     let options = EngineOptions::new();
     match (seed, rows) {
         (Some(seed), _) => options::drawn(seed).open(folder),
-        (None, 0) => options.checkpoint_bytes(256 * 1024).memtable_bytes(1024 * 1024).open(folder),
+        (None, 0) => frequent().open(folder),
         (None, _) => options.open(folder),
     }
 }

@@ -126,6 +126,7 @@ impl<C: PartSource<String>, const UPPER: bool> DerivedPart<String> for Folded<C,
                 C::SOURCE_FAULT
             }
         },
+        verbatim: C::SOURCE_VERBATIM,
         ..Facts::NONE
     };
 
@@ -137,7 +138,7 @@ impl<C: PartSource<String>, const UPPER: bool> DerivedPart<String> for Folded<C,
 impl<C: PartSource<String>, const FROM: char, const TO: char> DerivedPart<String> for Replaced<C, FROM, TO> {
     const NAME: &'static str = Self::NAMED;
     const FORM: Form = unordered::<C>();
-    const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
+    const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, verbatim: C::SOURCE_VERBATIM, ..Facts::NONE };
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
         C::write(&Self::of(value), out)

@@ -168,7 +168,7 @@ fn pat_den_2_a_backfill_that_starts_again_in_a_recreated_table_updates_all_holde
             block_on(company.projects.insert(project)).unwrap();
         }
         company.recover();
-        let later = Company::at(1, company.engine.clone(), |store| store.pages_of(1));
+        let later = company.after(1, |store| store.pages_of(1));
         let employees = restarted(&later.employees, NOTES[0]);
         let mut engine = Some(company.engine.clone());
         later.store.script(move |_, at| match engine.take_if(|_| at == number) {

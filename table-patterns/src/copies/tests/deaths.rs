@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollster::block_on;
 use table_core::ErrorCode;
-use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Project, ada, bob, project, sales};
@@ -13,7 +12,7 @@ use crate::faults::Fault;
 
 /// Creates two employees, a department and a project, all with correct copies. Each page of a query has one row.
 fn company() -> Company {
-    let company = Company::on(Engine::in_memory(), |store| store.pages_of(1));
+    let company = Company::on(|store| store.pages_of(1));
     block_on(async {
         company.employees.insert(&ada()).await?;
         company.employees.insert(&bob()).await?;

@@ -2,10 +2,12 @@
 //! their leads and deputies.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pollster::block_on;
-use table_core::embedded::{Clock, Engine};
+use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query};
 use table_core::queue::QueueName;
@@ -143,6 +145,8 @@ impl CopyRelation for Deputy {
 
 pub(super) type Store = FaultyStore<Engine>;
 
+const HOUR: u64 = 36_000_000_000;
+
 /// The company, accessed through the handles of one process.
 #[derive(Clone)]
 pub(super) struct Company {
@@ -153,27 +157,41 @@ pub(super) struct Company {
     pub(super) departments: Entities<Department, Store, Outbox<Store, Engine>>,
     pub(super) projects: Entities<Project, Store, Outbox<Store, Engine>>,
     hour: u64,
+    /// The number of ticks that have passed for all processes, the store and the queue, in addition to the real time.
+    passed: Arc<AtomicU64>,
+}
+
+/// Returns the real time, plus a number of hours and the ticks that have passed.
+fn clock(hour: u64, passed: &Arc<AtomicU64>) -> Clock {
+    let (real, passed) = (Runtime::new(), Arc::clone(passed));
+    Clock::new(move || real.now() + hour * HOUR + passed.load(Ordering::SeqCst))
 }
 
 impl Company {
     pub(super) fn new() -> Self {
-        Self::on(Engine::in_memory(), |store| store)
+        Self::on(|store| store)
     }
 
     /// Returns the handles of another process to the company. The process runs an hour later, after the claims of dead workers have expired.
     pub(super) fn again(&self) -> Self {
-        Self::at(self.hour + 1, self.engine.clone(), |store| store)
+        self.after(1, |store| store)
     }
 
-    pub(super) fn on(engine: Engine, with: impl FnOnce(Store) -> Store) -> Self {
-        Self::at(0, engine, with)
+    pub(super) fn on(with: impl FnOnce(Store) -> Store) -> Self {
+        let passed = Arc::default();
+        let engine = EngineOptions::new().clock(clock(0, &passed)).in_memory();
+        Self::of((engine, passed), 0, with)
     }
 
-    pub(super) fn at(hour: u64, engine: Engine, with: impl FnOnce(Store) -> Store) -> Self {
+    /// Returns the handles of another process, which runs some hours later.
+    pub(super) fn after(&self, hours: u64, with: impl FnOnce(Store) -> Store) -> Self {
+        Self::of((self.engine.clone(), Arc::clone(&self.passed)), self.hour + hours, with)
+    }
+
+    fn of((engine, passed): (Engine, Arc<AtomicU64>), hour: u64, with: impl FnOnce(Store) -> Store) -> Self {
         let retry = Retry::new(1_000, Duration::from_micros(10), Duration::from_millis(1));
         let store = with(FaultyStore::new(engine.clone()));
-        let real = Runtime::new();
-        let pace = Runtime::new().clock(Clock::new(move || real.now() + hour * 36_000_000_000));
+        let pace = Runtime::new().clock(clock(hour, &passed));
         let queue = QueueName::new("copies").unwrap();
         let outbox = Outbox::with_runtime(store.clone(), engine.clone(), queue, pace);
         block_on(async {
@@ -191,6 +209,7 @@ impl Company {
             store,
             outbox,
             hour,
+            passed,
         }
     }
 
@@ -201,8 +220,9 @@ impl Company {
             .with_index_handler(&self.projects)
     }
 
-    /// Performs all pending work, including work whose messages were lost.
+    /// Performs all pending work an hour later, including work whose messages were lost.
     pub(super) fn recover(&self) {
+        self.passed.fetch_add(HOUR, Ordering::SeqCst);
         block_on(async {
             self.worker().run_until_idle().await?;
             Sweep::new(self.outbox.clone()).min_age(Duration::ZERO).sweep_registered().await?;

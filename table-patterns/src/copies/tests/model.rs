@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Project, ada, project, sales};
@@ -180,7 +179,7 @@ proptest! {
         acts in proptest::collection::vec(act(), 1..30),
         page in prop_oneof![1..4_usize, Just(usize::MAX)],
     ) {
-        let company = Company::on(Engine::in_memory(), |store| store.pages_of(page));
+        let company = Company::on(|store| store.pages_of(page));
         let mut model = Model::default();
         for act in &acts {
             run(&company, &mut model, act);

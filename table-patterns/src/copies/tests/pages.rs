@@ -2,7 +2,6 @@
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::embedded::Engine;
 use table_core::{Entity, TableEntity, TableStoreExt};
 
 use super::kit::{Company, Employee, Project, ada, bob, project};
@@ -38,7 +37,7 @@ proptest! {
         (page, count, broken) in (1..4_usize, 1..9_u16, any::<u16>()),
         (by_worker, is_deleted) in any::<(bool, bool)>(),
     ) {
-        let company = Company::on(Engine::in_memory(), |store| store.pages_of(page));
+        let company = Company::on(|store| store.pages_of(page));
         let holders = holders(count);
         block_on(company.employees.insert(&ada())).unwrap();
         block_on(company.employees.insert(&bob())).unwrap();
@@ -76,7 +75,7 @@ proptest! {
 
 #[test]
 fn pat_den_2_a_source_that_cannot_be_read_blocks_no_other_relation_of_the_holder() {
-    let company = Company::on(Engine::in_memory(), |store| store);
+    let company = Company::on(|store| store);
     let holder = Project { deputy: Some(9), ..project("Engine", Some(223)) };
     block_on(async {
         company.employees.insert(&ada()).await?;

@@ -39,7 +39,7 @@ const NOTE: &str = "keeps copied_by Lead";
 
 /// Opens the employees' handle, and makes the copies of their names pending.
 fn reopened(company: &Company) -> Company {
-    let mut later = Company::at(1, company.engine.clone(), |store| store.pages_of(1));
+    let mut later = company.after(1, |store| store.pages_of(1));
     later.employees = block_on(later.employees.clone().create_if_missing()).unwrap();
     let restart = |record: &mut SchemaRecord| fence::restart(record, NOTE, "range ");
     block_on(later.employees.table().update_schema_record(restart)).unwrap();

@@ -1,10 +1,12 @@
 //! Tests of remote indexes with an outbox, workers and sweeps: after a crash at any request, the indexes eventually agree with their entities (PAT-INTER-3).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pollster::block_on;
 use table_core::Result;
-use table_core::embedded::{Clock, Engine};
+use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::etag::IfMatch;
 use table_core::queue::QueueName;
 
@@ -18,8 +20,14 @@ use crate::work::{Runtime, Sweep, Worker};
 
 type Company = Entities<Employee, Disturbed, Outbox<Disturbed, Engine>>;
 
-async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
-    let store = Disturbed::new(Engine::in_memory());
+/// Returns a clock that shows the real time plus the given number of ticks.
+fn clock(passed: &Arc<AtomicU64>) -> Clock {
+    let (real, passed) = (Runtime::new(), Arc::clone(passed));
+    Clock::new(move || real.now() + passed.load(Ordering::SeqCst))
+}
+
+async fn opened(passed: &Arc<AtomicU64>) -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
+    let store = Disturbed::new(EngineOptions::new().clock(clock(passed)).in_memory());
     let outbox = Outbox::with_runtime(
         store.clone(),
         Engine::in_memory(),
@@ -33,12 +41,16 @@ async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
 
 /// Runs a new process that finds and settles the recorded changes. It starts an hour later, after the dead process's claims have expired and the queue has lost
 /// all messages.
-async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Result<()> {
-    let real = Runtime::new();
-    let later = Clock::new(move || real.now() + 36_000_000_000);
+async fn recovered(
+    store: &Disturbed,
+    outbox: &Outbox<Disturbed, Engine>,
+    passed: &Arc<AtomicU64>,
+) -> Result<()> {
+    passed.fetch_add(36_000_000_000, Ordering::SeqCst);
+    let later = clock(passed);
     let fresh = Outbox::with_runtime(
         store.clone(),
-        Engine::in_memory(),
+        EngineOptions::new().clock(later.clone()).in_memory(),
         outbox.queue().clone(),
         Runtime::new().clock(later).sleep_by(|_| Box::pin(async {})),
     );
@@ -56,7 +68,8 @@ fn pat_ec_8_indexes_converge_after_a_crash_at_any_submit() {
     for fault in [Fault::Before, Fault::After] {
         for at in 0..24 {
             block_on(async {
-                let (store, outbox, table) = opened().await?;
+                let passed = Arc::default();
+                let (store, outbox, table) = opened(&passed).await?;
                 let jones = Employee { badge: Some(7), ..jones() };
                 let other = Employee {
                     department: "Marketing".to_owned(),
@@ -74,7 +87,7 @@ fn pat_ec_8_indexes_converge_after_a_crash_at_any_submit() {
                 let _ = table.delete(Employee::key("Marketing", 9), IfMatch::Any).await;
                 let _ = worker().run_once().await;
                 store.live();
-                recovered(&store, &outbox).await?;
+                recovered(&store, &outbox, &passed).await?;
                 let mut left = table.query(Employee::partition("Sales")).collect().await?;
                 left.extend(table.query(Employee::partition("Marketing")).collect().await?);
                 assert_eq!(

@@ -74,7 +74,9 @@ fn pat_ec_7_rows_that_are_inserted_during_a_delivery_delay_no_other_message_for_
         block_on(worker.run_once()).unwrap();
         let (asked, metrics) = (asked.load(Ordering::SeqCst), worker.metrics());
         assert!(metrics.done == 1 && asked < 1_200, "{asked} requests, waiting: {is_waiting}, {metrics:?}");
-        assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 1, "the message remains");
+        // Rows that wait are read faster than they are inserted, and have messages of their own.
+        let remaining = u64::from(!is_waiting);
+        assert_eq!(block_on(outbox.backlog()).unwrap().waiting, remaining, "waiting: {is_waiting}");
     }
 }
 

@@ -19,6 +19,8 @@ struct Tables {
     random: Mutex<StdRng>,
     /// The number of remaining writes of the program.
     left: AtomicUsize,
+    /// The turn to write a row to both tables.
+    turn: futures_util::lock::Mutex<()>,
 }
 
 fn row(random: &mut StdRng) -> TableEntity {
@@ -38,6 +40,7 @@ impl Tables {
             self.left.store(left - 1, Ordering::SeqCst);
             row(&mut random)
         };
+        let _turn = self.turn.lock().await;
         for engine in [&self.source, &self.target] {
             engine.untyped("Company").unwrap().insert_or_replace(&row).await.unwrap();
         }
@@ -95,7 +98,8 @@ async fn rows_that_another_synchronisation_writes_are_neither_deleted_nor_set_ba
             }
         }
         let (random, left) = (Mutex::new(random), AtomicUsize::new(30));
-        let tables = Arc::new(Tables { source, target, random, left });
+        let tables =
+            Arc::new(Tables { source, target, random, left, turn: futures_util::lock::Mutex::default() });
         let side =
             |is_source| DynTableStore::new(Hooked(Arc::new(Side { tables: tables.clone(), is_source })));
         let name = TableName::new("Company").unwrap();

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use table_core::embedded::{Clock, Engine};
+use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::{Entity, Error, ErrorCode, QueueName, Result, Table, TableName, TableStoreExt, ticks};
 use table_patterns::Entities;
 use table_patterns::EntityStore;
@@ -180,6 +181,17 @@ impl Queues {
     }
 }
 
+/// The hours that have passed for the engines and the workers of this process, in addition to the real time.
+static PASSED_HOURS: AtomicI64 = AtomicI64::new(0);
+
+/// Returns the clock of the engines and the workers.
+fn clock() -> Clock {
+    Clock::new(|| {
+        let passed = TimeDelta::hours(PASSED_HOURS.load(Ordering::SeqCst));
+        ticks::from_datetime(ticks::now() + passed).unwrap_or_default()
+    })
+}
+
 /// All stores used by one process, in one folder.
 pub struct Stores {
     pub(super) engine: Engine,
@@ -218,10 +230,11 @@ impl Stores {
             Ok(Arc::new(blobs))
         };
         let (blobs, lists, attachments) = (blobs_in("blobs")?, blobs_in("lists")?, blobs_in("attachments")?);
-        let engine = process::open(&folder.join("tables"), 0, None)?;
+        PASSED_HOURS.store(0, Ordering::SeqCst);
+        let engine = process::frequent().clock(clock()).open(folder.join("tables"))?;
         let queues = match queues {
             Queues::Durable => engine.clone(),
-            Queues::Lost => Engine::in_memory(),
+            Queues::Lost => EngineOptions::new().clock(clock()).in_memory(),
         };
         let outbox = Outbox::new(engine.clone(), queues, QueueName::new("indexes")?);
         outbox.create_queues().await?;
@@ -270,12 +283,11 @@ impl Stores {
         self.worker_of(self.outbox.clone(), options)
     }
 
-    /// Returns the outbox with a clock `hours` hours ahead. Claims of killed workers, and delays after failures, have expired by then.
+    /// Returns the outbox `hours` hours after the stores were opened. Claims of killed workers, and delays after failures, have expired by then.
     pub(super) fn later_outbox(&self, hours: i64) -> Outbox<Engine, Engine> {
-        let later = TimeDelta::hours(hours);
-        let clock = Clock::new(move || ticks::from_datetime(ticks::now() + later).unwrap_or_default());
+        PASSED_HOURS.fetch_max(hours, Ordering::SeqCst);
         let (engine, queues) = (self.outbox.store().clone(), self.outbox.queues().clone());
-        Outbox::with_runtime(engine, queues, self.outbox.queue().clone(), Runtime::new().clock(clock))
+        Outbox::with_runtime(engine, queues, self.outbox.queue().clone(), Runtime::new().clock(clock()))
     }
 
     /// Returns a worker for the [later outbox](Self::later_outbox).

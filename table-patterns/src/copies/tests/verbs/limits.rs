@@ -4,7 +4,7 @@ use pollster::block_on;
 use table_core::Entity;
 
 use super::company;
-use crate::copies::tests::kit::{Company, Employee, Project, project};
+use crate::copies::tests::kit::{Employee, Project, project};
 use crate::entities::Entities;
 use crate::faults::Call;
 
@@ -76,7 +76,7 @@ fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     company.assert_agreement("batches");
 
     // Rows are read in pages of seven. One reference is removed, and one holder is changed between its read and its write.
-    let pages = Company::on(company.engine.clone(), |store| store.pages_of(7));
+    let pages = company.after(0, |store| store.pages_of(7));
     assert_eq!(block_on(pages.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
     let mut rival = Some(company.again());
     company.store.script(move |call, _| match (call, rival.take()) {
@@ -243,7 +243,7 @@ fn pat_den_2_holders_on_later_pages_of_references_follow_by_the_outbox() {
         }
         fn clear(_: &mut Badge) {}
     }
-    let company = Company::on(company().engine, |store| store.pages_of(101));
+    let company = company().after(0, |store| store.pages_of(101));
     let people = Entities::<Person, _, _>::from(company.outbox.clone());
     let desks = Entities::<Desk, _, _>::from(company.outbox.clone());
     let badges = Entities::<Badge, _, _>::from(company.outbox.clone());
