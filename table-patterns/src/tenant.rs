@@ -35,7 +35,7 @@
 //! - The [guards](crate::outbox::guard) of index rows, and the references to holders of copies, are not exported: an import recreates them. The guards of
 //!   recorded steps' targets are exported with their partitions, so an imported step does not overwrite its target if a newer step was performed before the
 //!   export. An import into a partition with a different name omits these guards.
-//! - An import into partitions with different names adapts blob addresses. It refuses recorded steps, entities whose RowKeys, properties or index entries derive
+//! - An import into partitions with different names adapts blob addresses. It refuses recorded steps, entities whose `RowKey`s, properties or index entries derive
 //!   from the PartitionKey, and rows of unregistered types whose RowKey or strings contain the PartitionKey. Before such an export, run a worker until all
 //!   steps are done.
 //! - Repeat an interrupted call, or continue it from a stored resume position. Rows already processed are skipped or rewritten with the same content. Sequences

@@ -166,6 +166,7 @@ impl Form {
 /// assert_eq!((NEWEST_FIRST.descending, NEWEST_FIRST.cardinality), (true, None));
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the facts are independent of each other")]
 pub struct Facts {
     /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     pub descending: bool,

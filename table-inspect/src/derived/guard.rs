@@ -30,7 +30,7 @@ type Parts = BTreeMap<String, Uuid>;
 #[derive(Default)]
 struct Stored {
     parts: Parts,
-    /// The ETags of the parts, by RowKey.
+    /// The `ETag`s of the parts, by RowKey.
     etags: HashMap<String, ETag>,
 }
 

@@ -40,7 +40,7 @@ impl List {
                 }
                 rows.push(row);
             }
-            from = next_page(from, page.next)?;
+            from = next_page(from.as_deref(), page.next)?;
             if from.is_none() {
                 break;
             }

@@ -184,6 +184,8 @@ source! {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
     use crate::key::codec::{Bars, Base64, Caret, Escaped, KeyCodec, Percent, Text, Ulid, Without};
 
@@ -219,7 +221,7 @@ mod tests {
         const FORM: Form = Form::fixed(30, false, Alphabet::LEGAL);
 
         fn encode(value: &String, out: &mut String) -> Result<()> {
-            out.push_str(&format!("{value:-<30}"));
+            write!(out, "{value:-<30}").expect("a string has room");
             Ok(())
         }
 

@@ -220,11 +220,11 @@ impl Company {
             .with_index_handler(&self.projects)
     }
 
-    /// Performs all pending work an hour later, including work whose messages were lost.
+    /// Performs all pending work, an hour later also work whose messages were lost or whose claims had not expired.
     pub(super) fn recover(&self) {
-        self.passed.fetch_add(HOUR, Ordering::SeqCst);
         block_on(async {
             self.worker().run_until_idle().await?;
+            self.passed.fetch_add(HOUR, Ordering::SeqCst);
             Sweep::new(self.outbox.clone()).min_age(Duration::ZERO).sweep_registered().await?;
             self.worker().run_until_idle().await
         })
