@@ -126,7 +126,9 @@ impl Disk for AtEnd {
     fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         if path.extension().is_some_and(|end| end == "journal") && !path.exists() {
             let run = self.run.lock().unwrap().take();
-            run.into_iter().for_each(|run| run());
+            if let Some(run) = run {
+                run();
+            }
         }
         self.disk.open_to_read(path)
     }

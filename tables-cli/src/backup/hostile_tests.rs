@@ -100,7 +100,7 @@ fn strings(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
     match value {
         Value::String(text) => found.push((at.to_owned(), text.clone())),
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(index, item)| strings(item, &format!("{at}/{index}"), found))
+            items.iter().enumerate().for_each(|(index, item)| strings(item, &format!("{at}/{index}"), found));
         }
         Value::Object(fields) => {
             fields.iter().for_each(|(name, field)| strings(field, &format!("{at}/{name}"), found));
@@ -169,7 +169,8 @@ async fn no_name_in_a_backup_is_used_as_a_path() {
         let mut found = Vec::new();
         strings(&value, "", &mut found);
         for (pointer, text) in found {
-            let is_name = text.ends_with(".rows") || (id.is_none() && pointer == "/id");
+            let is_name = Path::new(&text).extension().is_some_and(|end| end == "rows")
+                || (id.is_none() && pointer == "/id");
             for path in paths.iter().take(if is_name { paths.len() } else { 2 }) {
                 copy(&original, &backups);
                 let mut hostile = value.clone();

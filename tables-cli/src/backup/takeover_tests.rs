@@ -189,6 +189,7 @@ fn back_up(
 
 /// The additional actions of the command that takes over the lock.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the actions are independent of each other")]
 struct TakeOver {
     /// The command removes the progress of the paused backup.
     forgets_work: bool,

@@ -155,7 +155,8 @@ fn write_repeated(path: &Path, columns: usize, rows: usize, value: &[u8]) {
     let fields = ["PartitionKey".to_owned(), "RowKey".to_owned()]
         .into_iter()
         .chain((0..columns).map(|column| format!("C{column}")));
-    let fields: String = fields.map(|name| format!("required binary {name} (UTF8); ")).collect();
+    let fields: Vec<_> = fields.map(|name| format!("required binary {name} (UTF8);")).collect();
+    let fields = fields.join(" ");
     let schema = parse_message_type(&format!("message m {{ {fields} }}")).unwrap();
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)

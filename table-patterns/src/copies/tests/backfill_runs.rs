@@ -126,7 +126,9 @@ fn pat_den_2_each_failed_entity_is_reported_also_if_one_report_has_no_space_for_
         let company = Company::new();
         let projects: Vec<_> =
             (0..1_500).map(|part| Project { part, ..project("Engine", Some(223)) }).collect();
-        projects.iter().for_each(|project| break_row(&company.engine, project));
+        for project in &projects {
+            break_row(&company.engine, project);
+        }
         let runs = backfilled((&company.projects, &company.store), NOTES[1], (page, usize::MAX));
         let all: BTreeSet<_> = projects.iter().map(|project| project.key_of().unwrap()).collect();
         assert_eq!((runs.failed.len(), runs.count), (all.len(), 2), "pages of {page}");

@@ -89,13 +89,13 @@ fn after(step: &Step, held: Held, value: u8) -> Held {
 type Remembered = (Versioned<Employee>, [Option<u8>; 2]);
 
 /// Returns the entity's expected content after a remembered entity has been written.
-fn after_write_back(verb: Verb, [photo, cv]: [Option<u8>; 2], held: Held) -> Held {
+fn after_write_back(verb: Verb, [photo, cv]: [Option<u8>; 2], held: Held) -> [Option<u8>; 2] {
     match verb {
         Verb::InsertOrMerge | Verb::Merge => {
             let [old_photo, old_cv] = held.unwrap_or_default();
-            Some([photo.or(old_photo), cv.or(old_cv)])
+            [photo.or(old_photo), cv.or(old_cv)]
         }
-        _ => Some([photo, cv]),
+        _ => [photo, cv],
     }
 }
 
@@ -224,7 +224,7 @@ proptest! {
             if let Some((id, done)) = done {
                 let held = model.get_mut(&id).unwrap();
                 let made: Vec<Held> = held.iter().map(|held| match (&step, &remembered) {
-                    (Step::WriteBack(verb), Some((_, content))) => after_write_back(*verb, *content, *held),
+                    (Step::WriteBack(verb), Some((_, content))) => Some(after_write_back(*verb, *content, *held)),
                     _ => after(&step, *held, value),
                 }).collect();
                 match done {

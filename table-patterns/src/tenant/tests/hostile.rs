@@ -125,7 +125,7 @@ fn typed(seed: usize) -> Row {
             "Intent" | "Intent1" => ValueRef::Binary(br#"{"Version":1,"Source":"ticket_000001","Steps":[]}"#),
             "Version" | "Prompted" | "Attempts" | "NotBefore" | "HoldMillis" | "Next" | "Id" | "Last"
             | "Floor" => ValueRef::Int64(number),
-            "Quiet" => ValueRef::Boolean(seed % 2 == 0),
+            "Quiet" => ValueRef::Boolean(seed.is_multiple_of(2)),
             "Source" | "HolderRow" => ValueRef::String("ticket_000001"),
             "HolderPartition" => ValueRef::String("adatum"),
             "HolderTable" => ValueRef::String("Desk"),

@@ -199,13 +199,16 @@ fn pat_ec_7_a_continued_message_ends_if_another_worker_has_the_rest() {
     assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
 }
 
+type Limited = FaultyStore<LimitedStore<Engine>>;
+
 /// Returns an outbox on a store with or without key order.
 fn limited(
     (plain, engine): (&Outbox<Engine, Engine>, &Engine),
-    (page, is_ordered): (usize, bool),
-) -> (Outbox<FaultyStore<LimitedStore<Engine>>, Engine>, FaultyStore<LimitedStore<Engine>>) {
+    (page_rows, is_ordered): (usize, bool),
+) -> (Outbox<Limited, Engine>, Limited) {
     let limited = LimitedStore::new(engine.clone(), |capabilities| capabilities.ordered = is_ordered);
-    let store = FaultyStore::new(if is_ordered { limited } else { limited.shuffled(1_000) }).pages_of(page);
+    let store = FaultyStore::new(if is_ordered { limited } else { limited.shuffled(1_000) });
+    let store = store.pages_of(page_rows);
     let (queue, pace) = (plain.queue().clone(), plain.runtime().clone());
     (Outbox::with_runtime(store.clone(), engine.clone(), queue, pace), store)
 }
@@ -221,7 +224,7 @@ fn record_at(outbox: &Outbox<Engine, Engine>, table: &TableName, number: usize) 
     block_on(outbox.submit(table, transaction)).unwrap();
 }
 
-/// Returns the RowKeys of all pending rows in key order.
+/// Returns the `RowKey`s of all pending rows in key order.
 fn pending(engine: &Engine, table: &TableName) -> Vec<String> {
     let range = crate::outbox::rows::range(&PartitionKey::new("Sales").unwrap());
     let (mut keys, mut from) = (Vec::new(), None);
@@ -242,7 +245,9 @@ fn insert_waiting((engine, table): (&Engine, &TableName), now: u64, numbers: imp
     for rows in rows.chunks(100) {
         let limits = engine.capabilities().limits;
         let mut transaction = Transaction::new(PartitionKey::new("Sales").unwrap(), limits).unwrap();
-        rows.iter().for_each(|row| transaction.push(row.clone()).unwrap());
+        for row in rows {
+            transaction.push(row.clone()).unwrap();
+        }
         block_on(engine.submit(table, transaction)).unwrap();
     }
 }
