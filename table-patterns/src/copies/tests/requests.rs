@@ -123,7 +123,7 @@ fn pat_den_2_a_deletion_of_a_source_deletes_its_references_together() {
         company.recover();
         block_on(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap();
         company.store.heal();
-        company.recover();
+        block_on(company.worker().run_until_idle()).unwrap();
         let submits = company.store.calls().iter().filter(|call| **call == Call::Submit).count();
         company.assert_agreement("the source is deleted");
         assert!(company.references().is_empty());
