@@ -193,8 +193,9 @@ impl Syncing<'_> {
     /// Makes one row of the target equal to the row of the source.
     async fn write_alone(&self, key: &EntityKey) -> Result<()> {
         for _ in 0..ATTEMPTS {
-            let (source, target) =
-                (read(self.source, self.name, key).await?, read(self.target, self.name, key).await?);
+            // IMPORTANT: the target is read first. If a program writes to both tables after that, the version in the target is stale, and the write is rejected.
+            let target = read(self.target, self.name, key).await?;
+            let source = read(self.source, self.name, key).await?;
             let Some(compared) = Compared::of(source, target).filter(|compared| self.differs(compared))
             else {
                 return Ok(());
