@@ -87,7 +87,8 @@ fn run(seed: u64, answers: Answers, without: Without) -> Option<String> {
 /// Runs random processes, and sometimes recreates tables while the processes are suspended.
 fn run_and_recreate(seed: u64, answers: Answers, without: Without, recreated: Recreated) -> Option<String> {
     let mut rng = StdRng::seed_from_u64(seed);
-    let world = World::new(without);
+    let days = [0, 0, 9, -9][rng.random_range(0..4)];
+    let world = World::new(without, Skew::Days(days));
     let mut running: Vec<_> = (0..3).map(|_| Running::start(&world, answers, &mut rng)).collect();
     let mut sleepers = Vec::new();
     for step in 0..rng.random_range(60..300) {
@@ -97,7 +98,7 @@ fn run_and_recreate(seed: u64, answers: Answers, without: Without, recreated: Re
         match rng.random_range(0..100) {
             0..=9 => change(&world, &mut rng, step),
             10..=13 => world.pass(rng.random_range(1..60)),
-            14..=15 => drop(world.sweep()),
+            14..=15 => drop(world.sweep(Skew::random(&mut rng))),
             16..=18 => {
                 let at = rng.random_range(0..running.len());
                 let new = Running::start(&world, answers, &mut rng);
@@ -200,7 +201,7 @@ fn imp_6_sums_do_not_converge_without_the_conditions_of_records() {
 /// Tests that an outdated read of the entity, such as one from before the change, does not end the work on its derived rows.
 #[test]
 fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
-    let world = World::new(Without::Nothing);
+    let world = World::new(Without::Nothing, Skew::None);
     let alive = world.employees(&Process::alive());
     let ada = |email: &str, age| Employee {
         department: "Sales".into(),
@@ -224,7 +225,7 @@ fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
                 let process = Process { answers: Answers::Old, seed, ..Process::alive() };
                 block_on(world.worker(&process).run_until_idle()).unwrap();
                 world.pass(800);
-                world.sweep();
+                world.sweep(Skew::None);
             }
         }
         assert_eq!(world.recover(), 0);

@@ -90,18 +90,27 @@ pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
     is_outbox
 }
 
+/// The invalid messages.
+const MESSAGES: [&str; 8] = [
+    "",
+    "odd",
+    "{}",
+    r#"{"Version":9,"Table":"Desk","PartitionKey":"contoso"}"#,
+    r#"{"Version":1,"Table":"Nowhere","PartitionKey":"contoso"}"#,
+    r#"{"Version":1,"Table":"Desk","PartitionKey":"contoso","RowKey":"ticket_000"}"#,
+    r#"{"Version":1,"Table":"Desk","PartitionKey":"contoso","Intent":"{}"}"#,
+    r#"{"Version":1,"Table":"Desk","PartitionKey":"odd"}"#,
+];
+
 /// Puts a random invalid message into the queue of the workers.
-pub fn message(engine: &Engine, rng: &mut StdRng) {
-    let texts = [
-        "",
-        "odd",
-        "{}",
-        r#"{"Version":9,"Table":"Desk","PartitionKey":"contoso"}"#,
-        r#"{"Version":1,"Table":"Nowhere","PartitionKey":"contoso"}"#,
-        r#"{"Version":1,"Table":"Desk","PartitionKey":"contoso","RowKey":"ticket_000"}"#,
-        r#"{"Version":1,"Table":"Desk","PartitionKey":"contoso","Intent":"{}"}"#,
-        r#"{"Version":1,"Table":"Desk","PartitionKey":"odd"}"#,
-    ];
-    let text = texts[rng.random_range(0..texts.len())];
-    block_on(engine.put(&QueueName::new("work").unwrap(), PutMessage::new(text))).unwrap();
+pub fn message(queues: &Engine, rng: &mut StdRng) {
+    let text = MESSAGES[rng.random_range(0..MESSAGES.len())];
+    block_on(queues.put(&QueueName::new("work").unwrap(), PutMessage::new(text))).unwrap();
+}
+
+/// Returns `true` if the text of a poison entry describes an invalid message or an invalid outbox row.
+pub fn is_work(text: &str) -> bool {
+    let is_row =
+        || ["outbox_\"", "outbox_0000000000000000aaaaaaaaaaaaaaaa\""].iter().any(|key| text.contains(key));
+    MESSAGES.contains(&text) || is_row()
 }

@@ -19,7 +19,7 @@ use crate::together::odd;
 use crate::together::patterns::{Parts, Pattern};
 use crate::together::run::verb::Verb;
 use crate::together::visits::Visits;
-use crate::together::world::{Known, Model, Process, Store, WORKERS, World};
+use crate::together::world::{Conditions, Known, Model, Process, Store, WORKERS, World};
 
 pub const NUMBERS: u32 = 5;
 
@@ -73,7 +73,7 @@ impl Run {
     fn work(&mut self) {
         self.workers.retain(|(process, _)| !process.control.is_dead());
         while self.workers.len() < WORKERS {
-            let control = self.control();
+            let control = if self.world.conditions.deadly { self.control() } else { Control::default() };
             let process = self.world.process(control, Skew::random(&mut self.rng));
             self.workers.push((process.clone(), self.world.worker(&process)));
         }
@@ -86,7 +86,7 @@ impl Run {
         match self.rng.random_range(0..100) {
             0..=2 => self.outage(),
             3..=5 => self.odd += u64::from(odd::row(&self.world.engine, &mut self.rng)),
-            6 => odd::message(&self.world.engine, &mut self.rng),
+            6 => odd::message(&self.world.queues, &mut self.rng),
             7..=8 => self.world.pass(self.rng.random_range(3_600..4 * 3_600)),
             9..=11 => {
                 let process = self.process();
@@ -197,8 +197,8 @@ fn bare(model: &Model) -> Model {
 
 /// Runs a random history with the given patterns, completes all work, and checks the stored data.
 pub fn run(parts: &Parts, seed: u64, steps: usize) {
-    let world = World::new(parts.clone());
-    let (rng, model) = (StdRng::seed_from_u64(seed), Model::new());
+    let (mut rng, model) = (StdRng::seed_from_u64(seed), Model::new());
+    let world = World::new(parts.clone(), Conditions::random(&mut rng));
     let visits = Visits::open(&world, parts.contains(Pattern::Versions));
     let mut run = Run {
         world,

@@ -1,14 +1,15 @@
 //! The environment of a run: a store, the processes that use it, and the final checks.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use object_store::memory::InMemory;
 use pollster::block_on;
-use table_core::embedded::{Clock, Engine};
+use rand::{Rng, RngExt};
+use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::retry::Retry;
 use table_core::{PartitionKey, QueueName, Result, TableName, TableStore, TableStoreExt, ticks};
@@ -21,7 +22,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::participant::WithParticipants;
 use table_patterns::series::SeriesTable;
 use table_patterns::view::ViewTable;
-use table_patterns::work::{Runtime, Sweep, WorkMetrics, Worker, WorkerOptions};
+use table_patterns::work::{PoisonEntry, Runtime, Sweep, WorkMetrics, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, Outages};
 
 use crate::together::desk::{
@@ -114,20 +115,46 @@ impl Process {
     }
 }
 
+/// The conditions of a run that do not change.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// The difference between the clocks of the queue and of the store.
+    pub queue: Skew,
+    /// `true` if workers may die. Each death counts as an attempt, so valid work can become poison unless the workers try it almost without limit.
+    pub deadly: bool,
+}
+
+impl Conditions {
+    /// Chooses random conditions.
+    pub fn random(rng: &mut impl Rng) -> Self {
+        let days = [0, 0, 9, -9][rng.random_range(0..4)];
+        Self { queue: Skew::Days(days), deadly: rng.random_bool(0.5) }
+    }
+}
+
 pub struct World {
     pub engine: Engine,
+    /// The queue store, which is a service with its own clock.
+    pub queues: Engine,
     pub parts: Parts,
+    pub conditions: Conditions,
     time: Time,
     outages: Outages,
     blobs: Arc<InMemory>,
 }
 
 impl World {
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: Parts, conditions: Conditions) -> Self {
         let time = Time::default();
-        let engine = time.engine();
-        let world =
-            Self { engine, parts, time, outages: Outages::default(), blobs: Arc::new(InMemory::new()) };
+        let world = Self {
+            engine: time.engine(),
+            queues: EngineOptions::new().clock(time.skewed(conditions.queue)).in_memory(),
+            parts,
+            conditions,
+            time,
+            outages: Outages::default(),
+            blobs: Arc::new(InMemory::new()),
+        };
         block_on(world.alive().outbox.create_queues()).unwrap();
         world
     }
@@ -165,7 +192,7 @@ impl World {
 
     fn started(&self, control: Control, skew: Skew) -> Process {
         let (runtime, queue) = (self.time.runtime_of(skew), QueueName::new("work").unwrap());
-        let stores = (control.over(self.engine.clone()), control.over(self.engine.clone()));
+        let stores = (control.over(self.engine.clone()), control.over(self.queues.clone()));
         let outbox = Outbox::with_runtime(stores.0, stores.1, queue, runtime.clone());
         let feed = Feed::with_runtime(Desk::from(control.over(self.engine.clone())), runtime.clone());
         Process { control, runtime, outbox, feed, grant: None }
@@ -215,8 +242,10 @@ impl World {
     }
 
     pub fn worker(&self, process: &Process) -> Worker<Store, Store> {
-        let options =
-            WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
+        let mut options = WorkerOptions { messages_per_receive: 3, ..WorkerOptions::default() };
+        if self.conditions.deadly {
+            options.poison_after = 1_000;
+        }
         Worker::with_options(process.outbox.clone(), options)
             .with_index_handler(&self.tickets(process))
             .with_index_handler(&process.people())
@@ -343,6 +372,21 @@ impl World {
         if self.has(Pattern::View) {
             self.check_view(model);
         }
+        self.check_poison();
+    }
+
+    /// Checks that only odd rows and messages have become poison.
+    fn check_poison(&self) {
+        let wrong = Mutex::new(Vec::new());
+        let collect = |entry: &PoisonEntry| {
+            if !odd::is_work(&entry.work) {
+                wrong.lock().unwrap().push(entry.clone());
+            }
+            true
+        };
+        block_on(self.alive().outbox.discard_poison_if(collect)).unwrap();
+        let wrong = wrong.into_inner().unwrap();
+        assert!(wrong.is_empty(), "valid work is poison: {wrong:?}");
     }
 
     /// Checks that the ticket is found through each index for which it has a value.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pollster::block_on;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::Engine;
+use table_core::embedded::{Engine, EngineOptions};
 use table_core::{Entity, ErrorCode, QueueName};
 use table_patterns::Entities;
 use table_patterns::index::IndexState;
@@ -18,7 +18,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::effort::effort;
 use tests::faults::{Control, Controlled};
-use tests::time::Time;
+use tests::time::{Skew, Time};
 
 macro_rules! program {
     ($version:ident, $(#[$index:meta])+) => {
@@ -64,10 +64,25 @@ enum Backfill {
 
 struct World {
     engine: Engine,
+    /// The queue store, which is a service with its own clock.
+    queues: Engine,
     time: Time,
     backfill: Backfill,
     /// `true` once the newer version has opened its table.
     is_open: Arc<AtomicBool>,
+}
+
+/// A process: the control of its calls, and its clock.
+struct Process {
+    control: Control,
+    skew: Skew,
+}
+
+impl Process {
+    /// Creates a process that never dies and has a correct clock.
+    fn alive() -> Self {
+        Self { control: Control::default(), skew: Skew::None }
+    }
 }
 
 /// A process advanced by a test one call at a time.
@@ -88,11 +103,12 @@ impl Running {
 }
 
 impl World {
-    fn new(backfill: Backfill) -> Self {
+    /// Creates the queues. Their clock differs from the clock of the tables by `queue`.
+    fn new(backfill: Backfill, queue: Skew) -> Self {
         let time = Time::default();
-        let engine = time.engine();
-        let world = Self { engine, time, backfill, is_open: Arc::default() };
-        block_on(world.outbox(&Control::default()).create_queues()).unwrap();
+        let queues = EngineOptions::new().clock(time.skewed(queue)).in_memory();
+        let world = Self { engine: time.engine(), queues, time, backfill, is_open: Arc::default() };
+        block_on(world.outbox(&Process::alive()).create_queues()).unwrap();
         world
     }
 
@@ -100,51 +116,52 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    fn runtime(&self) -> Runtime {
-        self.time.runtime()
+    fn runtime(&self, process: &Process) -> Runtime {
+        self.time.runtime_of(process.skew)
     }
 
-    fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
-        let store = control.over(self.engine.clone());
-        Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime())
+    fn outbox(&self, process: &Process) -> Outbox<Store, Store> {
+        let [store, queues] = [&self.engine, &self.queues].map(|engine| process.control.over(engine.clone()));
+        Outbox::with_runtime(store, queues, QueueName::new("work").unwrap(), self.runtime(process))
     }
 
-    fn handle<E: Entity + Send + Sync + 'static>(&self, control: &Control) -> Handle<E> {
-        Entities::from(self.outbox(control)).with_runtime(self.runtime())
+    fn handle<E: Entity + Send + Sync + 'static>(&self, process: &Process) -> Handle<E> {
+        Entities::from(self.outbox(process)).with_runtime(self.runtime(process))
     }
 
     /// Creates a process in which a worker of this version runs once.
-    fn worker<E: Entity + Send + Sync + 'static>(&self) -> Running {
-        let control = Control::default().stepped();
-        let worker = self.settling::<E>(&control);
-        Running::new(control, async move { drop(worker.run_once().await) })
+    fn worker<E: Entity + Send + Sync + 'static>(&self, skew: Skew) -> Running {
+        let process = Process { control: Control::default().stepped(), skew };
+        let worker = self.settling::<E>(&process);
+        Running::new(process.control, async move { drop(worker.run_once().await) })
     }
 
-    fn settling<E: Entity + Send + Sync + 'static>(&self, control: &Control) -> Worker<Store, Store> {
+    fn settling<E: Entity + Send + Sync + 'static>(&self, process: &Process) -> Worker<Store, Store> {
         let options =
             WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
-        Worker::with_options(self.outbox(control), options).with_index_handler(&self.handle::<E>(control))
+        Worker::with_options(self.outbox(process), options).with_index_handler(&self.handle::<E>(process))
     }
 
     /// Creates a process that starts the newer version. The process opens the table and backfills the new index.
-    fn upgrade(&self) -> Running {
-        let control = Control::default().stepped();
-        let (handle, is_open) = (self.handle::<newer::Employee>(&control), Arc::clone(&self.is_open));
+    fn upgrade(&self, skew: Skew) -> Running {
+        let process = Process { control: Control::default().stepped(), skew };
+        let (handle, is_open) = (self.handle::<newer::Employee>(&process), Arc::clone(&self.is_open));
         let backfill = self.backfill;
-        Running::new(control, async move {
+        Running::new(process.control, async move {
             let Ok(handle) = handle.create_if_missing().await else { return };
             is_open.store(true, Ordering::SeqCst);
             let _ = fill(&handle, backfill).await;
         })
     }
 
-    fn sweep(&self) -> u64 {
-        block_on(Sweep::new(self.outbox(&Control::default())).sweep_registered()).unwrap().pending
+    fn sweep(&self, skew: Skew) -> u64 {
+        let process = Process { skew, ..Process::alive() };
+        block_on(Sweep::new(self.outbox(&process)).sweep_registered()).unwrap().pending
     }
 
     /// Completes the upgrade and all pending work. Then describes the defects that remain, if any.
     fn wrong(&self, old: &Handle<older::Employee>) -> Option<String> {
-        let alive = Control::default();
+        let alive = Process::alive();
         self.pass(60);
         let new = block_on(self.handle::<newer::Employee>(&alive).create_if_missing()).unwrap();
         while let Some(rest) = block_on(fill(&new, self.backfill)).unwrap() {
@@ -153,9 +170,9 @@ impl World {
         let mut pending = 1;
         for _ in 0..10 {
             self.pass(800);
-            self.sweep();
+            self.sweep(Skew::None);
             block_on(self.settling::<newer::Employee>(&alive).run_until_idle()).unwrap();
-            pending = self.sweep();
+            pending = self.sweep(Skew::None);
         }
         let states = block_on(new.states()).unwrap();
         let report = block_on(new.check().run()).unwrap();
@@ -179,16 +196,20 @@ async fn fill(handle: &Handle<newer::Employee>, backfill: Backfill) -> table_cor
 
 fn run(seed: u64, backfill: Backfill) -> Option<String> {
     let mut rng = StdRng::seed_from_u64(seed);
-    let world = World::new(backfill);
-    let alive = Control::default();
+    let days = [0, 0, 9, -9][rng.random_range(0..4)];
+    let world = World::new(backfill, Skew::Days(days));
+    let alive = Process::alive();
     let old = block_on(world.handle::<older::Employee>(&alive).create_if_missing()).unwrap();
     let new = world.handle::<newer::Employee>(&alive);
-    let mut running: Vec<_> = (0..2).map(|_| world.worker::<older::Employee>()).collect();
+    let mut running: Vec<_> =
+        (0..2).map(|_| world.worker::<older::Employee>(Skew::random(&mut rng))).collect();
     let (mut sleepers, mut upgrade) = (Vec::new(), None);
     let begin = rng.random_range(10..80);
     for step in 0..rng.random_range(150..400) {
+        // The clock of the process that this step may start.
+        let skew = Skew::random(&mut rng);
         if step == begin {
-            upgrade = Some(world.upgrade());
+            upgrade = Some(world.upgrade(skew));
         }
         let id = rng.random_range(0..6);
         let email = ["ada", "bob", "cy"][rng.random_range(0..3)];
@@ -199,19 +220,19 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
             0..=14 => drop(block_on(old.insert_or_replace(&older::employee(id, email, badge)))),
             15..=22 if is_open => drop(block_on(new.insert_or_replace(&newer::employee(id, email, badge)))),
             23..=25 => world.pass(if rng.random_bool(0.1) { 3_600 } else { rng.random_range(1..4) }),
-            26..=27 => drop(world.sweep()),
+            26..=27 => drop(world.sweep(skew)),
             28..=31 => {
                 let at = rng.random_range(0..running.len());
                 let is_new = is_open && rng.random_bool(0.5);
                 let next = if is_new {
-                    world.worker::<newer::Employee>()
+                    world.worker::<newer::Employee>(skew)
                 } else {
-                    world.worker::<older::Employee>()
+                    world.worker::<older::Employee>(skew)
                 };
                 sleepers.push(std::mem::replace(&mut running[at], next));
             }
             // The newer version is restarted, either while it starts or after its backfill.
-            32 if upgrade.is_some() => upgrade = Some(world.upgrade()),
+            32 if upgrade.is_some() => upgrade = Some(world.upgrade(skew)),
             33..=60 => {
                 upgrade.take_if(Running::step);
             }
@@ -219,9 +240,9 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
                 let at = rng.random_range(0..running.len());
                 if running[at].step() {
                     running[at] = if is_open {
-                        world.worker::<newer::Employee>()
+                        world.worker::<newer::Employee>(skew)
                     } else {
-                        world.worker::<older::Employee>()
+                        world.worker::<older::Employee>(skew)
                     };
                 }
             }

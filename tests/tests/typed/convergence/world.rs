@@ -9,7 +9,7 @@ use std::time::Duration;
 use pollster::block_on;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::Engine;
+use table_core::embedded::{Engine, EngineOptions};
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::retry::Retry;
 use table_core::row::RowWriter;
@@ -252,6 +252,8 @@ pub(super) type Through = Outbox<Store, Queues>;
 
 pub(super) struct World {
     pub(super) engine: Engine,
+    /// The queue store, which is a service with its own clock.
+    queues: Engine,
     pub(super) answered: Answered,
     time: Time,
     without: Without,
@@ -273,10 +275,11 @@ impl Process {
 }
 
 impl World {
-    pub(super) fn new(without: Without) -> Self {
+    /// Creates the tables and queues. The clock of the queue store differs from the clock of the tables by `queue`.
+    pub(super) fn new(without: Without, queue: Skew) -> Self {
         let time = Time::default();
-        let engine = time.engine();
-        let world = Self { engine, time, answered: Answered::default(), without };
+        let queues = EngineOptions::new().clock(time.skewed(queue)).in_memory();
+        let world = Self { engine: time.engine(), queues, time, answered: Answered::default(), without };
         let alive = Process::alive();
         block_on(async {
             world.outbox(&alive).create_queues().await?;
@@ -304,7 +307,7 @@ impl World {
     }
 
     fn outbox(&self, process: &Process) -> Through {
-        let queues = process.control.over(self.engine.clone());
+        let queues = process.control.over(self.queues.clone());
         Outbox::with_runtime(
             self.store(process),
             queues,
@@ -338,8 +341,10 @@ impl World {
         }
     }
 
-    pub(super) fn sweep(&self) -> u64 {
-        block_on(Sweep::new(self.outbox(&Process::alive())).sweep_registered()).unwrap().pending
+    /// Runs a sweep with a clock that may be wrong. Returns the number of pending changes.
+    pub(super) fn sweep(&self, skew: Skew) -> u64 {
+        let process = Process { skew, ..Process::alive() };
+        block_on(Sweep::new(self.outbox(&process)).sweep_registered()).unwrap().pending
     }
 
     /// Deletes and recreates tables while other processes are suspended.
@@ -380,11 +385,11 @@ impl World {
     pub(super) fn recover(&self) -> u64 {
         for _ in 0..5 {
             self.pass(800);
-            self.sweep();
+            self.sweep(Skew::None);
             block_on(self.worker(&Process::alive()).run_until_idle()).unwrap();
         }
         while block_on(self.view(&Process::alive()).catch_up(100)).unwrap().is_behind {}
-        self.sweep()
+        self.sweep(Skew::None)
     }
 
     /// Describes the defects in the indexes. Returns `None` if all indexes are correct.
