@@ -1,5 +1,5 @@
-//! Tests of a reader that runs concurrently with a writer. The reader sees a state that really existed and includes all previously acknowledged writes. The
-//! reader writes nothing and delays no writer.
+//! Tests of a reader that runs concurrently with a writer. The reader must see a state that existed at some time and includes all writes acknowledged before
+//! the read. It must not write anything or delay a writer.
 
 use std::io;
 use std::sync::Mutex;
@@ -98,7 +98,7 @@ fn rows_of_a_reader_stay_while_the_writer_merges_and_removes_its_files() {
     assert_eq!(numbers(&reader(&disk, "/engine")), (1_000..1_060).collect::<Vec<_>>());
 }
 
-/// A disk that runs code of the test before a missing journal file is opened for reading, once.
+/// A disk that runs a test's code once, just before an attempt to open a missing journal file for reading.
 struct AtEnd {
     disk: RealDisk,
     run: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -150,7 +150,7 @@ impl Disk for AtEnd {
     }
 }
 
-/// Tests a reader that is suspended while the writer removes journal files. Files with hard links are removed, and not used again.
+/// Tests a reader that is suspended while the writer removes journal files. The files have hard links, so the writer removes them instead of reusing them.
 #[test]
 fn a_reader_does_not_take_a_removed_journal_file_for_the_end_of_the_journal() {
     let (folder, links) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
