@@ -1,5 +1,5 @@
-//! Makes request bodies ASCII-only for Azurite, which decodes a body chunk by chunk and would store a character split between two chunks as several U+FFFD
-//! characters.
+//! Makes request bodies ASCII-only for Azurite. Azurite decodes a body chunk by chunk, so a character that is split between two chunks would be stored as
+//! several U+FFFD characters.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ pub(crate) fn json(body: String) -> String {
     })
 }
 
-/// Replaces each non-ASCII character in an XML body with a character reference. Such characters occur only in element content.
+/// Replaces each non-ASCII character in an XML body with a character reference. The clients' bodies contain such characters only in element content.
 pub(crate) fn xml(body: String) -> String {
     named(body, |text, character| {
         let _ = write!(text, "&#{};", u32::from(character));

@@ -34,7 +34,7 @@ impl AzureTables {
         self.batch_request(&requests)
     }
 
-    /// Sends a batch. Retries it after a transient failure of the whole request or of one of its operations.
+    /// Sends a batch, and retries it if the whole request or one of its operations fails transiently.
     pub(crate) async fn write_batch(
         &self,
         request: &Request,
@@ -76,7 +76,7 @@ impl AzureTables {
     }
 }
 
-/// Reads the parts of a batch response, and checks that there is one for each operation (EGT-37).
+/// Reads the parts of a batch response, and checks that each operation has one (EGT-37).
 fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Failure> {
     let parts = read_responses(answer.header("content-type"), &answer.body).map_err(unreadable)?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {
@@ -102,7 +102,8 @@ fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations
         ServiceError::new(OPERATION, answer.status, |name| answer.header(name), &ErrorBody::default())
             .of_part(part.status, &body);
     let failure = Failure::of_rejection(service, body.known, false);
-    // For a single operation, the message may lack the index (EGT-35). If it is missing after successful parts, their number is the failed operation's index.
+    // If the batch has a single operation, the message may lack the index (EGT-35). If the index is missing after successful parts, the number of these parts
+    // is the index of the failed operation.
     let only = (operations == 1).then_some(0);
     let index = body.index.or(only).or((position > 0).then_some(position));
     match index.filter(|index| *index < operations) {

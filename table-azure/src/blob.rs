@@ -47,7 +47,7 @@ struct Inner {
 }
 
 impl AzureBlobs {
-    /// Creates a client for an account's blobs from a connection string (AUTH-31). Sends no request.
+    /// Creates a client for an account's blobs from a connection string (AUTH-31). This does not send any requests.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a connection string, or if it has no blob endpoint. `AuthenticationFailed` if the account key is not base64.
@@ -123,7 +123,7 @@ impl AzureBlobs {
         self.0.pipeline.runtime().run(work).await
     }
 
-    /// Opens an existing container for access to its blobs. Sends no request, so it does not check that the container exists.
+    /// Opens an existing container for access to its blobs. This does not send any requests, so the existence of the container is not checked.
     ///
     /// [`RetryPolicy::attempt_timeout`](crate::RetryPolicy::attempt_timeout) limits the time from the start of a request to its response, including the
     /// upload of the body. It also limits the wait for each part of the response. Upload a large blob in parts, with `put_multipart`, or set a longer limit.
@@ -159,7 +159,7 @@ impl AzureBlobs {
         })
     }
 
-    /// Returns the account name, taken from the credential or else from the endpoint (ACC-1, ACC-2).
+    /// Returns the account name from the credential or, if the credential has none, from the endpoint (ACC-1, ACC-2).
     fn account(&self) -> Result<String> {
         let Inner { credential, endpoint, .. } = &*self.0;
         let of_endpoint = || {
@@ -175,7 +175,7 @@ impl AzureBlobs {
     }
 }
 
-/// Returns the container name if it is safe as the first path segment of a request URL. The service checks the remaining naming rules.
+/// Returns the container name if it can safely be used as the first path segment of a request URL. The service checks the remaining naming rules.
 ///
 /// # Errors
 /// `InvalidInput` if the name is empty or contains a character not allowed in container names. Such a name could address a different container: URL parsing
@@ -191,7 +191,7 @@ fn checked(name: &str) -> Result<&str> {
     Err(Error::new(ErrorCode::InvalidInput, message).with_rule("BLB-1"))
 }
 
-/// Returns `true` if the service rejected the request with this error code.
+/// Returns `true` if the service itself rejected the request with this error code.
 fn is_refused_with(failure: &Failure, code: &str) -> bool {
     let service = failure.error.source().and_then(|source| source.downcast_ref::<ServiceError>());
     failure.known && service.and_then(ServiceError::code) == Some(code)

@@ -21,15 +21,15 @@ use crate::target::Target;
 /// The client works on any executor, because it drives its connections on a separate thread.
 ///
 /// # Lost responses
-/// A request whose response was lost is sent again. If the retry is rejected, the reason may be that an earlier attempt was applied. The call then fails
-/// with an error that [is ambiguous](Error::is_ambiguous), unless the entity contains the [identifier](Options::operation_ids) of this write. The client
-/// never guesses the outcome. [`AmbiguousWrite`](table_core::store::AmbiguousWrite) contains the transaction, and [`outcome_of`](Self::outcome_of) can
-/// determine its outcome later. If the first attempt itself is rejected, its outcome is certain and the error is not ambiguous. `docs/lost-answers.md`
+/// A request whose response was lost is sent again. If the retry is rejected, an earlier attempt may have been applied and may have caused the rejection. The
+/// call then fails with an error that [is ambiguous](Error::is_ambiguous), unless the entity contains the [identifier](Options::operation_ids) of this write.
+/// The client never guesses the outcome. [`AmbiguousWrite`](table_core::store::AmbiguousWrite) contains the transaction, and [`outcome_of`](Self::outcome_of)
+/// can determine its outcome later. If the first attempt itself is rejected, its outcome is certain and the error is not ambiguous. `docs/lost-answers.md`
 /// lists the outcomes of each operation.
 ///
 /// # Reads
-/// Reads go to the primary, so decisions are based on the current state. [`secondary_reads`](Self::secondary_reads) returns a separate, read-only
-/// handle.
+/// Reads go to the primary, so decisions are based on the current state. [`secondary_reads`](Self::secondary_reads) returns a separate, read-only handle that
+/// also uses the secondary.
 ///
 /// ```no_run
 /// use table_azure::AzureTables;
@@ -47,7 +47,7 @@ pub struct AzureTables(Arc<Inner>);
 struct Inner {
     pipeline: Pipeline,
     target: Target,
-    /// The capabilities reported to programs. If write identifiers are enabled, the limits leave room for them.
+    /// The capabilities reported to programs. If write identifiers are enabled, the limits in them leave room for an identifier.
     capabilities: Capabilities,
     /// The service's limits.
     service_limits: Limits,
@@ -64,7 +64,7 @@ const VERSION: &str = "2019-02-02";
 const VERSION_OF_TOKENS: &str = "2020-12-06";
 
 impl AzureTables {
-    /// Creates a client from a connection string (AUTH-31). Sends no request.
+    /// Creates a client from a connection string (AUTH-31). This does not send any requests.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a connection string, or if it has no table endpoint. `AuthenticationFailed` if the account key is not base64.
@@ -94,7 +94,7 @@ impl AzureTables {
         Self::with_options(endpoint, parsed.credential().clone(), Options { secondary, ..options })
     }
 
-    /// Creates a client for an endpoint such as `https://contoso.table.core.windows.net`. Sends no request.
+    /// Creates a client for an endpoint such as `https://contoso.table.core.windows.net`. This does not send any requests.
     ///
     /// # Errors
     /// `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1). `Io` if the system has no trusted certificates.
@@ -153,7 +153,7 @@ impl AzureTables {
         &self.0.pipeline
     }
 
-    /// Returns the account's secondary endpoint: the configured one, or else one derived from the primary endpoint (ACC-1).
+    /// Returns the account's secondary endpoint. If none is configured, it is derived from the primary endpoint (ACC-1).
     pub(crate) fn secondary(&self) -> Result<Endpoint> {
         match &self.0.secondary {
             Some(named) => Endpoint::new(named),

@@ -14,7 +14,7 @@ pub(crate) use fault::ConnectionFault;
 
 const DEFAULT_SUFFIX: &str = "core.windows.net";
 
-/// A parsed connection string: a credential, and the endpoint of each service that the string specifies or implies.
+/// A parsed connection string: a credential, and the endpoints that the string specifies or implies.
 ///
 /// ```
 /// use table_azure::ConnectionString;

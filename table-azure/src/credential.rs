@@ -104,10 +104,10 @@ impl fmt::Debug for AccessToken {
 /// The boxed future returned by [`TokenProvider::token`]. Boxing keeps the trait dyn-compatible.
 pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Send + 'a>>;
 
-/// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or the account of a signed-in developer.
+/// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or a signed-in developer's account.
 ///
-/// The client caches a token until shortly before it expires, so a provider needs no cache. If the service rejects a token, the client immediately requests
-/// another one. A provider with its own cache may then return the rejected token again, in which case the request fails.
+/// The client caches a token until shortly before it expires, so a provider needs no cache. If the service rejects a token, the client immediately requests a
+/// new one. A provider with its own cache may return the rejected token again, in which case the request fails.
 ///
 /// The future runs in a tokio runtime, on the thread that drives the client's connections. It must not block.
 ///

@@ -11,10 +11,10 @@ use table_core::{Error, Result};
 use crate::auth::EMULATOR_ACCOUNT;
 pub(crate) use fault::EndpointFault;
 
-/// The maximum URL length, in bytes, that the HTTP client can send. The service itself accepts about half of this length (FIL-8).
+/// The maximum length of a URL that the HTTP client can send, in bytes. The service itself accepts URLs of about half this length (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
 
-/// The base URL of a service, without a trailing slash. It is in host style or path style (ACC-2).
+/// The base URL of a service, in host style or path style, without a trailing slash (ACC-2).
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     base: String,
@@ -27,7 +27,7 @@ impl Endpoint {
     /// Parses a base URL such as `https://contoso.table.core.windows.net`.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it contains a query, a fragment or user information. These may contain a secret,
+    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it contains a query, a fragment or user information. These parts may contain a secret,
     /// which belongs in the credential.
     pub(crate) fn new(base: &str) -> Result<Self> {
         let url = Url::parse(base.trim_end_matches('/')).map_err(|_| Error::of(EndpointFault::NotAUrl))?;

@@ -1,4 +1,4 @@
-//! Signs, sends and safely retries HTTP requests to all services.
+//! Signs and sends HTTP requests to all services, and retries them if this is safe.
 
 mod answer;
 mod failure;

@@ -14,8 +14,8 @@ impl Credential {
     /// `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not depend on `azure_identity`; a program that uses it chooses the HTTP
     /// client and TLS implementation. Requires the `identity` feature.
     ///
-    /// The client requests a token on first use, and a new one five minutes before the token expires. If no token is available, a request fails with
-    /// `AuthenticationFailed`, or with `Io` if the token source cannot be reached. In both cases, the request is not sent.
+    /// The client requests a token on first use, and a new one five minutes before the token expires. If no token can be obtained, the request is not sent. It
+    /// fails with `AuthenticationFailed`, or with `Io` if the token source cannot be reached.
     ///
     /// If the service rejects a token, the client requests another one. Azure SDK credentials cache tokens themselves, so they may return the rejected token
     /// until it expires. To obtain another token earlier, create a new credential and a new client.
@@ -59,7 +59,7 @@ impl TokenProvider for Identity {
         Box::pin(async move {
             let token = self.0.get_token(&[scope], None).await.map_err(|error| no_token(scope, &error))?;
             let (seconds, nanos) = (token.expires_on.unix_timestamp(), token.expires_on.nanosecond());
-            // An expiry time that cannot be represented is treated as expired.
+            // If the expiry time cannot be represented, the token is treated as expired.
             let expires_on = DateTime::from_timestamp(seconds, nanos).unwrap_or_default();
             Ok(AccessToken { secret: token.token.secret().to_owned(), expires_on })
         })

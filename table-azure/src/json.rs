@@ -8,7 +8,7 @@ use table_core::{Error, Result};
 use crate::failure::AnswerFault;
 use crate::http::Answer;
 
-/// Returns the body if its content type is JSON. The check is needed because a proxy may send an HTML page with status 200.
+/// Returns the body if its content type is JSON. The content type is checked because a proxy may send an HTML page with status 200.
 pub(crate) fn body<'a>(operation: &str, answer: &'a Answer) -> Result<&'a [u8]> {
     let content_type = answer.header("content-type");
     if MetadataLevel::from_media_type(content_type).is_none() {

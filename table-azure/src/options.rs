@@ -43,11 +43,11 @@ impl Options {
     /// Stores a unique identifier for each write in the written entities, as the `OperationId` property. The client can then usually determine the outcome of a
     /// write whose response was lost (CON-11). If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous). The option is off by default.
     ///
-    /// - An identifier takes 46 bytes and counts as one of the 252 properties of an entity. In a batch, it takes 89 bytes of the request body. The limits in
+    /// - An identifier occupies 46 bytes and counts as one of the 252 properties of an entity. In a batch, it adds 89 bytes to the request body. The limits in
     ///   the client's [capabilities](table_core::store::Capabilities::limits) leave room for it. If a response is lost, the client reads the entities.
     /// - Reads omit the property. The client rejects an entity that already has a property with the same name.
-    /// - Every program that writes to the table must enable the option or replace entire entities. A merge by any other program keeps the identifier of the
-    ///   previous write, so that write appears to be the latest.
+    /// - Every program that writes to the table must enable the option or replace entire entities. A merge by a program that does neither keeps the identifier
+    ///   of the previous write, which then appears to be the latest.
     ///
     /// ```
     /// use table_azure::{AzureTables, Options};
@@ -61,8 +61,8 @@ impl Options {
         Self { operation_ids, ..self }
     }
 
-    /// Sets the secondary endpoint. This is necessary if the host of the secondary is not the account name followed by `-secondary` (ACC-1). It is used only by
-    /// [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and
+    /// Sets the secondary endpoint. This is necessary if the secondary's host name does not consist of the account name followed by `-secondary` and the rest
+    /// of the primary's host name (ACC-1). It is used only by [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and
     /// [`AzureTables::service_stats`](crate::AzureTables::service_stats).
     pub fn secondary_endpoint(self, endpoint: impl Into<String>) -> Self {
         Self { secondary: Some(endpoint.into()), ..self }
@@ -73,7 +73,7 @@ impl Options {
         Self { target: Some(target), ..self }
     }
 
-    /// Signs requests with `SharedKeyLite` (AUTH-2). Such signatures remain valid behind a gateway that rewrites headers.
+    /// Signs requests with `SharedKeyLite` (AUTH-2), whose signatures remain valid behind a gateway that rewrites headers.
     pub fn shared_key_lite(self, shared_key_lite: bool) -> Self {
         Self { shared_key_lite, ..self }
     }
@@ -101,7 +101,7 @@ impl Options {
         Self { clock, ..self }
     }
 
-    /// Sets options used only by this project's tests.
+    /// Sets options that only this project's tests use.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn testing(self, testing: Testing) -> Self {

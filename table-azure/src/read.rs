@@ -13,7 +13,7 @@ use crate::http::{Answer, Request};
 use crate::json;
 use crate::operation_id;
 
-/// The maximum number of custom properties in `$select`. Together with the three system properties, they reach the service's limit (SEL-1).
+/// The maximum number of custom properties in `$select`. Together with the three system properties, this is the service's limit (SEL-1).
 const MOST_NAMES: usize = 252;
 /// The maximum total length in bytes of the path, the filter and `$select` in a URL. The service accepts URLs of about 32 KiB (FIL-8), so this leaves room for
 /// the host, a continuation token and a signature.
@@ -44,7 +44,7 @@ impl AzureTables {
         };
         let body = read_entity(json::body(OPERATION, &answer)?, Sender::Service)
             .map_err(|error| unreadable(OPERATION, key, error))?;
-        // A different key means that the response is not from the service, or answers a different request.
+        // If the key differs, the response is not from the service or belongs to another request.
         let found = (body.partition_key.as_deref(), body.row_key.as_deref());
         if found != (Some(key.partition_key.as_str()), Some(key.row_key.as_str())) {
             return Err(Error::of(AnswerFault::Key { operation: OPERATION }));
@@ -126,13 +126,13 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// Returns `true` if rows can be returned as read, because write identifiers are disabled or the selection excludes their property.
+    /// Returns `true` if rows can be returned as they were read. This is the case if write identifiers are disabled or the selection excludes their property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
     }
 }
 
-/// Creates the error for a response that contains no readable entity. If it contains the requested key, the stored data is the cause, and another attempt would
+/// Creates the error for a response that contains no readable entity. If the response contains the requested key, the stored data is invalid, so a retry would
 /// also fail.
 fn unreadable(operation: &'static str, key: &EntityKey, source: Error) -> Error {
     if source.key() == Some((key.partition_key.as_str(), key.row_key.as_str())) {
@@ -149,8 +149,8 @@ fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
     Some(names.iter().map(AsRef::as_ref).filter(own))
 }
 
-/// Adds `$select`, which always includes the keys and the Timestamp, because the result needs them (SEL-2). Returns the request unchanged, with `false`, if
-/// the names are too many or too long for a URL. The client then reads all properties and removes those that were not selected.
+/// Adds `$select`, which always includes the keys and the Timestamp, because the result needs them (SEL-2). If the names are too many or too long for a URL,
+/// returns the unchanged request and `false`. The client then reads all properties and removes the ones that were not selected.
 fn selected(request: Request, select: &Select) -> (Request, bool) {
     let Some(names) = custom(select) else { return (request, true) };
     let (mut text, mut count) = (String::from("PartitionKey,RowKey,Timestamp"), 0);
@@ -175,8 +175,8 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
     Ok(narrowed)
 }
 
-/// Returns the continuation token in the response headers (PAGE-2). The RowKey may be missing or empty. The PartitionKey may also be missing, because some
-/// servers omit an empty key (AZ-12).
+/// Returns the continuation token in the response headers (PAGE-2). The token's RowKey may be missing or empty. Its PartitionKey may also be missing, because
+/// some servers omit an empty key (AZ-12).
 fn next(operation: &str, answer: &Answer) -> Result<Option<Position>> {
     let partition_key = answer.position(operation, "x-ms-continuation-nextpartitionkey")?;
     let row_key = answer.position(operation, "x-ms-continuation-nextrowkey")?;

@@ -1,4 +1,4 @@
-//! Determines the outcome of a write whose response was lost, from the write identifier stored in its entities (CON-11).
+//! Determines the outcome of a write whose response was lost, using the write identifier stored in its entities (CON-11).
 
 use table_core::query::Select;
 use table_core::store::{AmbiguousWrite, Committed};
@@ -12,8 +12,8 @@ impl AzureTables {
     /// Determines the outcome of a write that failed with an [ambiguous](Error::is_ambiguous) error, for example once the network is available again. Returns
     /// the `ETag`s if the write was applied, or `None` if the outcome is unknown.
     ///
-    /// The client compares the identifier of the write with the one stored in the entities. [`Options::operation_ids`](crate::Options::operation_ids) enables
-    /// these identifiers; the outcome of a write without one is always unknown. `None` does not mean that the write was not applied: a later write may have
+    /// The client compares the write's identifier with the one stored in the entities. [`Options::operation_ids`](crate::Options::operation_ids) enables these
+    /// identifiers; the outcome of a write without one is always unknown. `None` does not mean that the write was not applied, because a later write may have
     /// replaced it.
     ///
     /// ```no_run
@@ -59,9 +59,9 @@ impl AzureTables {
         Err(AmbiguousWrite::new(sent, last).into_error())
     }
 
-    /// Returns a transaction's `ETag`s if all its entities still contain its identifier. All must contain it, because a transaction is atomic (EGT-9). In any
-    /// other state, the outcome is unknown: the identifier of a later write does not show whether that write replaced this one. The outcome is also unknown if
-    /// the client added no identifier to the transaction.
+    /// Returns a transaction's `ETag`s if all its entities still contain its identifier. A transaction is atomic (EGT-9), so if it was applied, all its
+    /// entities have contained the identifier. In any other state, the outcome is unknown: a later write's identifier does not indicate whether that write
+    /// replaced this one. The outcome is also unknown if the client added no identifier to the transaction.
     async fn evidence(
         &self,
         table: &TableName,

@@ -8,9 +8,9 @@ use std::time::Duration;
 pub(crate) use after::retry_after;
 pub(crate) use budget::Budget;
 
-/// Exponential back-off with jitter. The number of retries and the total time are limited (RTY-2).
+/// Exponential backoff with jitter. The number of retries and the total time are limited (RTY-2).
 ///
-/// The client retries after the statuses 408, 429, 500, 502, 503 and 504, broken connections, and timeouts (RTY-1). `docs/lost-answers.md` lists the
+/// The client retries after the status codes 408, 429, 500, 502, 503 and 504, broken connections, and timeouts (RTY-1). `docs/lost-answers.md` lists the
 /// outcomes of a retried write (CON-11).
 ///
 /// Dropping a call prevents further attempts, but earlier attempts may have been applied.
@@ -27,16 +27,17 @@ pub(crate) use budget::Budget;
 pub struct RetryPolicy {
     /// The maximum number of retries after the first attempt.
     pub max_retries: u32,
-    /// The delay before the first retry. Each subsequent delay is twice as long. Every delay varies randomly by up to 20 % (RTY-2).
+    /// The delay before the first retry. Each subsequent delay is twice as long. Every delay varies randomly by up to 20% (RTY-2).
     pub initial_delay: Duration,
     /// The maximum delay before the random variation. If the service requests a longer delay, that delay is used (RTY-3).
     pub max_delay: Duration,
     /// The time limit for one attempt. The service itself has a limit of 30 s (REQ-6).
     pub attempt_timeout: Duration,
-    /// The time limit for an entire operation. It includes the attempts, the delays between them, and the lookup of an unknown outcome.
+    /// The time limit for an entire operation, including its attempts, the delays between them, and the lookup of an unknown outcome.
     pub operation_timeout: Duration,
-    /// The number of retries shared by all calls of a client while almost every request fails. Ten successes add one retry. While the budget is exhausted, as
-    /// in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target `table_azure::circuit`).
+    /// The retry budget: the number of retries that all calls of a client share while almost every request fails. Ten successes add one retry to the budget.
+    /// While the budget is exhausted, as in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target
+    /// `table_azure::circuit`).
     pub budget: u32,
     /// The maximum time that `create_table` waits while a table with the same name is being deleted (RTY-6). If it is zero, `create_table` fails
     /// immediately with `TableBeingDeleted`.
@@ -59,7 +60,7 @@ impl RetryPolicy {
     pub(crate) fn delay(&self, retry: u32, random: f64) -> Duration {
         let factor = 2_u32.saturating_pow(retry);
         let middle = self.initial_delay.saturating_mul(factor).min(self.max_delay);
-        // A float cannot represent the longest delays. The product is then too long for a `Duration`.
+        // As a float, the longest delays are inexact, so the product can be too large for a `Duration`.
         Duration::try_from_secs_f64(middle.as_secs_f64() * (0.8 + 0.4 * random)).unwrap_or(Duration::MAX)
     }
 }

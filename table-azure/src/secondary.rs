@@ -20,8 +20,8 @@ use crate::client::AzureTables;
 pub struct SecondaryReads(AzureTables);
 
 impl AzureTables {
-    /// Returns a handle that reads the same tables, and also uses the secondary while the primary is failing. It shares the client's connections. Sends no
-    /// request.
+    /// Returns a handle that reads the same tables, and also uses the secondary while the primary is failing. It shares the client's connections. This does not
+    /// send any requests.
     ///
     /// # Errors
     /// `InvalidInput` if no secondary is configured and none can be derived, or if the credential must not be sent to it (ACC-1).

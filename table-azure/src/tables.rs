@@ -15,7 +15,7 @@ use crate::client::AzureTables;
 use crate::http::Request;
 use crate::json;
 
-/// The first and longest delays between attempts to create a table while a table with the same name is being deleted (RTY-6).
+/// The first and the longest backoff delay for creating a table while a table with the same name is being deleted (RTY-6).
 const BEING_DELETED: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(40));
 
 impl AzureTables {
@@ -88,7 +88,8 @@ impl AzureTables {
             }
             match TableName::new(&name) {
                 Ok(name) => names.push(name),
-                // Cosmos DB also lists invalid names (COS-3), and the service lists system tables (TBL-5). No other operation of this library accepts them.
+                // Cosmos DB also lists invalid names (COS-3), and the service lists system tables (TBL-5). No other operation of this library accepts such
+                // names.
                 Err(error) => {
                     tracing::warn!(target: "table_azure", table = name, %error, "left out of the list");
                 }
@@ -99,8 +100,8 @@ impl AzureTables {
     }
 }
 
-/// Returns a filter that selects table names with a prefix. Table names are case-insensitive (TBL-2), but some services compare them case-sensitively. The
-/// filter therefore selects the range from the upper-case prefix to the last name with the lower-case prefix, which contains every spelling.
+/// Returns a filter that selects table names with the given prefix. Table names are case-insensitive (TBL-2), but some services compare them case-sensitively.
+/// The filter therefore selects the range from the upper-case prefix to the last name with the lower-case prefix, which contains every spelling.
 fn prefix_filter(prefix: &str) -> Option<Filter> {
     let name = |operator, text: String| Filter::compare("TableName", operator, text);
     if prefix.is_empty() {

@@ -21,8 +21,8 @@ use crate::endpoint::Endpoint;
 pub enum Target {
     /// Azure Table Storage, the reference for all rules.
     Service,
-    /// Cosmos DB for Table, which returns unordered results and allows only shorter keys and smaller batches (COS rules). Its table names are case-sensitive:
-    /// two spellings of a name are two tables, although their [`TableName`](table_core::TableName)s are equal (COS-3).
+    /// Cosmos DB for Table, which returns unordered results and allows only shorter keys and smaller batches (COS rules). Its table names are case-sensitive,
+    /// so two spellings of a name refer to two tables, although their [`TableName`](table_core::TableName)s are equal (COS-3).
     Cosmos,
     /// Azurite, which behaves like the service except for the deviations in the AZ rules.
     Emulator,
@@ -49,8 +49,8 @@ impl Target {
         }
     }
 
-    /// Returns the capabilities of this kind of service. The client does not check keys of 513 to 1,024 code units; the server decides whether to accept them
-    /// (ENG-1). For Azurite, which rejects them, the limit is lower (AZ-7).
+    /// Returns the capabilities of this kind of service. The client does not reject keys of 513 to 1,024 code units; the server decides whether to accept them
+    /// (ENG-1). For Azurite, which rejects such keys, the limit is lower (AZ-7).
     ///
     /// A transaction's size is that of its request body. Each URL in the body begins with the base URL, whose length is `base_bytes` (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {
@@ -77,7 +77,7 @@ impl Target {
         }
     }
 
-    /// Checks an operation against limits the capabilities cannot express (COS-2, COS-4).
+    /// Checks an operation against limits that the capabilities cannot express (COS-2, COS-4).
     pub(crate) fn check(self, operation: &Operation) -> Result<()> {
         if self != Self::Cosmos {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Test support: a substitute for the network, and reproducible random numbers. The `testing` feature enables this module. It is not part of the API and may
-//! change without notice.
+//! Test support: a substitute for the network, and seeded random numbers. The `testing` feature enables this module. It is not part of the API and may change
+//! without notice.
 #![cfg_attr(
     not(feature = "testing"),
     allow(dead_code, unreachable_pub, reason = "only tests create it, but all code reads it")
@@ -61,7 +61,7 @@ pub trait Wire: Debug + Send + Sync {
     fn send(&self, request: WireRequest) -> Delivery;
 }
 
-/// Settings that only tests use.
+/// Settings for tests only.
 #[derive(Clone, Debug, Default)]
 pub struct Testing {
     /// The substitute for connections, or `None` to use real connections.

@@ -16,11 +16,11 @@ use crate::target::Target;
 
 pub(crate) use request::WriteRequest;
 
-/// The size in bytes, by the published formula, above which an entity may exceed the limit as the service measures it (SIZE-4, ENG-3).
+/// An entity above this size may exceed the limit as the service measures it. The size is in bytes, according to the published formula (SIZE-4, ENG-3).
 const NEAR_LIMIT: usize = ENTITY_BYTES - 164;
 
 impl AzureTables {
-    /// Commits a transaction. If its outcome is ambiguous, tries to determine it.
+    /// Commits a transaction. If its outcome is ambiguous, the client tries to determine it.
     pub(crate) async fn write(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let transaction = self.identified(self.checked(transaction)?)?;
         let by = self.pipeline().deadline();
@@ -54,8 +54,8 @@ impl AzureTables {
         }
     }
 
-    /// Sets the lease of a request, and asks the service to limit the time of each attempt (REQ-6), because an attempt must not take effect long after the
-    /// lease ends. Cosmos DB does not document such a time limit.
+    /// Sets the lease of a request, and requests that the service limit the duration of each attempt (REQ-6), because an attempt must not take effect long
+    /// after the lease ends. Cosmos DB does not document such a limit.
     fn limited(&self, request: Request, lease: Option<&WriteLease>) -> Request {
         let has_limit = lease.is_some() && self.target() != Target::Cosmos;
         let seconds = || WriteLease::ATTEMPT.as_secs().to_string();
@@ -64,7 +64,7 @@ impl AzureTables {
     }
 
     /// Adds a write identifier if the options or the caller request one. The result [is identified](Transaction::is_identified) only if this client added the
-    /// identifier, because a property of the same name written by the program does not identify the write.
+    /// identifier. A property of the same name that the program wrote does not identify the write.
     fn identified(&self, transaction: Transaction) -> Result<Transaction> {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
@@ -88,8 +88,8 @@ impl AzureTables {
             };
             self.target().check(operation).map_err(at)?;
         }
-        // A small transaction contains no large entity, so most transactions need no second measurement. The formula counts at most about two bytes per byte of
-        // the body.
+        // The formula counts at most about two bytes per byte of the body. A small transaction therefore contains no large entity and needs no second
+        // measurement.
         if transaction.bytes() > NEAR_LIMIT / 3 {
             for operation in transaction.operations() {
                 warn_of_limit(partition_key, operation);

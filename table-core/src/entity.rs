@@ -28,7 +28,8 @@ use crate::refused::refused_of_values;
 use crate::row::Row;
 use crate::schema::EntitySchema;
 
-/// An entity's relations to the entities it copies properties from or to, type-erased. Only the package that maintains the copies knows the concrete type.
+/// The type-erased relations between an entity and the entities it copies properties from or to. Only the package that maintains the copies knows the concrete
+/// type.
 #[doc(hidden)]
 pub type AnyRelations = dyn Any + Send + Sync;
 
@@ -391,8 +392,8 @@ pub trait ProjectionOf<E>: FromEntity {}
 
 impl<E: Entity> ProjectionOf<E> for E {}
 
-/// An entity with the field named in a projection. No type implements this trait: constants that require it exist only for their error message, and the
-/// entity's own constants take precedence over them.
+/// A bound that no entity satisfies. Its error message reports a field of a projection that the entity lacks. Generated code refers to the entity's constant
+/// for the field. If the entity has none, the name resolves to a fallback constant that requires this bound.
 #[diagnostic::on_unimplemented(
     message = "[T123] `{Self}` has no field of this name",
     label = "write the name of a field of `{Self}`, or remove this field",

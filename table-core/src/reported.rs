@@ -33,7 +33,7 @@ macro_rules! reported_once {
 
 pub(crate) use reported_once;
 
-/// A trait that makes the type `R` depend on another type. Implemented for all types.
+/// Expresses the type `R` in terms of the implementing type, so rustc cannot resolve `R` if the implementing type is unknown. Implemented for all types.
 #[doc(hidden)]
 pub trait Itself {
     /// The type `R`, written so that it depends on the implementing type.

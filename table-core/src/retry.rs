@@ -1,4 +1,4 @@
-//! The retry policy for write conflicts: the number of attempts and the back-off (RTY-1, CON-3).
+//! The retry policy for write conflicts: the number of attempts and the backoff (RTY-1, CON-3).
 
 use std::time::Duration;
 
@@ -105,7 +105,7 @@ pub struct RetryLoop<'a> {
 }
 
 impl RetryLoop<'_> {
-    /// Waits before the next attempt. `conflict` is the last attempt's error, if it returned one.
+    /// Sleeps for the backoff delay before the next attempt. `conflict` is the last attempt's error, if it returned one.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error contains the table and key of `conflict`, and has `conflict` as its source.

@@ -142,7 +142,7 @@ pub fn ticks_of(time: Duration) -> u64 {
     u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX)
 }
 
-/// Exponential back-off with jitter: the upper bound doubles with each attempt, up to a maximum, and each delay is a random time between half the bound and the
+/// Exponential backoff with jitter: the upper bound doubles with each attempt, up to a maximum, and each delay is a random time between half the bound and the
 /// bound.
 ///
 /// ```

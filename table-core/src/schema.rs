@@ -161,7 +161,7 @@ pub struct PropertySchema {
 pub struct IndexSchema {
     /// The name of the index.
     pub name: &'static str,
-    /// The kind of rows in the index: copies of entities, or lists of keys.
+    /// The kind of row in the index: copies of entities, or lists of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected (PAT-INTRA-5).
     pub unique: bool,

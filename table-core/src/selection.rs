@@ -153,7 +153,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Changes the selection's cost class and source to types known by the caller to be correct. `reason` is the reason for the scan, if the new class is a
+    /// Changes the selection's cost class and source to types that the caller knows to be correct. `reason` is the reason for the scan, if the new class is a
     /// scan.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));

@@ -31,7 +31,7 @@ pub trait EntitySet: FromEntity + Declared {
     const MEMBERS: &'static [&'static EntitySchema];
 }
 
-/// A set with the member `E`. Selections of `E` can be read as this set.
+/// A set with the member `E`. Selections of `E` can be read as values of this set.
 #[diagnostic::on_unimplemented(
     message = "[T106] `{E}` is not a member of the set `{Self}`",
     label = "add a variant that contains a `{E}` to this set, or name another set",
@@ -86,7 +86,7 @@ impl EntitySchema {
         has_rest || self.declares(ENTITY_TYPE)
     }
 
-    /// Returns `true` if a field is stored in chunks. The second and later chunks are stored after all other properties.
+    /// Returns `true` if a field is stored in chunks. The last property is then a second or later chunk, because these chunks follow all other properties.
     #[must_use]
     pub(crate) fn has_chunks(&self) -> bool {
         let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {

@@ -21,11 +21,11 @@ use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::usage::{self, Charges, Form, Measured, Usage, Usages, Verb};
 
-/// The per-operation overhead in a batch, in bytes: member names of the item and the operation, the write identifier, and an `ETag`.
+/// The overhead of one operation in a batch, in bytes: the member names of the item and the operation, the write identifier, and an `ETag`.
 const OPERATION_BYTES: usize = 220;
-/// The maximum size of a transaction's request, in bytes.
+/// The maximum size of a transaction request, in bytes.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
-/// The resolution of Timestamps, in ticks. The service stores them in seconds, as `_ts`.
+/// The resolution of Timestamps, in ticks: one second. The service stores them as `_ts`, in seconds.
 const TIMESTAMP_STEP: u64 = 10_000_000;
 
 /// A client for the tables of one Azure Cosmos DB for NoSQL database. Clones share connections, caches and statistics.
@@ -74,8 +74,8 @@ impl CosmosTables {
     }
 
     /// Opens a database with an Azure SDK credential. The containers of all tables must already exist, because the service does not allow their creation with a
-    /// token: also those of indexes and views, `TablesLayouts`, and, if the program uses them, `TablesFeeds` and `TablesOutbox`. [`Options::bicep`] returns a
-    /// template that creates them. Tables cannot be deleted or listed with a token.
+    /// token. These include the containers of indexes and views, `TablesLayouts`, and, if the program uses them, `TablesFeeds` and `TablesOutbox`.
+    /// [`Options::bicep`] returns a template that creates them. Tables cannot be deleted or listed with a token.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is invalid. Any error returned by the account.
@@ -111,7 +111,7 @@ impl CosmosTables {
     /// Opens a database with an existing client, for example one configured with a proxy, with different regions or with different limits.
     ///
     /// All stores opened this way send their requests from one thread of the process. Requests that the program itself sends with the client use the same
-    /// connections. A connection opened by such a request works only as long as the program's runtime runs.
+    /// connections. A connection opened by such a request works only while the program's runtime is running.
     #[must_use]
     pub fn with_client(client: &CosmosClient, database: &str, options: Options) -> Self {
         Self::build(client, database, options, Runtime::shared())
@@ -150,17 +150,17 @@ impl CosmosTables {
         self.0.usages.of(table)
     }
 
-    /// Adds the current operation's request units to the charges recorded for its SQL text.
+    /// Adds the current operation's request units to the charges recorded for the SQL text `form`.
     pub(crate) fn add_page(&self, table: &TableName, form: Form) {
         self.0.usages.add_page(table, form, usage::units());
     }
 
-    /// Returns the charges recorded for pages of queries with a given SQL text.
+    /// Returns the charges recorded for query pages with the given SQL text.
     pub(crate) fn measured(&self, table: &TableName, form: Form) -> Option<Charges> {
         self.0.usages.of_form(table, form)
     }
 
-    /// Returns the items written by other programs that queries have skipped since this store was opened (WIRE-6).
+    /// Reports the items that queries have skipped since this store was opened because other programs wrote them (WIRE-6).
     #[must_use]
     pub fn skipped_items(&self) -> SkippedItems {
         self.0.skipped.items()
@@ -209,7 +209,7 @@ impl CosmosTables {
             request_units = tracing::field::Empty,
         );
         let (store, table, within) = (self.clone(), table.clone(), span.clone());
-        // The future is large. It is boxed here, so the layers around it do not copy it.
+        // The future is large. Boxing it here prevents the layers around it from copying it.
         let work = Box::pin(work(self.clone()));
         let counted = async move {
             let Measured { result, units, container } = usage::measured(work).await;
@@ -225,7 +225,7 @@ impl CosmosTables {
         self.0.runtime.run(verb == Verb::Submit, counted.instrument(within)).await
     }
 
-    /// Runs the creation or deletion of a table, on a clone of the store and on the store's runtime.
+    /// Runs the creation or deletion of a table on the store's runtime, with a clone of the store.
     pub(crate) async fn change<F>(&self, work: impl FnOnce(Self) -> F) -> Result<()>
     where
         F: Future<Output = Result<()>> + Send + 'static,
@@ -233,7 +233,7 @@ impl CosmosTables {
         self.0.runtime.run(true, work(self.clone())).await
     }
 
-    /// Runs a read on a clone of the store and on the store's runtime.
+    /// Runs a read on the store's runtime, with a clone of the store.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -249,7 +249,7 @@ impl CosmosTables {
 pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     match ConnectionPoolOptions::builder().with_is_http2_allowed(false).build() {
         Ok(pool) => runtime.with_connection_pool(pool),
-        // All other options have the Azure SDK's defaults, so this cannot happen.
+        // All other options are the Azure SDK's defaults, so this error cannot occur.
         Err(_) => runtime,
     }
 }

@@ -1,4 +1,4 @@
-//! Containers that store tables: their creation with the configured levels, lookup regardless of case, and comparison with the options.
+//! Creates the containers that store tables, finds them regardless of case, and compares them with the options.
 
 mod current;
 mod description;
@@ -75,7 +75,7 @@ fn compare(
 
 /// Returns `true` if a container's partition key paths are the levels of a mapping.
 fn has_levels(key: &PartitionKeyDefinition, mapping: &Mapping) -> bool {
-    // The same path may be quoted in different ways.
+    // The same path can be quoted in different ways.
     let is_same = |found: &str, path: &Path| Path::parse(found).is_some_and(|found| found.is_same(path));
     key.paths().len() == mapping.depth()
         && key.paths().iter().zip(&mapping.levels).all(|(found, path)| is_same(found, path))
@@ -98,7 +98,7 @@ fn differences(table: &TableName, options: &Options, found: &ContainerProperties
     policy::differences(found, &mapping).into_iter().chain(expiry).chain(unique).collect()
 }
 
-/// Returns a number derived from a container's resource id, which identifies the container. Returns `None` if the resource id is missing or invalid.
+/// Returns a number that identifies the container, derived from its resource id. Returns `None` if the resource id is missing or invalid.
 fn incarnation_of(found: &ContainerProperties) -> Option<u32> {
     found.system_properties.resource_id.as_deref().and_then(item::incarnation_of)
 }
@@ -145,7 +145,7 @@ impl CosmosTables {
         let incarnation = incarnation_of(&properties);
         let unique_keys = Arc::new(UniqueKeys::of(&properties));
         let container = Container { client, incarnation, mapping, unique_keys };
-        // A token does not permit reading the throughput, which is then not compared.
+        // A token does not permit reading the throughput. In that case, the throughput is not compared.
         let throughput = self.compared_throughput(&container).await.unwrap_or_default();
         for difference in differences(table, options, &properties).into_iter().chain(throughput) {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
@@ -161,7 +161,7 @@ impl CosmosTables {
         Ok((client, properties))
     }
 
-    /// Returns the error for a container that was not found, or for a missing database if the database does not exist either.
+    /// Returns `fault`, the error for a missing container, or the error for a missing database if the database does not exist either.
     async fn missing(&self, fault: ContainerFault, table: &TableName) -> Error {
         let error = if self.is_database_missing().await { self.no_database() } else { Error::of(fault) };
         error.with_table(table.as_str())
@@ -179,14 +179,14 @@ impl CosmosTables {
     /// Returns the container whose name differs from the table's name only in case (TBL-2).
     ///
     /// # Errors
-    /// `SchemaMismatch` if the names of several containers differ only in case. Any error from listing the containers, such as `ServerBusy`: a container with
-    /// such a name may exist.
+    /// `SchemaMismatch` if several containers have names that differ from the table's name only in case. Any error from listing the containers, such as
+    /// `ServerBusy`, because a container with such a name may exist.
     async fn in_another_case(
         &self,
         table: &TableName,
     ) -> Result<Option<(ContainerClient, ContainerProperties)>> {
         let names = self.permitted_names().await.map_err(|error| error.with_table(table.as_str()))?;
-        // A token does not permit listing containers, so the name must then be spelled exactly.
+        // A token does not permit listing containers. The table's name must then be spelled exactly.
         let Some(names) = names else { return Ok(None) };
         let mut names = names.into_iter().filter(|name| name == table);
         let Some(name) = names.next() else { return Ok(None) };
@@ -206,7 +206,7 @@ impl CosmosTables {
         let exists = || Error::of(ContainerFault::Exists).with_table(table.as_str());
         let is_there = match self.permitted_names().await.map_err(|error| error.with_table(table.as_str()))? {
             Some(names) => names.contains(table),
-            // A token does not permit listing containers, but an existing container can be read.
+            // A token does not permit listing containers, but it permits reading an existing container.
             None => match self.properties(table.as_str()).await {
                 Ok(_) => true,
                 Err(error) if failure::is_missing(&error) || failure::is_forbidden(&error) => false,
@@ -250,7 +250,7 @@ impl CosmosTables {
 
     /// Deletes a table's container.
     pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
-        // The levels are not compared: a table can be deleted whatever its levels.
+        // The levels are not compared, because a table can be deleted regardless of its levels.
         let found = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
             Err(error) if failure::is_missing(&error) => self.in_another_case(table).await?,

@@ -1,4 +1,4 @@
-//! An in-process Cosmos DB account for tests and examples, based on the Azure SDK's in-memory emulator.
+//! An in-process Cosmos DB account for tests and examples, built on the Azure SDK's in-memory emulator.
 //!
 //! The emulator is an internal part of the Azure SDK, without a stability guarantee. It differs from the service: ids and levels can have any length, items
 //! never expire, and a point read with a prefix of the partition key returns 404.
@@ -37,7 +37,7 @@ const ENDPOINT: &str = "https://eastus.emulator.local";
 /// The name of the emulator's database.
 pub const DATABASE: &str = "tables";
 
-/// An in-memory account.
+/// An in-memory Cosmos DB account.
 ///
 /// ```
 /// # fn main() -> table_core::Result<()> {
@@ -80,7 +80,7 @@ impl Emulator {
         self.open_with_faults(options, Vec::new()).await
     }
 
-    /// Opens a store with rules that inject failures or responses into the Azure SDK, below the store's own retries.
+    /// Opens a store with rules that inject failures or responses into the Azure SDK. The injected results also pass through the store's own retries.
     ///
     /// # Errors
     /// `InternalError` if the Azure SDK rejects the settings.
@@ -193,7 +193,7 @@ impl Emulator {
         String::from_utf8(answer.body).map_err(internal)
     }
 
-    /// Processes an HTTP request, such as one received by a loopback server.
+    /// Processes an HTTP request, for example one that a loopback server has received.
     ///
     /// # Errors
     /// `InvalidInput` if the method or the target is not part of the protocol.
@@ -220,7 +220,7 @@ impl Emulator {
         Ok(Answer { status: u16::from(answer.status()), headers, body: answer.body().as_ref().to_vec() })
     }
 
-    /// Returns the requests sent since the last call.
+    /// Returns the requests that the account has received since the last call.
     #[must_use]
     pub fn sent(&self) -> Vec<Sent> {
         self.log.take()
@@ -254,7 +254,8 @@ impl Emulator {
     }
 }
 
-/// Returns the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles the charge each time the item size doubles.
+/// Returns a charging model with the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles the charge each time the
+/// item size doubles.
 fn published_prices() -> RequestUnitChargingModel {
     RequestUnitChargingModel {
         read_base_ru: read_units(0),
@@ -264,7 +265,7 @@ fn published_prices() -> RequestUnitChargingModel {
     }
 }
 
-/// Creates a store whose requests run on the caller's runtime, as the emulator's tasks do. A test can pause that runtime's clock.
+/// Creates a store whose requests run on the caller's runtime, as the emulator's tasks do. Tests can therefore pause the clock.
 fn opened(client: &CosmosClient, options: Options) -> CosmosTables {
     CosmosTables::build(client, DATABASE, options, Runtime::of_callers())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-/// The largest integer up to which the service's JSON numbers are exact: 2^53. Larger integers are stored as strings.
+/// 2^53: up to this magnitude, the service's JSON numbers represent every integer exactly. Larger integers are stored as strings.
 pub(crate) const MOST_EXACT: u64 = 1 << 53;
 
 /// Returns the integer represented exactly by a JSON number, or `None`. The service stores numbers as doubles, so `7` and `7.0` are the same number.

@@ -7,18 +7,18 @@ use azure_data_cosmos::models;
 /// The maximum time to live accepted by the service, in seconds.
 const LONGEST: u32 = i32::MAX.unsigned_abs();
 
-/// The time to live of a container's items. An item expires a given number of seconds after its last write.
+/// The time to live of a container's items, counted in seconds from an item's last write.
 ///
 /// See [`Options::time_to_live`](crate::Options::time_to_live).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeToLive {
-    /// Items never expire, even if they have their own time to live.
+    /// Items never expire, even if they specify their own time to live.
     #[default]
     Off,
-    /// Only items with their own time to live expire.
+    /// Only items that specify their own time to live expire.
     PerItem,
-    /// Items without their own time to live expire after the given number of seconds.
+    /// Items expire after the given number of seconds, unless they specify their own time to live.
     Seconds(u32),
 }
 

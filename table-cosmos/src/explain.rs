@@ -22,22 +22,22 @@ use crate::usage::{Charges, Form};
 pub struct Explain {
     /// The cost class, which depends on the levels specified by the query (HPK-39).
     pub class: RouteClass,
-    /// The physical partitions used by the query.
+    /// The physical partitions that the query touches.
     pub route: Route,
     /// The SQL text of the request, or an empty string for a point read.
     pub text: String,
-    /// The items read by the service.
+    /// The items that the service reads.
     pub reads: Reads,
-    /// The minimum and maximum request units. For a query, they cover only the base charges for its physical partitions; the items read are charged in
-    /// addition.
+    /// The minimum and maximum charge, in request units. For a query, this covers only the base charges of its physical partitions; the items it reads are
+    /// charged in addition.
     pub units: (f64, f64),
-    /// The charges recorded for this SQL text since the store was opened, across all parameter values, or `None` if no page has been read with it.
+    /// The charges recorded for this SQL text since the store was opened, whatever its parameter values, or `None` if no page has been read with it.
     pub measured: Option<Charges>,
     /// Warnings about the query.
     pub warnings: Vec<String>,
 }
 
-/// The items a query reads and is charged for.
+/// The items that a query reads and is charged for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reads {
@@ -60,7 +60,7 @@ impl Reads {
     fn of(scope: &Scope, sql: &Sql) -> Self {
         match scope {
             Scope::Nothing => Self::Nothing,
-            // The service evaluates the condition with an index, so it reads fewer items.
+            // The service evaluates the condition with an index, so it reads only the matching items.
             _ if sql.narrowed => Self::Matching,
             Scope::Key(_) => Self::Key,
             Scope::Prefix(_) => Self::Prefix,
@@ -85,14 +85,14 @@ impl fmt::Display for Reads {
 impl CosmosTables {
     /// Returns the current physical partitions of a table.
     ///
-    /// If the request for the partitions is rejected or receives no response, the Azure SDK returns the last known partitions.
+    /// If the request for the partitions fails, the Azure SDK returns the last known partitions.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn partitions(&self, table: &TableName) -> Result<PartitionMap> {
         let table = table.clone();
         self.run(|store| async move {
-            // The Azure SDK also returns the last known partitions if the container no longer exists.
+            // This read detects a deleted container, for which the Azure SDK would also return the last known partitions.
             let (container, _) = store.described(&table).await?;
             let options =
                 azure_data_cosmos::options::ReadFeedRangesOptions::default().with_force_refresh(true);

@@ -8,7 +8,7 @@ use table_core::{Error, ErrorCode};
 const FAN_OUT: u16 = 20118;
 /// The sub-status code for a write to a partition key that has reached 20 GB (LIM-1).
 const LOGICAL_FULL: u16 = 1014;
-/// The sub-status code from a replica that lacks writes already seen by the client's session.
+/// The sub-status code from a replica that lacks writes which the client's session has already seen.
 const SESSION_BEHIND: u16 = 1002;
 /// The sub-status code for a request whose container was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
@@ -18,7 +18,7 @@ const OWNER_NOT_FOUND: u16 = 1003;
 /// a replacement itself. A 410/1000 without a replacement is temporary, like every 410.
 const REPLACED: (u16, u16) = (400, 1024);
 
-/// The Azure SDK's sub-status code for a query abandoned after repeated partition splits.
+/// The Azure SDK's sub-status code for a query that it abandons after repeated partition splits.
 const SPLIT_RETRIES: u16 = 20206;
 
 /// Returns an error's status and sub-status codes.
@@ -32,7 +32,7 @@ pub(crate) fn is_container_gone(error: &CosmosError) -> bool {
     matches!(status(error), (404, OWNER_NOT_FOUND))
 }
 
-/// Returns `true` if the error of a query means that the container or its database does not exist. A query never returns 404 for a missing item.
+/// Returns `true` if a query's error means that the container or its database does not exist. A query never returns 404 for a missing item.
 pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
     is_container_gone(error) || is_absent(error)
 }
@@ -53,24 +53,25 @@ pub(crate) fn is_forbidden(error: &CosmosError) -> bool {
     matches!(status(error).0, 401 | 403) && is_from_service(error)
 }
 
-/// Returns `true` if the response came from the service itself. Each of the service's responses has an activity ID, which a gateway's error page lacks.
+/// Returns `true` if the response came from the service itself. All of the service's responses have an activity ID; a gateway's error page has none.
 pub(crate) fn is_from_service(error: &CosmosError) -> bool {
     error.response().is_some_and(|response| response.headers().activity_id.is_some())
 }
 
-/// Returns `true` if a status describes the state of an item, a container or a partition. Only the service can know that state.
+/// Returns `true` if a status reports the state of an item, a container or a partition. Only the service knows this state, so such a status from a gateway or
+/// proxy proves nothing.
 pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)
 }
 
-/// Returns `true` if a gateway or proxy, instead of the service, sent a status that describes the state of an item or a container.
+/// Returns `true` if a status that reports the state of an item, a container or a partition came from a gateway or proxy instead of the service.
 fn is_page(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     sub == 0 && reports_state(status) && !is_from_service(error)
 }
 
-/// Returns `true` if the error for a later page means that the container was recreated after the previous page. The service reports this with a status. If the
-/// Azure SDK detects it first, only the error message shows it.
+/// Returns `true` if the error means that the container was recreated after the query's previous page. The service reports this with a status. If the Azure SDK
+/// detects it first, only the error message indicates it.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     let is_told = || {
         let message = error.to_string();
@@ -107,7 +108,7 @@ pub(crate) fn verdict(error: &CosmosError) -> Verdict {
     }
 }
 
-/// Returns `true` if the Azure SDK had already sent the failed request and lost the response.
+/// Returns `true` if the Azure SDK had already sent the failed request and had lost the response.
 pub(crate) fn is_repeated(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
 }
@@ -120,11 +121,11 @@ fn is_unsent(error: &CosmosError) -> bool {
     })
 }
 
-/// The effect of a write according to the status of its response, or of one operation in a batch response. A batch is atomic, so the status of the failed
+/// The effect of a write, as indicated by the status of its response or of one operation in a batch response. A batch is atomic, so the status of the failed
 /// operation applies to the entire batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The write had no effect, and a retry would have none.
+    /// The write had no effect, and neither would a retry.
     Refused,
     /// The write had no effect, but may succeed later: its partition is throttled or moving, or a concurrent write was in progress.
     Busy,
@@ -146,8 +147,8 @@ fn is_refusal(status: u16) -> bool {
     effect(status) != Effect::Unknown
 }
 
-/// Returns `true` if the Azure SDK sent a request again after a lost response. The last response may then belong to a duplicate of a request that has already
-/// been applied.
+/// Returns `true` if the Azure SDK resent a request after a lost response. The first request may have been applied, so the last response may belong to a
+/// duplicate.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
@@ -160,13 +161,13 @@ pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     })
 }
 
-/// Returns the error for an unconditional write sent more than once by the Azure SDK.
+/// Returns the error for an unconditional write that the Azure SDK has sent more than once.
 pub(crate) fn repeated_by_client() -> Error {
     let message = "the vendor's client sent the write again after a lost answer, so it may have been applied twice; read the entity";
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error for an acknowledgement of a write that did not come from the service. `help` tells the user how to find out whether the write took effect.
+/// Returns the error for a write whose acknowledgement did not come from the service. `help` tells the user how to find out whether the write took effect.
 pub(crate) fn not_from_service(help: &str) -> Error {
     let message = format!(
         "the response to the write did not come from the service, but from a gateway or a proxy; {help}"
@@ -174,8 +175,8 @@ pub(crate) fn not_from_service(help: &str) -> Error {
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error code for a rejection. No code is ambiguous, because requests that only read are also rejected. A write that may have been applied is
-/// reported as ambiguous according to its [`verdict`] or [`effect`].
+/// Returns the error code for a rejection. The code is never an ambiguous one, because reads are also rejected with these statuses. Whether a write is reported
+/// as ambiguous depends on its [`verdict`] or [`effect`].
 pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     match (status, sub) {
         (400, FAN_OUT) => ErrorCode::Unsupported,
@@ -188,7 +189,7 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
         (408, _) => ErrorCode::Io,
         (409, _) => ErrorCode::EntityAlreadyExists,
         (412, _) => ErrorCode::UpdateConditionNotSatisfied,
-        // The only requests with several operations are batches. A batch can be committed in parts, and the size of a single item is reported separately.
+        // The size of a single item is reported separately, so this request is a batch, which the caller can commit in parts.
         (413, _) => ErrorCode::RequestBodyTooLarge,
         (400..=499, _) => ErrorCode::InvalidInput,
         _ => ErrorCode::InternalError,

@@ -1,11 +1,11 @@
-//! Counts and reports items written by other programs that queries skip.
+//! Counts and reports the items that queries skip because other programs wrote them.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use table_core::Error;
 
-/// The number of skipped items whose errors are kept. Older items are only counted.
+/// The number of skipped items whose errors are kept. Once it is exceeded, older items are only counted.
 const KEPT: usize = 100;
 
 /// Items skipped by queries because other programs wrote them in a different format.

@@ -1,11 +1,12 @@
-//! The JSON format of items. In the default format, the levels used for routing have fixed names, and no property collides with `id` or `_etag`.
+//! The JSON format of items. In the default format, the levels used for routing have fixed names, and properties are nested, so none collides with `id` or
+//! `_etag`.
 //!
 //! ```json
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! The `p` member contains the properties, `t` contains types missing from JSON, and `o` contains the identifier of the last write (CON-11). A [`Mapping`]
-//! defines different paths.
+//! The `p` member contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11). A [`Mapping`]
+//! defines other paths.
 
 mod document;
 mod fault;
@@ -121,7 +122,7 @@ pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Converts an `ETag` to the service's format. An `ETag` from a different kind of store is sent unchanged, and matches no item.
+/// Converts an `ETag` to the service's format. An `ETag` from another kind of store is sent unchanged and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

@@ -1,4 +1,4 @@
-//! Converts entity keys to partition keys and item ids, and checks keys before a request is sent.
+//! Converts entity keys to partition keys and item ids, and validates keys before a request is sent.
 
 use std::borrow::Cow;
 
@@ -63,9 +63,9 @@ pub(crate) fn check_lengths(levels: &[String]) -> Result<()> {
 
 /// Returns the item id for a RowKey. Ids sort in the same order as `RowKey`s.
 ///
-/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). Therefore, a RowKey that is empty or starts with a character up
-/// to `!` is prefixed with `!`. All other `RowKey`s start with a greater character. The order also holds for texts with control characters, which a query may
-/// compare with a RowKey.
+/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). Therefore, `!` is prepended to a RowKey that is empty or starts
+/// with a character up to `!`. All other `RowKey`s start with a greater character, so the order is preserved. It is also preserved for texts with control
+/// characters, which a query may compare with a RowKey.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with(|c| c <= END) {
         Cow::Owned(format!("{END}{row_key}"))

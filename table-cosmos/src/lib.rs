@@ -1,8 +1,8 @@
 //! Azure Cosmos DB for NoSQL as a backend of [`table_core`], with hierarchical partition keys.
 //!
-//! A table is a container and an entity is an item. The levels of a partition key ([`table_core::schema`] describes their declaration) are the paths
-//! `/l1`, `/l2` and `/l3` of the container. Therefore, a query such as `Event::within("contoso")` uses only the physical partitions of contoso.
-//! Programs that take their store as a parameter run on Cosmos DB unchanged, except for the differences below. Most of the differences are expressed as
+//! A table is a container and an entity is an item. The levels of a partition key ([`table_core::schema`] describes their declaration) are the paths `/l1`,
+//! `/l2` and `/l3` of the container. Therefore, a query such as `Event::within("contoso")` uses only the physical partitions of contoso. Programs that take
+//! their store as a parameter run unchanged on Cosmos DB, apart from the differences below. Most of these differences are expressed as
 //! [capabilities](table_core::store::Capabilities), which are checked before a request is sent.
 //!
 //! ```no_run

@@ -68,15 +68,15 @@ const TTL: &str = "ttl";
 /// is not read after a later release has removed or changed its path.
 ///
 /// Stop all programs of the earlier release before the first program with the new path writes. A release without the path does not read the value at the path.
-/// A value it writes is hidden by the member at the path, and the later release's next write removes it. In the [standard](Self::standard) format, writes by
-/// the release without the path remove the member at the path.
+/// If it writes the value, the member at the path hides that value, and the later release's next write removes it. In the [standard](Self::standard) format,
+/// writes by the release without the path remove the member at the path.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(crate) levels: Vec<Path>,
     pub(crate) members: Vec<Member>,
     pub(crate) constants: Vec<(Path, String)>,
     pub(crate) own: Own,
-    /// `true` for the default format, whose items belong to this library. A replace may therefore discard unknown members.
+    /// `true` for the default format. Its items belong to this library, so a replace may discard unknown members.
     pub(crate) is_standard: bool,
     fault: Option<MappingFault>,
 }
@@ -96,7 +96,7 @@ pub(crate) struct Member {
 pub(crate) struct Own {
     /// The properties without a path in the mapping.
     pub(crate) properties: Path,
-    /// The types of the properties without a path, for types missing from JSON.
+    /// The types of the properties without a path, if JSON lacks these types.
     pub(crate) types: Path,
     /// The identifier of the last write.
     pub(crate) write: Path,
@@ -157,7 +157,7 @@ impl Mapping {
         self
     }
 
-    /// Declares that every item of the table has the given string at a path. For example, the item type at `/type` is `order`.
+    /// Declares that every item of the table has the given string at a path, such as the item type `order` at `/type`.
     ///
     /// Queries select only items with this string, and written items contain it.
     #[must_use]
@@ -183,8 +183,8 @@ impl Mapping {
         self.members.iter().any(|member| member.format == Format::TimeToLive)
     }
 
-    /// Returns the default level names not used by this mapping. An item in the default format must not have members with these names. For other mappings, the
-    /// list is empty.
+    /// Returns the names of the levels that the default format defines beyond this mapping's depth. An item in the default format must not have members with
+    /// these names. For all other mappings, the list is empty.
     pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
         LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
     }
@@ -194,7 +194,7 @@ impl Mapping {
         SYSTEM.contains(&name)
     }
 
-    /// Checks the mapping for consistency.
+    /// Validates the mapping on its own, without a schema.
     ///
     /// # Errors
     /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
@@ -237,7 +237,7 @@ impl Mapping {
         self.members.push(Member { name: name.to_owned(), path, format, is_required: false });
     }
 
-    /// Parses a path given by the user. Records an error if the path is invalid or reserved.
+    /// Parses a path that the user specified. Records an error if the path is invalid or reserved.
     fn path(&mut self, text: &str) -> Option<Path> {
         let Some(path) = Path::parse(text) else {
             self.fail(MappingFault::Path(text.to_owned()));
@@ -263,7 +263,7 @@ impl Mapping {
         let members = self.members.iter().map(|member| &member.path);
         let constants = self.constants.iter().map(|(path, _)| path);
         let own = [&self.own.properties, &self.own.types, &self.own.write];
-        // An item with a member named like an unused level is not an entity of this mapping, so no path may create one.
+        // An item with a member named like an unused level is not an entity of this mapping, so no path may create such a member.
         let further: Vec<Path> = self.further_levels().map(Path::own).collect();
         let paths = self.levels.iter().chain(members).chain(constants).chain(own).chain(&further);
         let paths: Vec<&Path> = paths.collect();

@@ -21,7 +21,7 @@ pub(crate) const FAN_OUT: u32 = 100;
 
 /// Options for a Cosmos DB store.
 ///
-/// A table without options has one level, the PartitionKey.
+/// A table for which no options are set has one level, the PartitionKey.
 ///
 /// ```
 /// use table_cosmos::Options;
@@ -75,8 +75,8 @@ impl Options {
         self.with_mapping(table, Mapping::standard(levels))
     }
 
-    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This option is intended for tools that do not know
-    /// the entity types.
+    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This option is intended for tools that are unaware
+    /// of the entity types.
     ///
     /// By default, such a table has one level, and a container with several levels is an error. The container's paths must be `/l1`, `/l2` and `/l3`. New
     /// containers of such tables have one level.
@@ -98,7 +98,7 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose items have a different format, such as items written by other programs. The mapping replaces the table's levels.
+    /// Sets the mapping of a table whose items are not in the default format, such as items written by other programs. The mapping replaces the table's levels.
     ///
     /// # Errors
     /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
@@ -144,8 +144,8 @@ impl Options {
         Self { throughput: Some(Throughput::Manual(units)), ..self }
     }
 
-    /// Sets the maximum throughput of new containers in request units per second. The service automatically scales the throughput between 10 % of the
-    /// maximum and the maximum.
+    /// Sets the maximum throughput of new containers in request units per second. The service automatically scales the throughput between 10% of the maximum
+    /// and the maximum.
     #[must_use]
     pub fn autoscale(self, most: u64) -> Self {
         Self { throughput: Some(Throughput::Autoscale(most)), ..self }
@@ -166,11 +166,12 @@ impl Options {
         Self { fan_out: partitions.max(1), ..self }
     }
 
-    /// Enables or disables at-most-once writes, which take effect at most once even if the network delivers a request twice. They are enabled by default.
+    /// Enables or disables at-most-once writes. Such a write takes effect at most once, even if the network delivers its request twice. They are enabled by
+    /// default.
     ///
     /// If they are enabled, an unconditional replace, delete or insert-or-replace reads the entity first and is conditional on its `ETag`. This costs one point
     /// read for a single operation, or one query for all operations of a transaction. If they are disabled, these operations are sent without a condition.
-    /// Errors after a lost response are then ambiguous more often, and a request delivered twice can undo a later change by another writer.
+    /// After a lost response, errors are then ambiguous more often, and a request that is delivered twice can undo a concurrent writer's later change.
     ///
     /// Merges, and writes that specify an `ETag`, always take effect at most once.
     #[must_use]
@@ -178,15 +179,15 @@ impl Options {
         Self { exact: enabled, ..self }
     }
 
-    /// Sets whether every read returns the latest version committed in its region, whatever the account's default consistency. By default, reads use the
+    /// If enabled, every read returns the latest version committed in its region, regardless of the account's default consistency. By default, reads use the
     /// account's consistency level.
     ///
     /// With Session consistency, the default for accounts, a read in one process may miss a write completed by another process, even on a single-region
-    /// account. Enable this option on such an account if several processes use a table, for example if workers process an outbox.
+    /// account. Enable this option on such an account if several processes share a table, for example if separate workers process an outbox.
     ///
-    /// Such a read is a quorum read: it costs twice the request units of a read with Session consistency. On accounts with Strong or Bounded Staleness
-    /// consistency, it costs the same as their other reads. Writes and their charges do not change, except for the reads that precede them. Reads are not
-    /// hedged to another region while they wait for a response.
+    /// Such a read is a quorum read, which costs twice the request units of a read with Session consistency. On accounts with Strong or Bounded Staleness
+    /// consistency, it costs the same as any other read. Writes themselves do not change, but the reads that precede them do. Reads are not hedged to another
+    /// region while they wait for a response.
     ///
     /// On a multi-region account, enable this option only if `region` is the write region: in any other region, a read may miss the client's own completed
     /// writes, because the requests contain no session token.
@@ -202,14 +203,14 @@ impl Options {
         Self { reads: enabled.then_some(ReadConsistencyStrategy::LatestCommitted), ..self }
     }
 
-    /// Sets the retry policy for operations that fail because another writer changed the entity between the read and the write.
+    /// Sets the retry policy for operations that fail because a concurrent writer changed the entity between the read and the write.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// Sets the number of attempts, and the delays between them, for requests to a partition being split or moved (MAP-12), and for transactions in which an
-    /// operation is throttled or conflicts with a concurrent write.
+    /// Sets the number of attempts and the delays between them. They apply to requests to a partition that is being split or moved (MAP-12), and to
+    /// transactions in which an operation is throttled or conflicts with a concurrent write.
     #[must_use]
     pub fn retry_during_splits(self, attempts: usize, backoff: Backoff) -> Self {
         Self { splits: attempts.max(1), split_backoff: backoff, ..self }
@@ -251,14 +252,14 @@ impl Options {
     /// Returns the Azure SDK options for item reads.
     pub(crate) fn reading(&self) -> OperationOptions {
         let Some(strategy) = self.reads else { return OperationOptions::default() };
-        // Without a session token, a response from a different region may miss this client's writes.
+        // The reads carry no session token, so a response from another region may miss this client's writes.
         OperationOptionsBuilder::new()
             .with_read_consistency_strategy(strategy)
             .with_availability_strategy(AvailabilityStrategy::Disabled)
             .build()
     }
 
-    /// Returns the request units of a read relative to one with Session consistency.
+    /// Returns the factor by which a read costs more than a read with Session consistency.
     pub(crate) const fn read_price(&self) -> f64 {
         if self.reads.is_some() { 2.0 } else { 1.0 }
     }

@@ -1,4 +1,4 @@
-//! Reads single items and query pages, and checks that each item has the requested hierarchical partition key.
+//! Reads single items and query pages. Checks that each item has the requested hierarchical partition key.
 
 mod wanted;
 
@@ -169,7 +169,7 @@ impl CosmosTables {
         }
         let mut wanted = Wanted::new(query, &scope);
         if let (Scope::Key(levels), Some(row_key)) = (&scope, query.keys.row_key.single()) {
-            // If the partition key and the id are known, a point read costs a third of a query's request units.
+            // If the partition key and the id are known, a point read replaces the query. It costs a third of the request units.
             let found = match key::check_id(row_key) {
                 Ok(()) => self.read_item(table, &container, levels, row_key).await?,
                 Err(_) => None,
@@ -182,7 +182,8 @@ impl CosmosTables {
             });
         }
         let sql = Sql::of(query, &scope, &container.mapping);
-        // The SQL text of a later page within one partition key has an additional condition, but the page counts toward the text of the first page.
+        // Within one partition key, the SQL text of a later page has an additional condition. The page's charge is nevertheless recorded under the first page's
+        // text.
         let form = Form::of(&sql.text);
         let Read { items, incarnation, next } =
             self.items(table, &container, (query, sql), &scope, position).await?;
@@ -196,7 +197,7 @@ impl CosmosTables {
         let read = items.len();
         let rows = wanted.rows(self.entities(table, &items, &container.mapping)?)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
-        // The Azure SDK's token also identifies the container, but an id within a partition key does not.
+        // The Azure SDK's token identifies the container. An id within a partition key does not, so the container's number is added to the continuation.
         let continuation = match (continuation, incarnation) {
             (Some(continuation), Some(incarnation)) => Some(continuation.in_incarnation(incarnation)),
             (continuation, _) => continuation,
@@ -218,7 +219,7 @@ impl CosmosTables {
         let mut entities = Vec::with_capacity(items.len());
         for raw in items {
             let json = item::parse_raw(raw);
-            // An item with a write identifier was stored by this library, and another program may have damaged it.
+            // An item with a write identifier was written by this library, so if it cannot be read, it is corrupted.
             let is_own = mapping.is_standard && json.as_ref().is_ok_and(|json| item::is_own(json, mapping));
             match json.and_then(|json| item::read(&json, mapping)) {
                 Ok(item) => entities.push(item),
@@ -272,10 +273,10 @@ impl CosmosTables {
         match self.options().while_moving(page).await {
             Ok((items, token)) => {
                 let state = token.as_deref().and_then(Token::parse);
-                // A page without items, and the last page, also have a token that identifies the container.
+                // The token identifies the container even if the page has no items, and even on the last page.
                 let incarnation = items.iter().find_map(|item| item::incarnation(item));
                 let incarnation = incarnation.or_else(|| state.as_ref().and_then(Token::incarnation));
-                // A token that cannot be parsed is kept, so the query continues until the service ends it.
+                // A token that cannot be parsed is kept, and the query continues until the service ends it.
                 let token = token.filter(|_| !state.is_some_and(|state| state.is_end()));
                 let next = token.map(|token| next(scope, &items, (after, token)));
                 Ok(Read { items, incarnation, next })
@@ -292,8 +293,8 @@ impl CosmosTables {
     }
 }
 
-/// Returns the start of the next page. Within one partition key, items are read in id order, so it is the last id. Otherwise, or after a page without items, it
-/// is the Azure SDK's token.
+/// Returns the start of the next page. Within one partition key, items are read in id order, so the next page starts after the last id. Otherwise, or after a
+/// page without items, it starts at the Azure SDK's token.
 fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)) -> Position {
     let last = items.last().and_then(|item| item::raw_id(item));
     match (scope, last) {

@@ -1,4 +1,4 @@
-//! Waits between attempts while a physical partition is being split, merged or moved, and after a lost response.
+//! Backs off between attempts while a physical partition is being split, merged or moved, and after a lost response.
 
 use azure_data_cosmos::CosmosError;
 
@@ -7,7 +7,8 @@ use crate::options::Options;
 use crate::usage;
 
 impl Options {
-    /// Retries a read until its partition is available or the attempts are used up (MAP-12). The Azure SDK itself gives up after a few attempts without delays.
+    /// Retries a read until its partition is available or the attempts are exhausted (MAP-12). The Azure SDK itself gives up after a few attempts without
+    /// delays.
     pub(crate) async fn while_moving<T, F>(&self, mut send: impl FnMut() -> F) -> Result<T, CosmosError>
     where
         F: Future<Output = Result<T, CosmosError>>,
@@ -19,7 +20,7 @@ impl Options {
         self.while_busy(charged, failure::is_moving).await
     }
 
-    /// Retries a request until it succeeds, fails permanently, or has used up the attempts.
+    /// Retries a request until it succeeds, fails permanently, or has exhausted its attempts.
     pub(crate) async fn while_busy<T, E, F>(
         &self,
         mut send: impl FnMut() -> F,
@@ -41,7 +42,7 @@ impl Options {
         }
     }
 
-    /// Waits before the attempt that follows `attempt`.
+    /// Sleeps for the backoff delay that follows attempt number `attempt`.
     pub(crate) async fn pause(&self, attempt: u32) {
         let wait = self.split_backoff.delay(attempt, self.runtime().random());
         self.runtime().sleep(wait).await;

@@ -1,5 +1,5 @@
-//! The runtime of a connection pool's requests. Requests do not run on the caller's runtime, which may be blocked, paused or shut down while other callers use
-//! a connection it opened.
+//! The runtime that runs the requests of a connection pool. A caller's runtime is unsuitable, because it may be blocked, paused or shut down while other
+//! callers use a connection that it opened.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -11,7 +11,7 @@ use tracing::Instrument;
 /// The runtime for connection pools of clients created by the program. Several stores may share such a pool, so no store owns its runtime.
 static SHARED: LazyLock<Arc<Runtime>> = LazyLock::new(Arc::default);
 
-/// A runtime with one worker thread, started on first use. It works with any executor, at the cost of a thread switch per request.
+/// A runtime with one worker thread, started on first use. It makes requests work with any executor, at the cost of a thread switch per request.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime {
     own: OnceLock<Own>,
@@ -24,7 +24,7 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // Dropping a runtime blocks, which is not allowed in async code, and the last store handle may be dropped there.
+        // The last store handle may be dropped in async code, where dropping a runtime is not allowed because it blocks.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
@@ -52,7 +52,7 @@ impl Runtime {
         Arc::new(Self { own: OnceLock::new(), follows_callers: true })
     }
 
-    /// Runs a future to completion as a task. If the task panics or its runtime shuts down, returns an error, which is ambiguous if `is_change` is `true`.
+    /// Runs a future to completion as a task. If the task panics or its runtime shuts down, returns an error. The error is ambiguous if `is_change` is `true`.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         is_change: bool,
@@ -62,7 +62,7 @@ impl Runtime {
             Ok(handle) if self.follows_callers => handle,
             _ => self.handle()?.clone(),
         };
-        // The client's futures are large. They are boxed, so moving them does not copy them.
+        // The client's futures are large. Boxing them avoids copies when they are moved.
         let mut task = AbortOnDrop(handle.spawn(Box::pin(future.in_current_span())));
         (&mut task.0).await.unwrap_or_else(|error| {
             let error = Error::new(ErrorCode::InternalError, "the request was aborted").with_source(error);

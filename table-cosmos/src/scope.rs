@@ -39,7 +39,7 @@ impl Scope {
         }
         match levels.len() {
             0 => Self::All,
-            // The bounds fix all levels and differ only in the text after them, so no other key can be in the range.
+            // The bounds have all levels in common and differ only in the text after the levels, so the range contains no other key.
             count if count == depth => Self::Key(levels),
             count if count > depth => Self::Nothing,
             _ => Self::Prefix(levels),

@@ -1,7 +1,7 @@
 //! Converts queries to parameterised SQL, which selects a superset of the results. The library then filters the returned rows.
 //!
-//! In Cosmos DB for NoSQL, a comparison with a missing value is neither true nor false; in the Table service, it is false. Each condition is therefore sent in
-//! a form that is true whenever the Table service's condition is true. Values are bound as parameters, and the SQL contains only checked names.
+//! In Cosmos DB for NoSQL, a comparison with a missing value is neither true nor false; in the Table service, it is false. The library therefore sends
+//! conditions that are implied by the Table service's conditions. Values are bound as parameters, and the SQL contains only checked names.
 
 mod compare;
 mod condition;
@@ -27,7 +27,7 @@ const SELECT: &str = "SELECT * FROM c";
 /// The end of a query within one partition key.
 const ORDER: &str = " ORDER BY c.id";
 
-/// The maximum length in bytes of a filter's condition and values. The service rejects queries over 512 KB.
+/// The maximum length of a filter's condition and values, in bytes. The service rejects queries over 512 KB.
 const FILTER_BYTES: usize = 256 << 10;
 /// The approximate length in bytes of a number or Boolean in a request.
 const NUMBER_BYTES: usize = 24;
@@ -37,7 +37,7 @@ const NUMBER_BYTES: usize = 24;
 pub(crate) struct Sql {
     pub(crate) text: String,
     pub(crate) parameters: Vec<Json>,
-    /// The parameter indexes, by value.
+    /// The index of each parameter, by its value.
     indexes: HashMap<Json, usize>,
     /// `true` if the SQL includes a condition for the query's filter.
     pub(crate) filtered: bool,
@@ -52,7 +52,7 @@ impl Sql {
     pub(crate) fn of(query: &Query, scope: &Scope, mapping: &Mapping) -> Self {
         let mut sql = Self::default();
         let mut conditions: Vec<String> = sql.levels(mapping, scope.levels());
-        // Only items with the constants of the mapping are selected.
+        // Selects only items that contain the mapping's constants.
         for (path, text) in &mapping.constants {
             conditions.push(format!("{} = {}", path.sql(), sql.bind(text.as_str().into())));
         }
@@ -70,7 +70,7 @@ impl Sql {
             sql.text.push_str(" WHERE ");
             sql.text.push_str(&conditions.join(" AND "));
         }
-        // All items with one partition key are in one physical partition and their ids are indexed, so the order costs nothing extra.
+        // All items with one partition key are in the same physical partition and their ids are indexed, so sorting costs nothing extra.
         if matches!(scope, Scope::Key(_)) {
             sql.text.push_str(ORDER);
         }
@@ -134,7 +134,7 @@ impl Sql {
         self.range("c.id", &TextRange { lower: of_id(&range.lower), upper: of_id(&range.upper) })
     }
 
-    /// Returns conditions satisfied by all texts in a range, or `None` if none can be sent.
+    /// Returns conditions that all texts in a range satisfy, or `None` if no such condition can be sent.
     fn range(&mut self, place: &str, TextRange { lower, upper }: &TextRange) -> Option<String> {
         let above = match lower {
             Bound::Included(text) => self.ordered(place, ">=", text),
@@ -149,7 +149,7 @@ impl Sql {
         if above.is_some() && below.is_some() {
             return both(above, below);
         }
-        // All texts between two bounds start with the bounds' common prefix, in UTF-16 order as well as in code point order.
+        // In UTF-16 order as well as in code point order, all texts between two bounds start with the bounds' common prefix.
         let prefix = common_prefix(lower, upper);
         let starts =
             (!prefix.is_empty()).then(|| format!("STARTSWITH({place}, {})", self.bind(prefix.into())));
@@ -186,7 +186,7 @@ impl Sql {
         None
     }
 
-    /// Returns a condition that is true whenever the filter is true.
+    /// Returns a condition implied by the filter. It may match more rows than the filter does.
     fn filter(&mut self, filter: &Filter, mapping: &Mapping) -> Condition {
         let mut stack: Vec<Condition> = Vec::new();
         let pop = |stack: &mut Vec<_>| stack.pop().unwrap_or(Condition::True);
@@ -198,7 +198,7 @@ impl Sql {
                 Term::Bool(name) => {
                     self.compare(mapping, name, Comparison::Eq, &Value::Boolean(true), is_negated)
                 }
-                // The condition was already converted to its negation.
+                // The operand has already been converted to its negation.
                 Term::Not => continue,
                 Term::And | Term::Or => {
                     let (right, left) = (pop(&mut stack), pop(&mut stack));
@@ -214,7 +214,7 @@ impl Sql {
 /// Returns, for each term of a filter, `true` if an odd number of `not` operators apply to it.
 fn negated(terms: &[Term]) -> Vec<bool> {
     let mut negated = vec![false; terms.len()];
-    // Operands precede their operator, so in reverse, each term follows the operators that apply to it.
+    // Operands precede their operator. The terms are visited in reverse, so each term comes after the operators that apply to it.
     let mut stack = vec![false];
     for (term, own) in terms.iter().zip(&mut negated).rev() {
         let is_negated = stack.pop().unwrap_or_default();
@@ -246,9 +246,9 @@ fn common_prefix(lower: &Bound<String>, upper: &Bound<String>) -> String {
     lower.chars().zip(upper.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
 }
 
-/// Returns `true` if all texts that satisfy a comparison by UTF-16 code units also satisfy it by code points.
+/// Returns `true` if the comparison can be sent: all texts that satisfy it by UTF-16 code units also satisfy it by code points.
 ///
-/// By UTF-16 code units, characters above U+FFFF sort before those from U+E000 to U+FFFF; by code points, after all others.
+/// By UTF-16 code units, characters above U+FFFF sort before the characters from U+E000 to U+FFFF. By code points, they sort after all other characters.
 fn is_sent(operator: &str, text: &str) -> bool {
     let end = if operator.starts_with('>') { '\u{10000}' } else { '\u{E000}' };
     text.chars().all(|c| c < end)

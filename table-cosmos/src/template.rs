@@ -1,4 +1,4 @@
-//! Generates a Bicep template for containers, for accounts in which programs cannot create them.
+//! Generates a Bicep template that creates containers, for accounts in which programs cannot create them.
 
 use std::fmt::Write as _;
 
@@ -74,7 +74,7 @@ fn write_value(text: &mut String, json: &Json, depth: usize) {
     match json {
         Json::Object(members) => {
             text.push_str("{\n");
-            // Any crate in the program may enable the `serde_json` feature that keeps members in insertion order.
+            // The members are sorted, because any crate in the program may enable the `serde_json` feature that keeps them in insertion order.
             let mut members: Vec<_> = members.iter().filter(|(_, value)| !value.is_null()).collect();
             members.sort_unstable_by_key(|(name, _)| *name);
             for (name, value) in members {

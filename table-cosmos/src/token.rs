@@ -1,4 +1,4 @@
-//! Reads the container and the end of a query from Azure SDK continuation tokens.
+//! Parses Azure SDK continuation tokens, to find a query's container and to detect its end.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

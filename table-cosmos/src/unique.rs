@@ -4,7 +4,7 @@ use std::fmt;
 
 use azure_data_cosmos::models::ContainerProperties;
 
-/// The unique keys of a container, each with its paths. No two items of a partition key have the same values at all paths of a unique key (LIM-16).
+/// The unique keys of a container, each with its paths. No two items with the same partition key have the same values at all paths of a unique key (LIM-16).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UniqueKeys(Vec<Vec<String>>);
 

@@ -1,4 +1,4 @@
-//! The request units charged for each operation, and in total for each table.
+//! Measures the request units charged for each operation, and adds them up for each table.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ struct Requests {
 
 /// Records the container used by the current operation.
 pub(crate) fn opened(container: &Container) {
-    // Requests outside an operation, such as those for a query plan, return no item data.
+    // A request outside an operation, such as one for a query plan, returns no item data.
     let _ = REQUESTS.try_with(|requests| *requests.container.borrow_mut() = Some(container.clone()));
 }
 
@@ -120,7 +120,7 @@ impl Charges {
 pub struct Usage {
     /// The charges for point reads.
     pub gets: Charges,
-    /// The charges for pages of queries.
+    /// The charges for query pages.
     pub queries: Charges,
     /// The charges for transactions, including their reads and retries.
     pub submits: Charges,
@@ -133,11 +133,12 @@ const FORMS: usize = 1_000;
 #[derive(Debug, Default)]
 struct Counted {
     usage: Usage,
-    /// The charges for pages, by SQL text.
+    /// The charges for query pages, by SQL text.
     forms: HashMap<Form, Charges>,
 }
 
-/// The hash of a query's SQL text. The text itself may be long, and charges are kept as long as the store is open. An empty text represents point reads.
+/// The hash of a query's SQL text, used as the key for its charges. The text itself may be long, and charges are kept as long as the store is open. An empty
+/// text represents point reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Form(u64);
 
@@ -164,7 +165,7 @@ impl Usages {
         }
     }
 
-    /// Adds the charge for a page of a query.
+    /// Adds the charge for a query page.
     pub(crate) fn add_page(&self, table: &TableName, form: Form, units: f64) {
         let mut usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let forms = &mut usages.entry(table.folded().to_owned()).or_default().forms;
@@ -178,7 +179,7 @@ impl Usages {
         usages.get(table.folded()).map(|counted| counted.usage).unwrap_or_default()
     }
 
-    /// Returns the charges for pages of queries with a given SQL text.
+    /// Returns the charges for query pages with the given SQL text.
     pub(crate) fn of_form(&self, table: &TableName, form: Form) -> Option<Charges> {
         let usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         usages.get(table.folded())?.forms.get(&form).copied()

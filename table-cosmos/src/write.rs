@@ -22,7 +22,7 @@ use planned::{Context, Planned};
 use refusal::{CONFLICT, placed, refusal, violation};
 use send::Refused;
 
-/// The maximum number of times a request is sent if no response arrives. Each retry requires evidence that the earlier attempts had no effect.
+/// The maximum number of times a request is sent if no response arrives. A retry requires evidence that the earlier attempts had no effect.
 const SENDINGS: u32 = 4;
 
 /// The destination of a transaction.
@@ -37,10 +37,10 @@ struct Target<'a> {
 /// The outcome of the requests for a transaction.
 enum Settled {
     Committed(Committed),
-    /// Another writer changed an entity between the read and the write, so nothing was written and the transaction can be retried.
+    /// A concurrent writer changed an entity between the read and the write. Nothing was written, and the transaction can be retried.
     RetryLoop(Error),
-    /// The container has a unique key policy, and the service rejected an insert with 409 although no item has its key. Nothing was written. Another item has
-    /// the value, unless another writer deleted the item with the key after the rejection.
+    /// The service rejected an insert with 409 although no item has its key, and the container has a unique key policy. Nothing was written. Either another
+    /// item has the unique value, or a concurrent writer deleted the item with the key after the rejection.
     ValueTaken(Error),
 }
 
@@ -80,7 +80,7 @@ impl CosmosTables {
                 Ok(Settled::Committed(committed)) => return Ok(committed),
                 Ok(Settled::RetryLoop(error)) => race.retry(error).await?,
                 Ok(Settled::ValueTaken(error)) if was_taken => return Err(error),
-                // If the item with the key was deleted after the first rejection, the second attempt succeeds.
+                // If the item with the key was deleted after the first rejection, a second attempt succeeds.
                 Ok(Settled::ValueTaken(_)) => was_taken = true,
                 Err(Failed::Refused(error)) => return Err(error),
                 Err(Failed::InDoubt(last)) => return Err(AmbiguousWrite::new(transaction, last).into_error()),
@@ -90,7 +90,7 @@ impl CosmosTables {
 
     /// Sends the planned requests until their outcome is known or can no longer be determined.
     ///
-    /// If no response arrives, the request is sent again only if the stored entities prove that it had no effect, and only if a second delivery
+    /// If no response arrives, the request is sent again only if two conditions are met: the stored entities prove that it had no effect, and a second delivery
     /// would be rejected (CON-11).
     async fn settle(
         &self,
@@ -101,7 +101,7 @@ impl CosmosTables {
         let guarded = planned.iter().any(Planned::is_guarded);
         let (mut unsent, mut unanswered, mut before) = (0, 0, None);
         loop {
-            // The error from the last response, and whether a retry would be pointless.
+            // The error from the last response. `useless` is `true` if a retry is pointless.
             let (last, useless) = match self.send(target, planned, transaction.lease()).await {
                 Ok(sent) if sent.repeated && !guarded => {
                     return Err(Failed::InDoubt(failure::repeated_by_client()));
@@ -117,7 +117,7 @@ impl CosmosTables {
                     let plan = planned.get(at);
                     let is_of_value = match plan {
                         Some(plan) if status.0 == CONFLICT => match self.is_of_value(target, plan).await {
-                            // Nothing was written, but it is unknown whether the key or a value is taken.
+                            // Nothing was written, but it is unknown whether the key or a unique value is taken.
                             Err(error) if is_certain => {
                                 return Err(Failed::Refused(placed(error, transaction, at, None)));
                             }

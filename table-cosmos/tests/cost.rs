@@ -1,4 +1,4 @@
-//! Tests that programs not using this package need not build the Azure SDK, because it is not in their dependency tree.
+//! Tests that programs that do not use this package need not build the Azure SDK, because it is not in their dependency tree.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -64,7 +64,7 @@ fn database() -> String {
     format!("tables-{}", uuid::Uuid::new_v4().simple())
 }
 
-/// Runs a scenario and deletes its tables. Returns a message if the result differs from the list of deviations.
+/// Runs a scenario and deletes its tables. Returns a message if the result does not match the list of deviations.
 fn outcome(
     runtime: &Runtime,
     name: &str,

@@ -8,9 +8,9 @@ use syn::{Attribute, Ident, Token, Type, Visibility, braced, parenthesized, toke
 
 use crate::ctxt::Ctxt;
 
-/// A complete access pattern, used as the example in messages.
+/// A complete access pattern. Error messages show it as an example.
 const QUESTION: &str = "by_id(department: &str, id: u32) <= point = Employee::key(department, id);";
-/// The cost ceilings that an access pattern can declare, without their arguments.
+/// The names of the cost ceilings that an access pattern can declare.
 const CEILINGS: [&str; 6] = ["point", "range", "partition", "partitions", "fanout", "scan"];
 
 /// Reports every error in an access-pattern list that no rule of `access_patterns!` matches.
@@ -62,7 +62,7 @@ fn moved(tokens: TokenStream, to: Span) -> TokenStream {
         if let TokenTree::Group(group) = &token {
             token = Group::new(group.delimiter(), moved(group.stream(), to)).into();
         }
-        // Only the location of errors changes: name resolution still uses the original span.
+        // This changes only where errors are reported. Name resolution still uses the original span.
         token.set_span(to.resolved_at(token.span()));
         token
     });
@@ -144,7 +144,7 @@ fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Token![=]>()?;
     let mut last = name.span();
     while !input.peek(Token![;]) {
-        // A selection cannot contain this token, so it starts the next pattern.
+        // A selection cannot contain this token, so it belongs to the next pattern.
         let is_of_next = input.peek(Token![<=]) || (input.peek(Token![=]) && !input.peek(Token![==]));
         if input.is_empty() || is_of_next {
             let span = if is_of_next { name.span() } else { last };

@@ -1,4 +1,4 @@
-//! Codecs of key fields. Converts the words in an attribute to the codec type used by the generated code.
+//! Codecs of key fields. Converts the words in an attribute to the codec type that the generated code uses.
 //!
 //! A new codec needs a type in the runtime and one line in [`words`].
 
@@ -30,7 +30,7 @@ pub(crate) enum Codec {
     Word(Box<Written>),
     /// The path of a user-defined codec type.
     Custom(Path),
-    /// The path of a user-defined type that computes a derived part, which does not preserve the whole value.
+    /// The path of a user-defined type that computes a derived part, from which the value cannot be recovered.
     Derived(Path),
 }
 
@@ -81,7 +81,7 @@ impl Codec {
         !matches!(self, Self::Derived(_)) && !self.word().is_some_and(is_lossy)
     }
 
-    /// Returns `true` if the codec loses a part of the value. Hashes and buckets, which only spread values evenly, do not count.
+    /// Returns `true` if the codec discards a part of the value. Hashes and buckets, which only distribute values evenly, do not count.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Self::Derived(_)) || self.word().is_some_and(|word| word.output == Output::Derived)
     }
@@ -115,12 +115,12 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the inner codec may be lossy, because this codec loses even more of the value.
+    /// Returns `true` if the inner codec may be lossy, because this codec discards even more of the value.
     pub(crate) fn accepts_derived(&self) -> bool {
         !self.is_decodable() && self.word().is_some_and(|word| word.name != "truncate")
     }
 
-    /// Returns the codec's terminator, a character its encoded values cannot contain, or `None` if it has none.
+    /// Returns the codec's terminator, which is a character that its encoded values cannot contain, or `None` if it has none.
     pub(crate) fn end(&self) -> Option<char> {
         let Self::Word(written) = self else { return None };
         match written.word.name {
@@ -150,7 +150,7 @@ impl Codec {
         self.word().is_some_and(|word| matches!(word.name, "desc" | "inverted"))
     }
 
-    /// Returns `true` if the codec is a hash, which spreads values evenly.
+    /// Returns `true` if the codec is a hash, which distributes values evenly.
     pub(crate) fn is_hash(&self) -> bool {
         self.word().is_some_and(|word| word.output == Output::Hash)
     }
@@ -163,15 +163,15 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the arguments of this codec or of its inner codec may be invalid for a field. Other codecs omit the check constant to save compile
-    /// time.
+    /// Returns `true` if the arguments of this codec or of its inner codec may be invalid for a field. For all other codecs, no check constant is generated, to
+    /// save compile time.
     pub(crate) fn may_fault(&self) -> bool {
         match self {
             Self::Natural | Self::Level => false,
             Self::Custom(_) | Self::Derived(_) => true,
             Self::Word(written) => {
                 let may_fault_inside = || match &written.inner {
-                    // The default codec of a user-defined type may lack the fixed width that `desc` needs.
+                    // `desc` needs a fixed width, which the default codec of a user-defined type may lack.
                     Some(Self::Natural) => written.word.name == "desc",
                     Some(inner) => inner.may_fault(),
                     None => false,
@@ -181,7 +181,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the codec may write more digits than a property can store. The compiler then decides whether it does.
+    /// Returns `true` if the codec may write more digits than a property can store. If so, the compiler checks whether it does.
     pub(crate) fn may_be_finer(&self) -> bool {
         match self {
             Self::Natural | Self::Level | Self::Derived(_) => false,
@@ -192,8 +192,8 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the encoding of an instant advances with time, in ascending or descending order. The default codec counts as such, so the caller must
-    /// know that the field is an instant.
+    /// Returns `true` if the codec encodes timestamps in chronological or reverse chronological order. The default codec is included, so the caller must make
+    /// sure that the field is a timestamp.
     pub(crate) fn follows_time(&self) -> bool {
         match self {
             Self::Natural | Self::Level => true,
@@ -207,7 +207,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the codec accepts only instants at the start of a minute, an hour or a coarser unit.
+    /// Returns `true` if the codec accepts only timestamps at the start of a minute, an hour or a coarser unit.
     pub(crate) fn is_coarse_time(&self) -> bool {
         let Self::Word(written) = self else { return false };
         let has_seconds = || written.arguments.iter().any(|argument| argument.to_string().contains("ss"));
@@ -232,7 +232,7 @@ impl Codec {
         format!("{}{field}", text.unwrap_or_default())
     }
 
-    /// Returns `true` if the codec can encode every instant.
+    /// Returns `true` if the codec can encode every timestamp.
     pub(crate) fn is_whole_time(&self) -> bool {
         match self {
             Self::Natural | Self::Level => true,
@@ -265,7 +265,7 @@ impl Codec {
         self.word().is_some_and(|word| word.name == "digits")
     }
 
-    /// Returns `true` if it is known without a compile-time check that the part is ordered and ends at this literal.
+    /// Returns `true` if the macro can already tell that the part is ordered and ends at this literal, so no compile-time check is needed.
     pub(crate) fn is_ended_by(&self, literal: &str) -> bool {
         literal.starts_with('!') && self.word().is_some_and(|word| word.name == "escaped")
     }

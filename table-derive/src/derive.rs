@@ -1,4 +1,4 @@
-//! The steps of each derive macro: parsing, checking and expanding the declaration, and reporting its errors.
+//! Runs the steps of each derive macro: parses, checks and expands the declaration, and reports its errors.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -18,7 +18,7 @@ use crate::self_type;
 
 /// The output of a derive macro, apart from errors.
 struct Expansion {
-    /// The field names in the declaration's attributes, repeated for editors. They come first in the output.
+    /// The field names in the declaration's attributes, repeated for the benefit of editors. They come first in the output.
     names: Option<TokenStream>,
     items: TokenStream,
 }
@@ -122,7 +122,7 @@ fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<E
 }
 
 /// Replaces the spans of visibilities with the macro's call site. If a generated function starts with the struct's `pub` and contains a field's type, rustc
-/// treats the function as user-written. It then reports a wrong field type twice: at the field, and for the entire function.
+/// treats the function as user-written. It would then report a wrong field type twice: at the field, and for the entire function.
 fn without_visibility_spans(input: &mut DeriveInput) {
     let fields = match &mut input.data {
         Data::Struct(data) => Some(data.fields.iter_mut().map(|field| &mut field.vis)),

@@ -121,7 +121,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// Returns the constants for the entity's feed and relations, which every write of the entity must keep up to date.
+/// Returns the constants that describe the entity's feed and relations. Every write of the entity must keep the feed and the copies up to date.
 fn maintained(entity: &Entity<'_>) -> TokenStream {
     let feed = entity.feed.as_ref().map(|_| {
         quote!(
@@ -132,7 +132,7 @@ fn maintained(entity: &Entity<'_>) -> TokenStream {
     quote!(#feed #relations)
 }
 
-/// Returns the constant that lets multi-partition reads skip index partitions, or `None` if all index rows are in entity partitions or in other tables.
+/// Returns the constant that allows multi-partition reads to skip index partitions, or `None` if all index rows are in entity partitions or in other tables.
 fn around(entity: &Entity<'_>) -> Option<TokenStream> {
     let mut indexes = entity.indexes.iter().filter(|index| index.partition_key.is_some());
     let is_here = |table: &LitStr| table.value().eq_ignore_ascii_case(&entity.table.0);
@@ -226,8 +226,8 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
 
 /// Repeats the field names in the attributes, with their spans, so rust-analyzer can complete them and show their types. rustc ignores the repetition.
 ///
-/// The repetition precedes all other output, including the errors. To complete a name, rust-analyzer expands the declaration again with a longer name and
-/// looks up its position in the first expansion. The tokens before that position must therefore have the same length in both expansions.
+/// The repetition precedes all other output, including the errors. To complete a name, rust-analyzer expands the declaration a second time with a longer name,
+/// and looks up the position of this name in the first expansion. The tokens before that position must therefore have the same length in both expansions.
 pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (names, value) = (&entity.named, writing::local("entity"));
@@ -269,7 +269,7 @@ fn plain(entity: &Entity<'_>) -> TokenStream {
 
 /// Allows the lints that generated code would trigger.
 fn allow() -> TokenStream {
-    // A variable is used because parsing a literal inside `quote!` is slow in an unoptimised macro.
+    // The literal is outside `quote!`, which would parse it; this is slow in an unoptimised macro.
     let reason = "generated";
     quote! {
         #[allow(

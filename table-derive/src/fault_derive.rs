@@ -1,4 +1,4 @@
-//! `#[derive(Fault)]`: takes the code and rule of each error from the attributes of its variant.
+//! `#[derive(Fault)]`: reads the code and the rule of each error from the attributes of its variant.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -13,7 +13,7 @@ struct Arguments {
     rule: Option<Rule>,
 }
 
-/// The violated rule reported by an error.
+/// The rule whose violation an error reports.
 #[derive(Clone)]
 enum Rule {
     Text(LitStr),
@@ -92,7 +92,7 @@ impl Arguments {
         }
     }
 
-    /// Returns these arguments if they contain a code. Otherwise, takes the code from `shared`, and the rule too if these arguments have none.
+    /// Returns these arguments if they contain a code. Otherwise, uses the code of `shared`, and also its rule if these arguments have none.
     fn or(self, shared: &Self) -> Self {
         match self.code {
             Some(_) => self,

@@ -50,7 +50,7 @@ impl Words {
         read(&word, input).and_then(|()| end(input)).map_err(|error| misread(&word, form, input, error))
     }
 
-    /// Returns the help text for a keyword that is a different spelling of a known one, such as `tableName`.
+    /// Returns the help text for a keyword that is a known keyword in another spelling, such as `tableName`.
     fn other_spelling(&self, word: &str, arguments: &TokenStream) -> Option<String> {
         let mut spelt = String::with_capacity(word.len() + 1);
         for (at, character) in word.char_indices() {
@@ -113,7 +113,7 @@ pub(crate) fn in_parentheses<T>(
     None
 }
 
-/// An example of an attribute. It is created only if the attribute contains an error.
+/// An example of an attribute, created only if the attribute contains an error.
 pub(crate) trait Form {
     fn text(self) -> String;
 }
@@ -177,12 +177,12 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
         parse(input)?;
         return Ok(value);
     }
-    // If an expression only starts like a value, the error covers the entire expression.
+    // If an expression only starts with a valid value, the error covers the entire expression.
     Err(input.error("expected a value"))
 }
 
-/// Converts a parse error into one with an example of the keyword. It points at the unparsed tokens after the keyword, or at the keyword if no tokens are left.
-/// Returns an error that already has a number unchanged.
+/// Adds an example of the keyword to a parse error. The new error points at the unparsed tokens after the keyword, or at the keyword if no tokens are left. An
+/// error that already has a number is returned unchanged.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
     // A comma means that the tokens after the value are superfluous.
     let is_more = input.peek(Token![,]);
@@ -266,7 +266,7 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     names
 }
 
-/// Formats a type in the style of rustfmt. The spacing differs for types that contain traits.
+/// Formats a type in the style of rustfmt, except that the spacing differs for types that contain traits.
 pub(crate) fn type_text(ty: &Type) -> String {
     type_text_of(&ty.to_token_stream())
 }

@@ -24,7 +24,7 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Declares `#[derive(Entity)]` and its attributes. The macro also accepts other libraries' attributes, but only to suggest the right one. The documentation
+/// Declares `#[derive(Entity)]` and its attributes. The macro also accepts other libraries' attributes, but only to suggest the correct one. The documentation
 /// (`--cfg docsrs`) lists only the attributes of entities.
 macro_rules! entity {
     (own: [$($own:ident),*], foreign: [$($foreign:ident),*]) => {

@@ -53,7 +53,7 @@ pub(crate) struct Entity<'a> {
     pub(crate) table: (String, Span),
     /// The lints waived by the declaration.
     pub(crate) allows: Allows,
-    /// The word `feed`, if present. The feed of each partition then records every change.
+    /// The word `feed`, if present. If it is, each partition has a feed that records every change.
     pub(crate) feed: Option<Ident>,
     /// The relations through which other entities store copies of this entity.
     pub(crate) copied_by: Vec<Path>,
@@ -85,7 +85,7 @@ pub(crate) struct Field<'a> {
     pub(crate) ident: &'a Ident,
     /// The type of the field.
     pub(crate) ty: &'a Type,
-    /// The span of the type. Computing it requires printing the type, which is slow in an unoptimised macro.
+    /// The span of the type. It is cached here, because computing it requires printing the type, which is slow in an unoptimised macro.
     pub(crate) span: Span,
     /// The visibility of the field.
     pub(crate) vis: &'a Visibility,
@@ -191,7 +191,7 @@ impl<'a> Entity<'a> {
         keys.flat_map(Key::parts).any(|part| part.field == field)
     }
 
-    /// Returns `true` if an index may depend on a field or includes it in its copies. The function in `when` may read every field.
+    /// Returns `true` if an index includes a field in its copies or may depend on it. The function in `when` may read any field.
     pub(crate) fn is_indexed(&self, at: usize) -> bool {
         let is_in_key = |index: &Index| index.keys(self).any(|key| key.parts().any(|part| part.field == at));
         let is_kept = |index: &Index| self.fields.get(at).is_some_and(|field| index.has(self, at, field));
@@ -257,7 +257,7 @@ fn one_struct_each(input: &DeriveInput) -> String {
     )
 }
 
-/// Returns the fields of a struct with named fields. For any other declaration, reports only that error.
+/// Returns the fields of a struct with named fields. For any other declaration, this is the only error reported.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error("T010", &input.ident, "an entity must be a struct", one_struct_each(input));
@@ -285,7 +285,7 @@ fn fields<'a>(ctxt: &Ctxt, named: &'a FieldsNamed, keyed: &Keyed<'_>) -> Vec<Fie
     fields.collect()
 }
 
-/// Removes parentheses and the invisible groups around types forwarded by a macro.
+/// Removes parentheses, and the invisible groups around types that a macro has forwarded.
 pub(crate) fn ungrouped(mut ty: &Type) -> &Type {
     while let Type::Group(TypeGroup { elem, .. }) | Type::Paren(TypeParen { elem, .. }) = ty {
         ty = elem;

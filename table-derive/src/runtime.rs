@@ -33,7 +33,8 @@ pub(crate) fn find_patterns() -> Path {
 
 /// Returns the path of one of these packages among the crate's dependencies, preferring a package usable in all targets and features.
 ///
-/// A library cannot use the dependencies of its tests, nor an optional dependency whose feature is off. These are returned only if nothing better is found.
+/// A library cannot use its tests' dependencies, or an optional dependency whose feature is disabled. Such a package is returned only if no better one is
+/// found.
 fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
     let found: Vec<String> =
         packages.iter().filter_map(|&(package, itself)| name_of(package, itself)).collect();
@@ -49,7 +50,7 @@ fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
 /// Returns the local name of a package in the crate. If the package is the crate itself, returns `itself`.
 fn name_of(package: &str, itself: &str) -> Option<String> {
     match crate_name(package) {
-        // These crates refer to themselves with `extern crate self as …`, so their tests and doctests can use the derives.
+        // These crates contain `extern crate self as …`, so their own tests and doctests can use the derives.
         Ok(FoundCrate::Itself) => Some(itself.to_owned()),
         Ok(FoundCrate::Name(name)) => Some(name),
         Err(_) => None,

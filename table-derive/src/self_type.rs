@@ -1,4 +1,5 @@
-//! Replaces `Self` in field types with the struct's name, because generated code repeats these types outside the struct's `impl`s.
+//! Replaces `Self` in field types with the struct's name. The generated code repeats these types outside the struct's `impl`s, where `Self` would have a
+//! different meaning.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -10,7 +11,7 @@ pub(crate) fn replace(input: &mut DeriveInput) {
         for field in &mut data.fields {
             let (mut is_found, tokens) = (false, field.ty.to_token_stream());
             let replaced = in_tokens(tokens, &input.ident, &mut is_found);
-            // A type that contains no `Self` keeps the spans of its tokens.
+            // If a type contains no `Self`, it is not replaced, so its tokens keep their spans.
             if is_found && let Ok(ty) = syn::parse2::<Type>(replaced) {
                 field.ty = ty;
             }

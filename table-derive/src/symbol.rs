@@ -61,7 +61,7 @@ pub(crate) const BLOB: Symbol = Symbol("blob");
 pub(crate) const SLOTS: Symbol = Symbol("slots");
 pub(crate) const PART: Symbol = Symbol("part");
 
-/// Attribute names other libraries use for partition-key and row-key fields.
+/// Names of the attributes with which other libraries mark partition-key and row-key fields.
 pub(crate) const FOREIGN_KEYS: [&str; 4] = ["key", "keys", "primary_key", "id"];
 
 impl PartialEq<Symbol> for Ident {

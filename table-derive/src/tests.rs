@@ -1,4 +1,4 @@
-//! Tests of the derive macros: snapshots of expansions, lists of reported errors, and identical output in a second run.
+//! Tests of the derive macros: snapshots of expansions, lists of reported errors, and determinism of the output.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -295,7 +295,7 @@ fn pat_wide_1_parts_end_where_they_are_full_or_where_declared() {
     assert_eq!(plain(slots(250)), [251]);
     assert_eq!(plain(slots(251)), [251, 1]);
     assert_eq!(plain(slots(99 * 251 - 1)).len(), 99);
-    // The first part also contains the kind, and any field that the key contains only as a bucket.
+    // The first part also contains the kind and all fields that the key contains only as a bucket.
     assert_eq!(parts(slots(251), quote!(#[entity(kind = "T")])), [250, 2]);
     let with_parts = quote! {
         c: bool,
@@ -397,7 +397,7 @@ fn mistakes_of_size(count: usize, index: &TokenStream) -> Vec<String> {
 
 #[test]
 fn ent_2_properties_of_copies_are_counted() {
-    // A copy in a different table also stores both fields of the entity's key, and has `email` in its own key.
+    // A copy in another table also stores both fields of the entity's key, and has `email` in its own key.
     let elsewhere = quote!(table = "Emails", partition_key(email), row_key("email"));
     assert_eq!(mistakes_of_size(250, &elsewhere), Vec::<String>::new());
     assert_eq!(mistakes_of_size(251, &elsewhere), Vec::<String>::new());

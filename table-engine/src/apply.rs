@@ -19,7 +19,7 @@ use crate::state::State;
 
 use fault::WriteFault;
 
-/// Writes to one partition, each with the key of its row.
+/// Writes to one partition. Each write has the key of its row.
 #[derive(Debug)]
 pub(crate) struct Writes {
     pub(crate) partition_key: PartitionKey,
@@ -30,7 +30,8 @@ pub(crate) struct Writes {
 ///
 /// # Errors
 /// The error of the first failing operation, with its position (EGT-33, EGT-34). `RequestBodyTooLarge` if the changes up to and including an operation do not
-/// fit into one journal frame; the error contains that operation's position. Only merges and [`TransactionMeasure::Unmeasured`] can exceed the frame's size.
+/// fit into one journal frame; the error contains that operation's position. The size of a frame can only be exceeded by merges, and by transactions under
+/// [`TransactionMeasure::Unmeasured`].
 ///
 /// [`TransactionMeasure::Unmeasured`]: table_store::limits::TransactionMeasure::Unmeasured
 pub(crate) fn changes(
@@ -65,7 +66,7 @@ pub(crate) fn changes(
         }
         changes.push(change);
     }
-    // A shared row is copied only after validation, so a rejected transaction copies no row.
+    // Setting the Timestamp copies a shared row. It is set after validation, so a rejected transaction copies no row.
     for change in &mut changes {
         change.row = change.row.take().map(|row| row.with_timestamp(ticks));
     }
@@ -135,7 +136,7 @@ fn existing(
 }
 
 fn check_merged(limits: &Limits, partition_key: &str, row_key: &str, merged: &Row) -> Result<()> {
-    // Names and values were checked on arrival; after a merge, only the number of properties can exceed its limit.
+    // Names and values were checked on arrival. A merge keeps them valid, but can produce too many properties.
     if merged.view().len() > limits.properties || merged.view().is_overflown() {
         limits.check_row(merged.view())?;
     }

@@ -22,11 +22,11 @@ pub use image::{BackupImage, Restoration};
 pub use readable::{LostRows, PartialBackup};
 
 impl Engine {
-    /// Copies to a folder all data acknowledged before the call. The folder must be empty or missing, or contain an earlier backup of this engine. An earlier
-    /// backup is updated: only new data is copied, and data no longer needed is removed.
+    /// Copies all data acknowledged before the call to a folder. The folder must be empty or missing, or contain an earlier backup of this engine. An earlier
+    /// backup is updated incrementally: only new data is copied, and data that is no longer needed is removed.
     ///
-    /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data from an earlier backup
-    /// is read again only when it is restored or verified. An interrupted backup leaves either the earlier backup or the new one complete. The call blocks
+    /// The backup starts with a checkpoint. Readers and writers continue during the copy. All copied data is read back and checked. Data from an earlier backup
+    /// is not read again until it is restored or verified. If a backup is interrupted, either the earlier backup or the new one is complete. The call blocks
     /// until the data has been copied.
     ///
     /// A backup cannot be opened for writing: [`restore`](Self::restore) creates an engine's folder from it.
@@ -46,9 +46,9 @@ impl Engine {
     ///
     /// # Errors
     /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything but an earlier backup of this engine, for example an engine,
-    /// or a backup of another engine (including the one this engine's folder was restored from); `FolderLocked` if another backup is being written to it;
-    /// `Corrupted` if a part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if the copy cannot be
-    /// written; any error from [`checkpoint`](Self::checkpoint).
+    /// or a backup of another engine (including the engine from whose backup this engine's folder was restored); `FolderLocked` if another backup is being
+    /// written to it; `Corrupted` if a part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if the
+    /// copy cannot be written; any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
         let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);
@@ -60,22 +60,21 @@ impl Engine {
         self.inner.state_to_keep()?.base.clone().ok_or_else(|| Error::of(EngineFault::InMemory))
     }
 
-    /// Restores a backup to an empty or missing folder. The backup is not changed, and need not be writable.
+    /// Restores a backup to an empty or missing folder. The backup is not changed and may be read-only.
     ///
-    /// Every block is checked. If a restore is interrupted or finds damage, the folder cannot be opened; empty it before retrying. The call blocks
-    /// until the data has been copied.
+    /// Every block is checked. If a restore is interrupted or finds corrupted data, the folder cannot be opened. Delete its content before retrying. The call
+    /// blocks until the data has been copied.
     ///
     /// # Errors
-    /// `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty; `Corrupted`, with the file and the offset, if the
-    /// backup is damaged; `FormatTooNew` or `FormatTooOld` if this library cannot read its format; `Io` or `DiskFull` if the copy
-    /// cannot be written.
+    /// `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty; `Corrupted`, with the file and the offset, if the backup is corrupted;
+    /// `FormatTooNew` or `FormatTooOld` if this library cannot read its format; `Io` or `DiskFull` if the copy cannot be written.
     pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
         EngineOptions::new().restore(from, to)
     }
 }
 
 impl EngineOptions {
-    /// Restores a backup like [`Engine::restore`], using the disk set in the options.
+    /// Restores a backup like [`Engine::restore`], but uses the disk set in these options.
     ///
     /// # Errors
     /// Any error from [`Engine::restore`].
@@ -95,8 +94,8 @@ impl EngineOptions {
         let (target, _lock) = make_empty(&self.disk, to)?;
         let report = loop {
             let copied = base.restore_to(&target, to);
-            // A backup written to `from` during the restore may have replaced the version and removed its files. The next attempt overwrites runs copied so
-            // far, and opening the restored folder removes those no longer needed.
+            // A concurrent backup to `from` may have replaced the version and removed its files. The next attempt overwrites the runs copied so far. Runs that
+            // are then no longer needed are removed when the restored folder is opened.
             let now = BaseView::bytes_in(&place)?;
             if copied.is_ok() || now == version {
                 break copied?;
@@ -148,7 +147,7 @@ fn back_up(disk: &Arc<dyn Disk>, base: &BaseView, target: &Path) -> Result<CopyR
     }
     let disk = folder::hold(disk, target)?;
     let _lock = lock(&*disk, target, LOCK)?;
-    // The manifest is locked as well: a clean-up may remove the lock file.
+    // The manifest is locked as well, because a cleanup script may remove the lock file.
     let (_manifest, is_current) = match check(&*disk)? {
         Folder::Backup(version) => (lock(&*disk, target, BACKUP)?, version.is_current()),
         _ => (manifest::write(&*disk, target, BACKUP)?, true),

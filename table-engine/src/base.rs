@@ -1,7 +1,7 @@
-//! The base: rows no longer in the journal, stored in runs (sorted files) on disk (`docs/format.md`, "Base").
+//! The base: all rows that are no longer in the journal, stored on disk in sorted files called runs (`docs/format.md`, "Base").
 //!
-//! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers of runs into one. Each flush and each merge
-//! records a new version of the base before readers see it.
+//! A flush writes the memtable's rows to new runs above the existing runs. A merge turns several layers of runs into one. Each flush and each merge records a
+//! new version of the base before readers see it.
 
 mod block;
 mod cache;
@@ -68,7 +68,7 @@ pub(crate) struct Place {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: Arc<Path>,
     pub(crate) cache_bytes: usize,
-    /// The size in bytes at which a flush completes a run. One merge step usually reads at most twice as many bytes.
+    /// The size in bytes at which a flush finishes a run and starts the next one. A merge step usually reads at most twice as many bytes.
     pub(crate) run_bytes: u64,
     pub(crate) hook: Option<Hook>,
 }
@@ -89,9 +89,9 @@ pub(crate) struct Base {
     file_bytes: u64,
     version: Arc<Version>,
     merges: Merges,
-    /// A random identifier, generated each time the folder is opened.
+    /// A random session identifier, generated each time the folder is opened.
     opening: Uuid,
-    /// `true` if a file of the version is missing. Unneeded files are then kept, because `BASE` may be outdated.
+    /// `true` if a file of the version is missing. In that case, `BASE` may be outdated, so files that it does not list are kept.
     is_incomplete: bool,
     /// Runs removed from the version. Their files are kept while a reader's view contains them.
     obsolete: Vec<Arc<Run>>,
@@ -99,7 +99,7 @@ pub(crate) struct Base {
     stop: Arc<AtomicBool>,
 }
 
-/// Returns `true` if a file name is that of a run.
+/// Returns `true` if a file name is the name of a run.
 pub(crate) fn is_run(name: &str) -> bool {
     pool::number(name).is_some()
 }
@@ -110,7 +110,7 @@ fn stopped() -> Error {
 }
 
 impl Base {
-    /// Creates an empty base in a folder, durably.
+    /// Durably creates an empty base in a folder.
     pub(crate) fn create(place: &Place, meta: Meta) -> Result<Self> {
         let stored = Stored {
             engine: Uuid::new_v4(),
@@ -132,8 +132,8 @@ impl Base {
         Ok(Self::of(pool, place, stored, file_bytes))
     }
 
-    /// Determines if a run of the version is missing, given the names of the folder's files. If a run is missing, files not needed by the version are neither
-    /// deleted nor overwritten.
+    /// Checks whether a run of the version is missing, given the names of the folder's files. If a run is missing, files that the version does not need are
+    /// neither deleted nor overwritten.
     pub(crate) fn check_files(&mut self, names: &[String]) {
         let present: HashSet<u64> = names.iter().filter_map(|name| pool::number(name)).collect();
         self.is_incomplete = self.version.runs().iter().any(|run| !present.contains(&run.number));
@@ -143,8 +143,8 @@ impl Base {
         }
     }
 
-    /// Records the first version in a new folder. Once a version has been recorded, a missing journal is treated as data loss. If disk space, file
-    /// descriptors or memory run out, the next flush or merge records the first version instead.
+    /// Records the first version in a new folder. From then on, a missing journal is treated as data loss. If disk space, file descriptors or memory run out,
+    /// the first version is recorded by the next flush or merge instead.
     ///
     /// # Errors
     /// Any disk error except a shortage of space, file descriptors or memory.
@@ -198,7 +198,7 @@ impl Base {
         if self.stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Returns a predicate for the names of files that the version does not need.
+    /// Returns a predicate that is `true` for the names of files that the version does not need.
     pub(crate) fn left_over(&self) -> impl Fn(&str) -> bool + use<> {
         let runs: HashSet<u64> = self.version.runs().iter().map(|run| run.number).collect();
         let is_incomplete = self.is_incomplete;
@@ -212,7 +212,7 @@ impl Base {
     /// last flush.
     ///
     /// # Errors
-    /// `DiskFull` or `ServerBusy` if disk space, file descriptors or memory run out; the base is then unchanged, and the flush can be repeated. After any other
+    /// `DiskFull` or `ServerBusy` if disk space, file descriptors or memory run out. The base is then unchanged, and the flush can be retried. After any other
     /// error, the base must not be written to.
     pub(crate) fn flush<'r>(
         &mut self,
@@ -233,7 +233,7 @@ impl Base {
             if row.is_none() && !self.version.may_hold(index, key) {
                 continue;
             }
-            // Blocks end where segments end, so the index shows which entries belong to a segment.
+            // A block never spans two segments, so the index shows which entries belong to a segment.
             if segment.replace(index) != Some(index) {
                 writer.end_block()?;
             }
@@ -243,7 +243,7 @@ impl Base {
         let mut version = Version::clone(&self.version);
         version.add_all(&runs, self.run_bytes / policy::NEIGHBOURS as u64)?;
         reach(self.hook.as_ref(), Step::CheckpointCommit)?;
-        // IMPORTANT: rows and the start of the journal become durable together, so replay never starts too late. Replaying a frame twice is harmless.
+        // IMPORTANT: the rows and the new start of the journal become durable together, so a replay never starts too late. Replaying a frame twice is harmless.
         let bytes = runs.iter().map(|run| run.length).sum();
         self.record(Stored { meta, next, version: Arc::new(version), ..self.stored.clone() })?;
         self.pool.counters.flush(bytes);
@@ -259,11 +259,11 @@ impl Base {
         Ok(())
     }
 
-    /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this frees
-    /// the space a flush needs.
+    /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this
+    /// function frees the space that a flush needs.
     ///
-    /// The start of the journal does not change. The record of the drop must be durable: it is replayed with the journal, so a replay cannot restore the
-    /// dropped table.
+    /// The start of the journal does not change, so frames that wrote to a dropped table will be replayed. The drop must therefore already be durable in the
+    /// journal: its frame is replayed too and drops the table again.
     pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
         let mut meta = self.stored.meta.clone();
         let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();
@@ -284,13 +284,13 @@ impl Base {
         self.file_bytes
     }
 
-    /// Returns the total bytes submitted to the disk for runs, and for versions that could not be recorded. The increase during a failed attempt is a lower
-    /// bound for the space a retry needs.
+    /// Returns the total number of bytes submitted to the disk for runs, and for versions that could not be recorded. The increase during a failed attempt is a
+    /// lower bound on the space that a retry needs.
     pub(crate) fn attempted_bytes(&self) -> u64 {
         self.pool.attempted.load(Ordering::Relaxed)
     }
 
-    /// Records a version durably and makes it current. Layers that contain only rows of dropped tables are omitted.
+    /// Durably records a version and makes it current. Layers that contain only rows of dropped tables are omitted.
     fn record(&mut self, mut stored: Stored) -> Result<()> {
         let version = Arc::make_mut(&mut stored.version);
         version.drop_dead(&stored.meta.catalog);
@@ -301,7 +301,7 @@ impl Base {
             Err(error) => {
                 if is_shortage(&error) {
                     self.pool.attempted.fetch_add(stored.bytes().len() as u64, Ordering::Relaxed);
-                    // The new runs become obsolete, so their files are removed later.
+                    // The new runs are marked as obsolete, so their files are removed later.
                     let old = self.version.runs();
                     let is_new = |run: &Arc<Run>| old.iter().all(|old| old.number != run.number);
                     self.obsolete.extend(stored.version.runs().into_iter().filter(is_new));
@@ -319,7 +319,7 @@ impl Base {
         Ok(())
     }
 
-    /// Removes the files of obsolete runs that no view reads any more. Returns `true` if any such run was found.
+    /// Removes the files of obsolete runs that no view uses any more. Returns `true` if there were any.
     pub(crate) fn remove_obsolete(&mut self) -> bool {
         let (kept, gone) =
             std::mem::take(&mut self.obsolete).into_iter().partition(|run| Arc::strong_count(run) > 1);

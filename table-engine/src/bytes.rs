@@ -1,4 +1,4 @@
-//! Integers and byte strings in the engine's formats: little endian, with 32-bit lengths.
+//! Encoding of integers and byte strings in the engine's file formats: little endian, with 32-bit lengths.
 
 /// A writer that appends to a buffer.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl Writer {
         &self.0
     }
 
-    /// Removes all bytes. A buffer that has grown beyond `most` bytes is freed.
+    /// Removes all bytes. If the buffer has grown beyond `most` bytes, its memory is freed.
     pub(crate) fn clear(&mut self, most: usize) {
         self.0.clear();
         if self.0.capacity() > most {
@@ -52,7 +52,7 @@ impl Writer {
     }
 }
 
-/// A reader of a byte slice. Its functions return `None` if too few bytes remain.
+/// A reader for a byte slice. Its functions return `None` if too few bytes remain.
 #[derive(Debug)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 

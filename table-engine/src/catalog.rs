@@ -20,8 +20,7 @@ pub(crate) struct TableEntry {
     pub(crate) id: u32,
     /// The name in its original case (TBL-2).
     pub(crate) name: TableName,
-    /// The creation time of the table, in ticks. A table that replaces another keeps the creation time of the replaced table, because programs see both as the
-    /// same table.
+    /// The creation time of the table, in ticks. A table that replaces another inherits its creation time, because programs see both as the same table.
     pub(crate) created: u64,
 }
 
@@ -32,7 +31,7 @@ pub(crate) struct Catalog {
     names: OrdMap<u32, Arc<str>>,
     /// The names of tables being deleted, each with the time at which the deletion completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The names in `leaving`, sorted by the time their deletion completes. Expired names are removed from the front.
+    /// The names in `leaving`, sorted by the time at which their deletion completes. Expired names are removed from the start.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
@@ -84,7 +83,7 @@ impl Catalog {
     }
 
     fn new_entry(&self, name: &TableName, created: u64) -> Result<TableEntry> {
-        // The last id is never used, because the keys of a table end where the next id begins.
+        // The last id is never assigned, because the key range of a table ends where the next id begins.
         if self.next_id == u32::MAX {
             return Err(Error::of(CatalogFault::NoIds).with_table(name.as_str()));
         }
@@ -102,8 +101,8 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the catalog entry for an empty table that will replace an existing one. The entry contains the creation time of the replaced table, so the
-    /// journal's record is complete even if the replaced table is no longer in the catalog when the journal is replayed.
+    /// Returns the catalog entry for an empty table that will replace an existing one. The entry contains the creation time of the replaced table. A replay of
+    /// the journal therefore need not find the replaced table in the catalog.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -130,7 +129,7 @@ impl Catalog {
         self.take(id);
     }
 
-    /// Removes a table. Between `now` and `until`, requests for the table's name return `TableBeingDeleted`.
+    /// Removes a table. From `now` until `until`, requests for the table's name return `TableBeingDeleted`.
     pub(crate) fn remove_slowly(&mut self, id: u32, now: u64, until: u64) {
         while let Some((end, name)) = self.leaving_until.get_min().filter(|(end, _)| *end <= now).cloned() {
             self.leaving.remove(&name);
@@ -174,7 +173,7 @@ impl Catalog {
         self.next_id
     }
 
-    /// Raises the id of the next table to at least the given id.
+    /// Ensures that the id of the next table is at least the given id.
     pub(crate) fn reserve_ids(&mut self, next_id: u32) {
         self.next_id = self.next_id.max(next_id);
     }
@@ -198,7 +197,8 @@ impl Catalog {
     /// Returns one page of names (OPT-5, PAGE-12). `prefix` and `from` ignore case, like every comparison of table names (TBL-2).
     pub(crate) fn page(&self, prefix: &str, from: Option<&str>, top: usize) -> TablePage {
         let prefix = prefix.to_ascii_lowercase();
-        // Names of a program's tables begin with a letter. Names of the engine's private tables begin with `$`, sort first, and are not listed.
+        // The names of a program's tables begin with a letter. The names of the engine's private tables begin with `$`, so they sort first. They are not
+        // listed.
         let from = from.map(str::to_ascii_lowercase).unwrap_or_default();
         let start = from.max(prefix.clone()).max("a".to_owned());
         let mut found = self

@@ -1,4 +1,4 @@
-//! The checkpoint thread. It writes frozen rows to the base, releases the journal files that contained them, and merges the base step by step.
+//! The checkpoint thread. It writes frozen rows to the base, releases the journal files that contained these rows, and merges the base step by step.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(crate) enum Job {
     /// Write the rows of a checkpoint to the base.
     Checkpoint(Checkpoint),
-    /// Free the memory of a memtable and of a view of the base.
+    /// Free the memory of a memtable and of a view of the base, which the committer no longer needs.
     Discard(Option<Memtable>, Option<BaseView>),
-    /// Omit a dropped table from the checkpoint waiting for disk space. The drop is already durable.
+    /// Omit a dropped table from the checkpoint that is waiting for disk space. The drop is already durable.
     Dropped(u32),
     /// Remove the files of obsolete runs, because the disk is full. Readers may have dropped the views that needed these files.
     RemoveObsolete,
@@ -49,17 +49,18 @@ pub(crate) enum Done {
     Checkpointed(BaseView, Option<Tail>),
     /// The frozen rows could not be written because disk space or file descriptors ran out. The thread will retry.
     NoRoom(Error),
-    /// A new version of the base has the same visible rows, after a merge step or the removal of dropped tables.
+    /// A merge step or the removal of dropped tables has created a new version of the base. Its visible rows are unchanged.
     Merged(BaseView),
-    /// The thread is removing the files of obsolete runs, as requested.
+    /// The response to [`Job::RemoveObsolete`]: the files of obsolete runs are removed next.
     RemovesObsolete,
     /// The compaction has ended. The result is an error if a part of the base could not be merged.
     Compacted(Result<()>),
-    /// The base can no longer be written to.
+    /// The base has failed and is never written to again.
     Failed(Error),
 }
 
-/// A flush or merge that ran out of space, file descriptors or memory. It is retried once enough space may be free. The check for free space writes nothing.
+/// A flush or merge that ran out of disk space, file descriptors or memory. It is retried once enough space may be free. The check for free space writes no
+/// data.
 #[derive(Debug)]
 pub(crate) struct Shortage {
     error: Error,
@@ -75,20 +76,21 @@ pub(crate) struct Checkpointer {
     pub(crate) folder: PathBuf,
     pub(crate) hook: Option<Hook>,
     pub(crate) threads: Threads,
-    /// The size in bytes to which a longer journal file is truncated when it is reused.
+    /// A journal file that is longer than this, in bytes, is truncated to this size when it is reused.
     pub(crate) room: u64,
     pub(crate) reserve: Arc<Reserve>,
     pub(crate) base: Base,
     pub(crate) jobs: Receiver<Job>,
     pub(crate) done: Sender<Done>,
     pub(crate) wake: Wake,
-    /// `true` if the last merge failed for a reason other than a full disk. No merge then starts before the next checkpoint.
+    /// `true` if the last merge failed for a reason other than a full disk. In that case, no merge starts before the next checkpoint.
     pub(crate) resting: bool,
     /// The failure of the last flush, if disk space or file descriptors ran out.
     pub(crate) unflushed: Option<Shortage>,
     /// The failure of the last merge, if disk space ran out.
     pub(crate) unmerged_part: Option<Shortage>,
-    /// The number of views sent to the committer whose predecessors it has not returned yet. The files of merged runs are kept until it has returned them.
+    /// The number of views that were sent to the committer and whose predecessors it has not returned yet. While the committer holds an old view, the files of
+    /// the runs in that view are kept.
     pub(crate) exchanges: usize,
     /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,
@@ -127,13 +129,13 @@ impl Checkpointer {
                     Ok(())
                 }
                 (Some(Job::RemoveObsolete), still) => {
-                    // The committer is not woken. On a full disk, an idle committer would otherwise request the next removal immediately.
+                    // The committer is deliberately not woken. On a full disk, an idle committer would otherwise request the next removal immediately.
                     let _ = self.done.send(Done::RemovesObsolete);
                     waiting = still;
                     Ok(())
                 }
                 (Some(Job::Dropped(table)), still) => {
-                    // The rows of the table are not written, so less space is needed.
+                    // The table's rows need not be written any more, so the flush may need less space than before.
                     if let Some(shortage) = &mut self.unflushed {
                         shortage.bytes = 0;
                     }
@@ -145,7 +147,7 @@ impl Checkpointer {
                     Ok(())
                 }
                 (None, Some(next)) => {
-                    // A flush waits while merges are far behind. Meanwhile, memory fills and writers slow down.
+                    // A flush stalls while merges are far behind. Meanwhile, the memtable fills up and writers are throttled.
                     if self.base.debt() == Debt::Much && self.can_merge() {
                         waiting = Some(next);
                         self.merge()
@@ -163,13 +165,13 @@ impl Checkpointer {
                 }
             };
             if self.base.remove_obsolete() {
-                // Space has become free.
+                // Removing files has freed space, so the next check for free space need not be delayed.
                 for shortage in [&mut self.unflushed, &mut self.unmerged_part].into_iter().flatten() {
                     shortage.pause = Duration::ZERO;
                 }
             }
             self.reserve.set_base(self.base.file_bytes());
-            // If the disk is full, the thread retries after the next step.
+            // If the disk is full, the reserve is restored after a later step.
             let _ = self.reserve.restore();
             if let Err(error) = outcome {
                 self.tell(Done::Failed(error));
@@ -203,14 +205,14 @@ impl Checkpointer {
         }
     }
 
-    /// Returns `true` if the next merge may start: the last one did not fail, or the space it needed may now be free.
+    /// Returns `true` if the next merge may start, that is, if the last merge did not fail or the space it needed may now be free.
     fn can_merge(&self) -> bool {
         !self.resting
             && self.unmerged_part.as_ref().is_none_or(|shortage| self.reserve.covers(shortage.bytes))
     }
 
-    /// Returns `true` if the next flush may start: the last one did not fail, or the space it needed may now be free. Otherwise, reports the shortage to the
-    /// committer again.
+    /// Returns `true` if the next flush may start, that is, if the last flush did not fail or the space it needed may now be free. Otherwise, reports the
+    /// shortage to the committer again.
     fn can_flush(&self) -> bool {
         let missing = self.unflushed.as_ref().filter(|shortage| !self.reserve.covers(shortage.bytes));
         if let Some(shortage) = missing {
@@ -221,14 +223,14 @@ impl Checkpointer {
 
     /// Performs a write. If the disk is full and the write does not use the reserve yet, frees the reserve and obsolete files, and retries once.
     ///
-    /// Also returns the loan of the reserve, if taken, and the number of bytes submitted to the disk by the last attempt.
+    /// Also returns the loan of the reserve, if one was taken, and the number of bytes that the last attempt submitted to the disk.
     fn attempt<T>(
         &mut self,
         write: impl Fn(&mut Base) -> Result<T>,
         full: impl Fn(&Result<T>) -> bool,
     ) -> (Result<T>, Option<Loan>, u64) {
         // IMPORTANT: while the reserve is incomplete, the loan is taken before the first byte is written. Without the loan, the committer would concurrently
-        // try to reserve the free space, and a deletion would fail on a full disk instead of waiting.
+        // try to reserve the free space. On a full disk, a deletion would then fail instead of waiting.
         let mut loan = self.reserve.restore().is_err().then(|| self.reserve.lend()).flatten();
         let mut before = self.base.attempted_bytes();
         let mut written = write(&mut self.base);
@@ -265,7 +267,7 @@ impl Checkpointer {
         let flush = |base: &mut Base| {
             base.flush(frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view))), meta.clone())
         };
-        // A flush allows journal files to be deleted, so it may use the reserve.
+        // A flush may use the reserve, because journal files can be deleted after it.
         let (flushed, loan, bytes) = self.attempt(flush, |flushed| {
             flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull)
         });
@@ -281,16 +283,15 @@ impl Checkpointer {
             }
             outcome => outcome?,
         }
-        // The next merge may be a different one that needs less space.
+        // Earlier failures are forgotten. The next merge may be a different one that needs less space.
         (self.unflushed, self.unmerged_part, self.resting) = (None, None, false);
         if *compact {
             self.unmerged = None;
             self.base.merge_all();
         }
-        // IMPORTANT: the journal is released only after the checkpoint has been recorded, because a journal file may be released only when the base contains
-        // its rows.
+        // IMPORTANT: the journal is released after the checkpoint has been recorded. Before that, the base does not contain the rows of the journal file.
         let next = self.release_covered().unwrap_or_else(|error| {
-            // This failure is harmless, because the next checkpoint or the next open releases the file.
+            // This failure is harmless. The next checkpoint or the next open releases the file.
             event!(warn, %error, "a covered journal file was not released");
             None
         });
@@ -300,10 +301,10 @@ impl Checkpointer {
         Ok(None)
     }
 
-    /// Frees the space of dropped tables before the checkpoint that waits for space is retried.
+    /// Frees the space of dropped tables before a checkpoint that is waiting for space is retried.
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
-            // The committer then drops its old view, and with it the references to the dropped tables' files.
+            // With the new view, the committer gives up its old view, which still refers to the files of the dropped tables.
             Ok(true) => self.exchange(Done::Merged(self.base.view())),
             Err(error) if !is_shortage(&error) => return Err(error),
             Ok(false) | Err(_) => {}
@@ -311,8 +312,8 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Releases the journal files whose rows are all in the base: reuses the last one as the next journal file, and deletes the rest. If the reserve is
-    /// incomplete, deletes all of these files to free space for the reserve.
+    /// Releases the journal files whose rows are all in the base. The last of them is reused as the next journal file; the rest are deleted. If the reserve is
+    /// incomplete, all of them are deleted to free space for the reserve.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);
@@ -329,7 +330,8 @@ impl Checkpointer {
         Ok(next)
     }
 
-    /// Ends a compaction that ran out of space, unless runs replaced by an earlier step still take up space.
+    /// Ends a compaction that ran out of space. If the committer has not returned an old view yet, the compaction continues for now, because returning the view
+    /// may free the space of replaced runs.
     fn end_compaction(&mut self) {
         if let Some(Shortage { error, .. }) = &self.unmerged_part
             && self.exchanges == 0
@@ -343,7 +345,7 @@ impl Checkpointer {
     fn merge(&mut self) -> Result<()> {
         let is_full =
             |merged: &Merged| matches!(merged, Merged::Failed(error) if error.code() == ErrorCode::DiskFull);
-        // A merge frees the space of the runs it replaces, so it may use the reserve.
+        // A merge may use the reserve, because it frees the space of the runs it replaces.
         let (merged, _loan, bytes) = self.attempt(Base::merge, |merged| merged.as_ref().is_ok_and(is_full));
         let merged = merged?;
         let shortage = self.unmerged_part.take();

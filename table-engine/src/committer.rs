@@ -35,7 +35,7 @@ use publication::Publication;
 
 /// The maximum number of requests in one group.
 const GROUP: usize = 1_024;
-/// The maximum time to wait for writers to submit their next requests.
+/// The maximum time that the committer waits for writers to submit their next requests.
 const GATHER: Duration = Duration::from_micros(200);
 
 /// The state and resources of the committer.
@@ -45,12 +45,12 @@ pub(crate) struct Committer {
     hook: Option<Hook>,
     threads: Threads,
     limits: Limits,
-    /// `true` if a group is synced before it is acknowledged.
+    /// `true` if each group is synced before it is acknowledged.
     sync: bool,
     table_delete_delay: Duration,
-    /// The latest state. While a group is being processed, it contains unpublished writes.
+    /// The latest state. While a group is being processed, the state contains writes that are not published yet.
     state: State,
-    /// The most recently written keys of an engine on disk.
+    /// The most recently written keys. Used only by an engine on disk.
     written: WrittenKeys,
     /// Determines when the state is published to readers.
     publication: Publication,
@@ -61,9 +61,9 @@ pub(crate) struct Committer {
     disk: Option<OnDisk>,
     /// The number of requests expected in the next group.
     expected: usize,
-    /// The time the last group took to become durable.
+    /// The time it took to make the last group durable.
     commit_time: Duration,
-    /// The reason writes that add data are refused, or `None` if they are accepted.
+    /// The reason why writes that add data are refused, or `None` if they are accepted.
     refusal: Option<Error>,
     /// Tables dropped by the current group.
     dropped: Vec<u32>,
@@ -111,11 +111,11 @@ impl Committer {
         }
     }
 
-    /// Runs until the committer is asked to close or all handles have been dropped. Returns the callers waiting for the close, and their outcome. Dropping the
-    /// committer releases the folder, so the outcome must be sent only afterwards.
+    /// Runs until the committer receives a close request or all handles have been dropped. Returns the callers that wait for the close, and the outcome to send
+    /// to them. The folder is released when the committer is dropped, so the outcome must be sent after that.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
-        // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason.
+        // A panic stops all writes, but the committer keeps responding: from then on, every writer receives the reason.
         while let Err(error) = caught(|| self.work(&mut closers)) {
             self.shared.poison(&error);
         }
@@ -131,7 +131,7 @@ impl Committer {
             }
             if self.has_to_reclaim() {
                 self.reclaim_and_publish();
-                // If no request is waiting, the loop continues immediately, because removing rows from memory may have made a checkpoint due.
+                // If no request is queued, the loop continues at once, because removing rows from memory may have made a checkpoint due.
                 if self.requests.is_empty() && !self.requests.is_closed() {
                     self.threads.yield_now();
                     continue;
@@ -139,7 +139,7 @@ impl Committer {
             }
             let Some(request) = self.threads.receive_from_callers(&self.requests) else { break };
             if self.refusal.is_some() {
-                // Disk space may have become free in the meantime.
+                // Disk space may have become available in the meantime.
                 self.tend()?;
             }
             self.check_room()?;
@@ -153,7 +153,7 @@ impl Committer {
     fn check_room(&mut self) -> Result<()> {
         self.restore_reserve();
         if self.refusal.is_some() && self.state.frozen.is_some() {
-            // The checkpoint may have borrowed the reserve, and may free space.
+            // The checkpoint in progress may have borrowed the reserve, and may free space.
             self.tend()?;
             self.restore_reserve();
         }
@@ -194,8 +194,8 @@ impl Committer {
         }
         let found = self.shared.take_gap();
         let is_added = found.is_some_and(|found| self.state.gaps.add(found, &self.written));
-        // IMPORTANT: only a state without unanswered writes is published here. After a failure, the latest state contains writes
-        // that are not durable.
+        // IMPORTANT: the state is published here only if the group has no writes and no earlier write has failed. Otherwise, the state may contain writes that
+        // are not durable.
         if is_added && answers.is_empty() && self.shared.check_writable().is_ok() {
             self.publish();
         }
@@ -209,8 +209,8 @@ impl Committer {
         self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.close(last))
     }
 
-    /// Waits briefly for the writers of the last group, who have just received their responses and are likely to submit again. The wait is short compared
-    /// with a commit, and sharing one sync saves more time. A single writer is not delayed.
+    /// Waits briefly for the writers of the last group. They have just received their responses and are likely to submit again. The wait is short compared with
+    /// a commit, and sharing a sync saves more time than it costs. A single writer is not delayed.
     fn gather(&self) {
         if self.disk.is_none() || self.expected <= 1 {
             return;
@@ -226,7 +226,7 @@ impl Committer {
         for id in std::mem::take(&mut self.dropped) {
             self.reclaim.push(id);
             let Some(disk) = &mut self.disk else { continue };
-            // The base may record the drop before the journal's next sync, so the drop must be durable first.
+            // The base may record the drop before the journal is next synced. The journal is therefore synced before the drop is passed to the base.
             if disk.checkpoints.waits_for_room() {
                 disk.journal.sync()?;
             }
@@ -258,10 +258,11 @@ impl Committer {
         }
     }
 
-    /// Makes the group durable, then visible, then acknowledges it. If `frees` is `true`, the group contains a write that frees space, and may use the disk
-    /// reserve. Other writes in such a group can use the reserve only once, because later ones are refused until the reserve is fully allocated.
+    /// Makes the group durable, then visible, then acknowledges it. If `frees` is `true`, the group contains a write that frees space, so the group may use the
+    /// disk reserve. Writes that add data can then use the reserve as part of that group, but not repeatedly: later ones are refused until the reserve is fully
+    /// allocated again.
     fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
-        // The next group is expected to contain the requests already queued, and one request from each writer answered now.
+        // The next group is expected to contain the requests already queued, and one request from each writer that now receives a response.
         self.expected = self.requests.len() + answers.len();
         if answers.is_empty() {
             return;
@@ -309,7 +310,7 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Closes the engine and drops all remaining requests, so their callers learn that the engine has stopped.
+    /// Closes the engine and drops all remaining requests, which notifies their callers that the engine has stopped.
     fn drop(&mut self) {
         // IMPORTANT: the readers' reference to the base is released before `self` drops the base, and the folder's lock is dropped last.
         self.shared.close();

@@ -1,7 +1,8 @@
-//! Decisions: transactions computed by the committer from the latest state.
+//! Decisions: transactions that the committer computes from the latest state.
 //!
-//! A conditional transaction is based on data read by its caller, and fails if the data has changed. If many callers compete for one row, such as the receivers
-//! of a queue, all but one would fail. A decision instead runs in the committer, always on the latest state, and is recorded as an ordinary journal frame.
+//! A conditional transaction is based on data that its caller has read, and fails if the data has changed. If many callers compete for one row, as the
+//! receivers of a queue do, all but one of them would fail. A decision avoids this because it runs in the committer, always on the latest state. It is recorded
+//! as an ordinary journal frame.
 
 use std::fmt;
 
@@ -22,15 +23,15 @@ pub(crate) struct Ground<'a> {
     pub(crate) table: u32,
     /// The current time of the engine's steady clock, which is never before the time of an earlier decision.
     pub(crate) now: u64,
-    /// The Timestamp of the written rows, unique to this transaction. It is never earlier than `now`, because the next engine on this folder starts its steady
-    /// clock from it.
+    /// The Timestamp of the written rows, unique to this transaction. It is never earlier than `now`. The next engine that opens this folder starts its steady
+    /// clock from the last Timestamp, so its decisions are not earlier than this one.
     pub(crate) ticks: u64,
     /// The positions in the queue's table where decisions start reading.
     pub(crate) positions: Positions,
     changes: Vec<Change>,
-    /// The gap (a key range without rows) found by the decision's last scan, if any.
+    /// The gap (a key range without rows) that the decision's last scan has found, if any.
     gap: Option<FoundGap>,
-    /// The reason decisions that add data are refused, or `None` if they are accepted.
+    /// The reason why decisions that add data are refused, or `None` if they are accepted.
     refusal: Option<&'a Error>,
     /// `true` if the decision adds data.
     grows: bool,
@@ -47,7 +48,7 @@ impl<'a> Ground<'a> {
         Self { state, table, now, ticks, positions, changes: Vec::new(), gap: None, refusal, grows: false }
     }
 
-    /// Declares that the decision adds data: it does more than delete rows or replace them with rows that are not larger.
+    /// Declares that the decision adds data. A decision need not call this function if it only deletes rows, or replaces rows with rows that are not larger.
     ///
     /// # Errors
     /// `DiskFull` if such decisions are refused.
@@ -56,14 +57,15 @@ impl<'a> Ground<'a> {
         self.refusal.cloned().map_or(Ok(()), Err)
     }
 
-    /// Moves the queue's front forward to `to`, given that no message remains from `from` to `to`. The front is not moved if messages may remain before `from`.
+    /// Advances the queue's head to `to`. The caller guarantees that no message remains from `from` to `to`. If messages may remain before `from`, the head
+    /// does not move.
     pub(crate) fn pass(&mut self, from: Front, to: Front) {
         if self.positions.front >= from {
             self.positions.front = self.positions.front.max(to);
         }
     }
 
-    /// Reports a gap (a key range without rows) found by a scan of the state. Later scans skip it.
+    /// Reports a gap (a key range without rows) that a scan of the state has found. Later scans skip it.
     pub(crate) fn remember(&mut self, found: Option<FoundGap>) {
         self.gap = found.or_else(|| self.gap.take());
     }
@@ -92,7 +94,7 @@ pub(crate) struct Decided {
     pub(crate) gap: Option<FoundGap>,
 }
 
-/// A write that depends on stored rows and is computed by the committer, not by its caller. The caller waits for the outcome.
+/// A write that depends on stored rows and is computed by the committer instead of its caller. The caller waits for the outcome.
 pub(crate) trait Decision: Send {
     /// Computes the writes and records them in `ground`. If it returns an error, nothing is written.
     fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;
@@ -103,7 +105,7 @@ pub(crate) trait Decision: Send {
     /// Stores the error to send to the caller.
     fn refuse(&mut self, error: Error);
 
-    /// Sends the caller the outcome, or the failure of its group.
+    /// Sends the outcome to the caller, or the failure of the decision's group.
     fn answer(self: Box<Self>, failure: Option<&Error>);
 }
 
@@ -147,7 +149,7 @@ impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decid
 
     fn answer(self: Box<Self>, failure: Option<&Error>) {
         let outcome = failure.map(|error| Err(error.clone())).or(self.outcome);
-        // It is not an error if the caller is no longer waiting. A caller that receives no result sees a closed channel.
+        // If the caller is no longer waiting, the outcome is discarded. If no outcome exists, the caller sees a closed channel.
         if let Some(outcome) = outcome {
             let _ = self.to.send(outcome);
         }

@@ -1,4 +1,4 @@
-//! The engine's interface to the disk: the few operations used by the journal and the base. Tests can simulate them.
+//! The engine's interface to the disk: the few operations that the journal and the base use. Tests can simulate a disk.
 
 pub(crate) mod fault;
 mod real;
@@ -12,7 +12,7 @@ pub use real::RealDisk;
 
 /// A file system, reduced to the operations the engine needs.
 ///
-/// The engine relies on the following guarantees; a simulated disk may do anything they permit:
+/// The engine relies on the following guarantees. A simulated disk may do anything that they permit.
 /// - After [`sync_data`](DiskFile::sync_data) returns, the file's length and all bytes written before the call survive a power loss. Until then, any
 ///   of them may be lost, in any order.
 /// - After [`sync_dir`](Disk::sync_dir) returns, all earlier creations, renames and removals in the folder survive a power loss. Until then, any of
@@ -27,7 +27,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 
     /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. An existing file with this name is unlinked, not truncated, because
-    /// it may have other names: snapshots are often folders of hard links.
+    /// it may have other hard links: snapshots are often folders of hard links.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Opens a file for reading only. No write permission is needed.
@@ -41,11 +41,11 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Removes a file from its folder.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes the entries of a folder durable.
+    /// Makes the directory entries of a folder durable.
     fn sync_dir(&self, folder: &Path) -> io::Result<()>;
 
-    /// Returns a disk that accesses the files of a folder through an open handle to the folder. The paths stay the same, and keep referring to the
-    /// same files after the folder or one of its parents is renamed. Returns `None`, the default, if files can be accessed only by path.
+    /// Returns a disk that accesses the files of a folder through an open handle to the folder. Callers use the same paths as before. The paths keep referring
+    /// to the same files even after the folder or one of its parents is renamed. Returns `None`, the default, if files can be accessed only by path.
     fn hold(&self, folder: &Path) -> io::Result<Option<Arc<dyn Disk>>> {
         let _ = folder;
         Ok(None)

@@ -1,4 +1,4 @@
-//! The handle to an engine: opens, maintains and closes it.
+//! The handle to an engine, with functions that open, maintain and close the engine.
 
 mod read;
 mod start;
@@ -32,9 +32,10 @@ use crate::waker::contained;
 /// Cloning creates another handle to the same engine; dropping the last handle stops it. A write is durable when it is acknowledged, unless
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
-/// The futures need no particular runtime. A write waits for its commit; in an in-memory engine, a caller without concurrent writers performs the write on its
-/// own thread. Reads of an engine on disk do not wait for writes; they block while they read blocks that are not cached. A read of an in-memory engine may wait
-/// for a write being performed by another thread. If the future of a write is dropped after it was polled, the write may still be applied, as a whole.
+/// The futures do not require a particular runtime. A write waits for its commit. In an in-memory engine, a caller without concurrent writers performs the
+/// write on its own thread. Reads of an engine on disk do not wait for writes, but block while they read blocks that are not cached. A read of an in-memory
+/// engine may wait for a write that another thread is performing. If the future of a write is dropped after it was polled, the write may still be applied, but
+/// never in part.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -54,7 +55,7 @@ use crate::waker::contained;
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
-    /// The faults injected into calls on this handle.
+    /// The faults to inject into calls on this handle.
     pub(crate) faults: FaultInjection,
 }
 
@@ -71,11 +72,11 @@ pub(crate) struct Inner {
     pub(crate) direct: Option<Arc<Direct>>,
     /// The committer's thread, or `None` if the engine is read-only or the thread could not be started.
     committer: Option<Thread>,
-    /// The id of the process that runs the engine's threads. A forked child process does not have these threads.
+    /// The id of the process that runs the engine's threads. It identifies a forked child process, which does not have these threads.
     pub(crate) process: u32,
 }
 
-/// Counters of calls, used to inject a fault into every n-th call.
+/// Call counters, used to inject a fault into every n-th call.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pub(crate) all: AtomicU32,
@@ -92,7 +93,7 @@ impl Engine {
         EngineOptions::new().open(folder)
     }
 
-    /// Creates an engine that keeps everything in memory and loses it when it is dropped.
+    /// Creates an engine that keeps all data in memory. The data is lost when the last handle is dropped.
     #[must_use]
     pub fn in_memory() -> Self {
         EngineOptions::new().in_memory()
@@ -124,8 +125,8 @@ impl Engine {
         Self { faults: FaultInjection::default(), ..self.clone() }
     }
 
-    /// Writes all rows in memory to the base (the engine's data files), and deletes journal files that are no longer needed. The engine starts checkpoints
-    /// automatically. A checkpoint shortens the next open, so an explicit one is useful before the folder is copied or the program stops.
+    /// Writes all rows in memory to the base (the engine's data files), and deletes journal files that are no longer needed. The engine also starts checkpoints
+    /// automatically. An explicit checkpoint is useful before the folder is copied or the program stops, because it makes the next open faster.
     ///
     /// # Errors
     /// `DiskFull` if the disk has no space for the rows; `ServerBusy` if the process has run out of file descriptors or memory; `EnginePoisoned` if a write
@@ -134,8 +135,8 @@ impl Engine {
         self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
     }
 
-    /// Runs a checkpoint, and merges the base until it contains no replaced or deleted rows. Readers and writers continue during the compaction, which works in
-    /// steps and needs free disk space for only one step.
+    /// Runs a checkpoint, and merges the base until it contains no replaced or deleted rows. Readers and writers continue during the compaction. It works in
+    /// steps, and needs free disk space for one step at a time.
     ///
     /// # Errors
     /// `Corrupted` if a part of the base cannot be read (this part is left unchanged, and the rest is compacted); `Io` if the disk fails (the engine remains
@@ -144,7 +145,8 @@ impl Engine {
         self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
     }
 
-    /// Returns the sizes of the engine's data, and operation counters since it was opened. [`table_statistics`](Self::table_statistics) describes one table.
+    /// Returns the sizes of the engine's data, and counters of the operations since it was opened. [`table_statistics`](Self::table_statistics) describes one
+    /// table.
     ///
     /// # Errors
     /// `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
@@ -155,8 +157,8 @@ impl Engine {
         Ok(statistics)
     }
 
-    /// Reads the entire base from the disk and checks every checksum, the order of keys, and every row. Readers and writers continue meanwhile. The call blocks
-    /// until the folder has been read. The journal is not checked here, because it is checked each time the folder is opened.
+    /// Reads the entire base from the disk and checks every checksum, the order of keys, and every row. Readers and writers can continue during this time. The
+    /// call blocks until the base has been read. The journal is not checked here, because it is checked each time the folder is opened.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -168,14 +170,14 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `EngineClosed` if the engine is closed; `ServerBusy` if the process has run out of file descriptors or memory. Damage is reported in the result, not as
-    /// an error.
+    /// `EngineClosed` if the engine is closed; `ServerBusy` if the process has run out of file descriptors or memory. Corruption is reported in the result, not
+    /// as an error.
     pub fn verify(&self) -> Result<Verification> {
         let state = self.inner.state_to_keep()?;
         let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
-        // If this engine was closed meanwhile, another engine may have opened the folder and removed files.
+        // If this engine was closed in the meantime, another engine may have opened the folder and removed files.
         self.inner.shared.check_open()?;
-        // A file that was not read is neither intact nor damaged.
+        // It is unknown whether a file that could not be read is intact, so the verification fails.
         match found.damage.iter().find(|error| is_shortage(error)) {
             Some(shortage) => Err(shortage.clone()),
             None => Ok(found),
@@ -198,8 +200,8 @@ impl Engine {
         outcome
     }
 
-    /// Reports a gap (a key range without rows) found by a scan. Later scans can skip it once the committer has added it to the state with the next group of
-    /// writes. If an earlier report is still waiting for such a group, the committer is woken.
+    /// Reports a gap (a key range without rows) that a scan has found. The committer adds it to the state with the next group of writes, and later scans can
+    /// then skip it. If the committer has not yet processed an earlier report, it is woken.
     pub(crate) fn remember(&self, found: Option<FoundGap>) {
         if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
             // If the committer's queue is full, the committer is already awake.
@@ -221,7 +223,7 @@ impl Engine {
             None => Some(request),
         };
         let Some(request) = left else {
-            // Either the result is available, or it was lost in a panic.
+            // The result is either available, or it was lost in a panic.
             return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
         };
         self.inner.check_process()?;
@@ -237,16 +239,15 @@ impl EngineOptions {
     /// Opens a folder, creating it if it does not exist, and recovers its content.
     ///
     /// # Errors
-    /// `FolderLocked` if another engine has the folder open; `ReadOnly` if it is a backup; `FolderNotOurs` if it
-    /// contains other files or an incomplete restore; `FormatTooNew` or `FormatTooOld` if this library cannot
-    /// read its format; `Corrupted` if it is damaged; `Io` if the disk fails; `DiskFull` if the disk has no space
-    /// for a new file; `ServerBusy` if the process has run out of file descriptors or memory. `FolderNotOurs`,
-    /// `FormatTooNew`, `FormatTooOld` and `Corrupted` leave the folder unchanged.
+    /// `FolderLocked` if another engine has the folder open; `ReadOnly` if it is a backup; `FolderNotOurs` if it contains other files or an incomplete restore;
+    /// `FormatTooNew` or `FormatTooOld` if this library cannot read its format; `Corrupted` if it is corrupted; `Io` if the disk fails; `DiskFull` if the disk
+    /// has no space for a new file; `ServerBusy` if the process has run out of file descriptors or memory. `FolderNotOurs`, `FormatTooNew`, `FormatTooOld` and
+    /// `Corrupted` leave the folder unchanged.
     pub fn open(self, folder: impl AsRef<Path>) -> Result<Engine> {
         Engine::start_on_disk(self, folder.as_ref())
     }
 
-    /// Creates an engine that keeps everything in memory and loses it when it is dropped.
+    /// Creates an engine that keeps all data in memory. The data is lost when the last handle is dropped.
     #[must_use]
     pub fn in_memory(self) -> Engine {
         Engine::start_in_memory(self)
@@ -254,14 +255,14 @@ impl EngineOptions {
 }
 
 impl Inner {
-    /// Checks that the engine's threads run in this process. A process forked from the engine's process has no such threads, so its requests would never be
-    /// answered.
+    /// Checks that the engine's threads run in this process. A process forked from the engine's process does not have these threads, so its requests would
+    /// never receive a response.
     fn check_process(&self) -> Result<()> {
         if self.process == std::process::id() { Ok(()) } else { Err(Error::of(EngineFault::OtherProcess)) }
     }
 
-    /// Waits until the committer has stopped and released the folder. If a waker called by the committer drops the last handle,
-    /// the committer does not wait for itself: it stops after the waker returns.
+    /// Waits until the committer has stopped and released the folder. If a waker that the committer calls drops the last handle, the committer does not wait
+    /// for itself. It stops after the waker returns.
     fn join(&self) {
         if self.check_process().is_err() {
             return;

@@ -1,4 +1,4 @@
-//! Events of the engine, for log subscribers. A subscriber is application code: it may panic, for example because a full disk has no room for its file.
+//! Events that the engine emits to log subscribers. A subscriber is application code and may panic, for example because the disk is too full for its log file.
 
 use std::mem;
 
@@ -6,7 +6,7 @@ use tracing::Span;
 
 use crate::waker::contain;
 
-/// Emits an event with the given level and fields. A panic in the subscriber is reported by the panic hook, and the engine continues.
+/// Emits an event with the given level and fields. If the subscriber panics, the panic hook reports the panic and the engine continues.
 macro_rules! event {
     ($level:ident, $($field:tt)*) => {
         crate::waker::contain(|| tracing::$level!(target: "table_core::engine", $($field)*))
@@ -31,8 +31,8 @@ impl Drop for Entered {
 
 /// Creates a span and enters it. After a panic of the subscriber, the thread continues.
 ///
-/// Each call of the subscriber is contained separately. An [`EnteredSpan`](tracing::span::EnteredSpan) would close the span while a panic of its exit unwinds,
-/// and a second panic would then abort the process.
+/// Panics are caught separately for each call to the subscriber. With an [`EnteredSpan`](tracing::span::EnteredSpan), a panic on exit would close the span
+/// during unwinding, and a second panic would then abort the process.
 pub(crate) fn entered(span: impl FnOnce() -> Span) -> Entered {
     let mut entered = Entered(Span::none());
     contain(|| entered.0 = span());

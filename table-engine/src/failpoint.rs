@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use table_store::{Error, Fault, Result};
 
-/// A step the engine is about to take.
+/// A step that the engine is about to perform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Step {
@@ -33,7 +33,7 @@ pub enum Step {
     MergeWrite,
     /// Record the version of the base with the merged runs.
     MergeCommit,
-    /// Delete a merged run, or a run whose tables were dropped.
+    /// Delete a run that was merged into others or whose tables were dropped.
     RunDelete,
 }
 
@@ -57,7 +57,7 @@ impl Step {
     ];
 }
 
-/// The action chosen by a hook for a step.
+/// The action that a hook chooses for a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {

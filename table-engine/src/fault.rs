@@ -4,7 +4,7 @@ use std::io;
 
 use table_store::{Error, Fault};
 
-/// The reason the engine rejected a request or did not respond to it.
+/// The reason why the engine rejected a request or did not respond to it.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EngineFault {
     #[error("the engine was closed; open it again")]

@@ -1,4 +1,4 @@
-//! Folder operations: opening handles that survive a rename, creating folders durably, deleting files, and replacing hard-linked files with copies.
+//! Folder operations: opening handles that stay valid after a rename, creating folders durably, deleting files, and replacing hard-linked files with copies.
 
 pub(crate) mod fault;
 
@@ -15,7 +15,7 @@ pub(crate) const COPY_NEW: &str = "COPY.new";
 /// The number of bytes copied at a time.
 const COPIED: u64 = 1 << 20;
 
-/// Returns an absolute path, which stays valid when the process changes its working directory.
+/// Returns the absolute path of a folder. It stays valid when the process changes its working directory.
 pub(crate) fn absolute(folder: &Path) -> Result<PathBuf> {
     std::path::absolute(folder).map_err(|error| Task::OpenFolder(folder.into()).failed(error))
 }
@@ -48,10 +48,10 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let make = || {
         for parent in path.iter().rev().skip(1) {
             match disk.sync_dir(parent) {
-                // A folder that this program may not read was not created by it.
+                // The program cannot read this folder, so it has not created the folder and need not sync it.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
-                // Some file systems, such as squashfs, cannot sync folders. A subfolder on a file system that can is a mount point, which this program did not
-                // create. The engine's folder itself must be synced.
+                // Some file systems, such as squashfs, cannot sync folders. If a subfolder is on a file system that can, it is a mount point, and this program
+                // has not created it. The engine's folder itself is always synced.
                 Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {}
                 outcome => outcome?,
             }
@@ -76,11 +76,11 @@ pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> boo
     remove().map_err(|error| Task::DeleteFiles.failed(error))
 }
 
-/// Durably replaces each given file that has other hard links with a copy. Snapshots are often folders of hard links, and a write to a linked file would change
-/// the snapshot. Returns `true` if a file was replaced. Missing files are ignored.
+/// Durably replaces each given file that has other hard links with a copy. Snapshots are often folders of hard links, and writing to a linked file would also
+/// change the snapshot. Returns `true` if a file was replaced. Missing files are ignored.
 ///
 /// # Errors
-/// `DiskFull`, `ServerBusy` or `Io` if the disk reports an error. After an error, each file is either the old one or its copy.
+/// `DiskFull`, `ServerBusy` or `Io` if the disk reports an error. After an error, each file is either the original or its copy.
 pub(crate) fn separate(disk: &dyn Disk, folder: &Path, files: &[PathBuf]) -> Result<bool> {
     let mut is_any = false;
     for file in files {

@@ -1,4 +1,4 @@
-//! Positions in a queue's table, such as the queue's front: no message remains before it.
+//! Positions in a queue's table, such as the queue's head, before which no message remains.
 
 /// A position in a queue's message order: by the time a message becomes visible, then by the Timestamp of its transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -8,16 +8,16 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    /// The position after all messages.
+    /// A position past all messages.
     pub(crate) const LAST: Self = Self { instant: u64::MAX, ticks: u64::MAX };
 }
 
 /// The positions in a queue's table where decisions start reading. They are not stored on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Positions {
-    /// The queue's front: no message remains before this position.
+    /// The queue's head: no message remains before this position.
     pub(crate) front: Front,
-    /// The position where the next put that searches for expired messages starts its search, or the first position if the search restarts at the front.
+    /// The position at which the next search for expired messages starts, or the first position if it starts at the head.
     pub(crate) search: Front,
     /// The number of puts since the last search for expired messages, or 0 if the next put searches.
     pub(crate) puts: usize,
@@ -28,6 +28,7 @@ pub(crate) struct Positions {
 pub(crate) struct Searched {
     /// The position of the first message found, or the end of the search range.
     pub(crate) found: Front,
-    /// The queue's new front: no message remains before this position. It is before `found` if the search skipped a part of the base that may become readable.
+    /// The queue's new head: no message remains before this position. It is before `found` if the search skipped a part of the base that may become readable
+    /// later.
     pub(crate) front: Front,
 }

@@ -1,4 +1,4 @@
-//! Distinguishes tables and queues from earlier ones with the same name.
+//! Creation times, which distinguish tables and queues from earlier ones with the same name.
 
 use table_store::Result;
 use table_store::name::TableName;

@@ -25,13 +25,14 @@ use crate::reserve::Reserve;
 
 pub(crate) use reuse::reuse;
 
-/// The number of zero bytes written ahead of the frames. A sync takes about a third less time if it has to record neither a new file length nor new blocks.
+/// The number of zero bytes that are written ahead of the frames. Because of them, most syncs need not record a new file length or new blocks, which makes
+/// these syncs about a third faster.
 const AHEAD: usize = 1 << 20;
 /// The maximum total size in bytes of a group's frames, not counting the last frame.
 pub(crate) const GROUP_BYTES: usize = 8 << 20;
 static ZEROS: [u8; AHEAD] = [0; AHEAD];
 
-/// The end of the journal: a file whose next frame starts at `end`.
+/// The end of the journal: the last file, and the position of the next frame in it.
 #[derive(Debug)]
 pub(crate) struct Tail {
     pub(crate) number: u64,
@@ -39,7 +40,7 @@ pub(crate) struct Tail {
     pub(crate) salt: Salt,
     /// The offset of the next frame.
     pub(crate) end: u64,
-    /// The length of the file. The bytes after `end` are zeros, or were left by an earlier journal file.
+    /// The length of the file. The bytes after `end` are zeros or, in a reused file, the old content.
     pub(crate) filled: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
@@ -66,13 +67,13 @@ pub(crate) struct Journal {
     tail: Tail,
     /// The next file, if it has been created in advance.
     next: Option<Tail>,
-    /// The sequence number below which all frames are durable.
+    /// All frames with smaller sequence numbers are durable.
     durable: u64,
     synced: Synced,
     /// The frames of the current group.
     group: Writer,
     frames: u64,
-    /// The checksum over the file's frames before the current group.
+    /// The checksum over all frames of the file that precede the current group.
     before: u32,
 }
 
@@ -93,7 +94,7 @@ impl Journal {
         Self { disk, folder, hook, reserve, tail, next, durable, synced, group, frames: 0, before }
     }
 
-    /// Creates an empty journal file, durably.
+    /// Durably creates an empty journal file.
     pub(crate) fn create(disk: &dyn Disk, folder: &Path, number: u64, sequence: u64) -> Result<Tail> {
         let salt = Salt::random();
         let header = FileHeader { number, sequence, salt }.write();
@@ -123,7 +124,7 @@ impl Journal {
     /// Writes the group and, if `sync` is `true`, makes it and all earlier frames durable. If `frees` is `true`, the group frees space and may use the reserve.
     ///
     /// # Errors
-    /// `DiskFull` if the disk is full; the journal is then in the same state as before the group and remains usable. After any other error it must not be used.
+    /// `DiskFull` if the disk is full. The group is then undone, and the journal remains usable. After any other error, the journal must not be used.
     pub(crate) fn commit(&mut self, sync: bool, frees: bool) -> Result<()> {
         if self.group.as_bytes().is_empty() {
             return Ok(());
@@ -150,8 +151,8 @@ impl Journal {
 
     fn write(&mut self, frees: bool) -> io::Result<()> {
         let end = self.tail.end + self.group.as_bytes().len() as u64;
-        // IMPORTANT: the reserve must suffice to checkpoint all frames, including those of groups that free space. The reserve grows in steps, because each
-        // step is a call to the disk.
+        // IMPORTANT: the reserve must be sufficient to checkpoint all frames, including the frames of groups that free space. It grows in steps, so the disk is
+        // not called for every group.
         self.reserve.raise_for(end.next_multiple_of(AHEAD as u64));
         if !frees {
             self.reserve.restore_in_turn()?;
@@ -179,7 +180,7 @@ impl Journal {
         }
     }
 
-    /// Durably removes a group that could not be written because the disk was full.
+    /// Durably undoes a group that could not be written because the disk was full.
     fn take_back(&mut self) -> io::Result<()> {
         self.tail.file.set_len(self.tail.end)?;
         // IMPORTANT: the undo is durable before the group is refused, so a later open never finds one of its frames.
@@ -192,10 +193,10 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were durable, so the next
-    /// open recognises damage in the last frame instead of treating it as a write that a crash interrupted. Then frees the space after the last
-    /// frame, the next file, and the part of the reserve that the journal does not need. Finally, records all frames except the closing frame as
-    /// synced; losing the closing frame is harmless.
+    /// Makes the journal durable, then appends a closing frame, that is, a frame without writes. The closing frame proves that all earlier frames were durable.
+    /// If the last of them is corrupted, the next open therefore does not mistake it for a write that a crash interrupted. Then frees the space after the last
+    /// frame, the next file, and the part of the reserve that the journal does not need. Finally, records all frames except the closing frame as synced. Losing
+    /// the closing frame is harmless.
     pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
         self.sync()?;
         let is_new = !self.tail.is_closed || self.tail.end == file::HEADER;
@@ -253,12 +254,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Sets the file that the next rotation switches to.
+    /// Sets the file to which the next rotation switches.
     pub(crate) fn prepare(&mut self, next: Tail) {
         self.next = Some(next);
     }
 
-    /// Removes the next file to free its disk space, and truncates the current file if it was reused and has much space left.
+    /// Removes the next file to free its disk space. Also truncates the current file if it was reused and has much space left.
     pub(crate) fn give_room_back(&mut self) {
         if let Some(next) = self.next.take() {
             let _ = self.disk.remove(&file::path(&self.folder, next.number));
@@ -272,9 +273,9 @@ impl Journal {
     ///
     /// # Errors
     /// If disk space or file descriptors run out, the journal continues in the old file. The new file is then empty or missing, and the next open ignores it.
-    /// After any other error the journal must not be used.
+    /// After any other error, the journal must not be used.
     pub(crate) fn rotate(&mut self) -> Result<(u64, u64)> {
-        // IMPORTANT: the old file is durable before the new one contains a frame, because only the last file with frames may end with a torn write.
+        // IMPORTANT: the old file is made durable before a frame is written to the new file, because only the last file with frames may end with a torn write.
         self.sync()?;
         reach(self.hook.as_ref(), Step::JournalCreate)?;
         let (number, sequence) = (self.tail.number + 1, self.tail.sequence);
@@ -303,7 +304,7 @@ impl Journal {
         self.group.as_bytes().len()
     }
 
-    /// Returns the number of bytes of frames in the current file.
+    /// Returns the total size of the frames in the current file, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.tail.end
     }

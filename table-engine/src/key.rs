@@ -1,8 +1,8 @@
-//! Keys in the engine's maps: table, partition and row, as bytes that sort in the service's order (ORD-1).
+//! Keys in the engine's maps: the table, the partition and the row, encoded as bytes that sort in the service's order (ORD-1).
 //!
 //! A key is `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, where partition and row are in the order-preserving encoding of
-//! [`order`](table_store::key::order). Stored keys contain no character below U+0020 (KEY-3), so the only 0x00 byte marks the end of the partition. A
-//! partition that is a prefix of another partition therefore sorts before it.
+//! [`order`](table_store::key::order). Stored keys contain no character below U+0020 (KEY-3), so after the table id, the only 0x00 byte is the one that ends
+//! the partition. A partition that is a prefix of another partition therefore sorts before it.
 
 mod split;
 
@@ -21,7 +21,7 @@ pub(crate) type Key = Arc<[u8]>;
 
 /// The length in bytes of the table id at the start of a key.
 pub(crate) const TABLE_BYTES: usize = 4;
-/// The byte that ends the partition within a key.
+/// The end marker of the partition within a key.
 const END: u8 = 0;
 /// The smallest byte above [`END`]; no part of a stored key starts with it.
 const ABOVE_END: u8 = 1;
@@ -41,7 +41,7 @@ pub(crate) fn encode(table: u32, partition_key: &str, row_key: &str, out: &mut V
     order::encode(row_key, out);
 }
 
-/// Returns a function that encodes entity keys in one partition. [`set_table`] later adds the table's id.
+/// Returns a function that encodes the keys of entities in one partition. The table's id is added later, with [`set_table`].
 pub(crate) fn of_rows(partition_key: &str) -> impl FnMut(&str) -> Key + use<> {
     let mut buffer = Vec::with_capacity(TABLE_BYTES + partition_key.len() + 64);
     push_partition(0, partition_key, &mut buffer);
@@ -53,7 +53,7 @@ pub(crate) fn of_rows(partition_key: &str) -> impl FnMut(&str) -> Key + use<> {
     }
 }
 
-/// Sets the table's id in a key. A shared key is copied.
+/// Sets the table's id in a key. If the key's bytes are shared, they are copied first.
 pub(crate) fn set_table(key: &mut Key, table: u32) {
     if let Some(place) = Arc::make_mut(key).get_mut(..TABLE_BYTES) {
         place.copy_from_slice(&table.to_be_bytes());
@@ -75,11 +75,11 @@ pub(crate) struct Span {
 impl Span {
     /// Returns the span of all keys of a table.
     pub(crate) fn table(table: u32) -> Self {
-        // The last id is never used (`Catalog`), so the next id always exists.
+        // The last id is never assigned (see `Catalog`), so the next id always exists.
         Self { start: table.to_be_bytes().to_vec(), end: table.saturating_add(1).to_be_bytes().to_vec() }
     }
 
-    /// Returns the span of a key range. If the range includes several partitions, the span does not bound the row keys; they must then be checked for
+    /// Returns the span of a key range. If the range includes several partitions, the span does not limit the row keys, so the caller must check the row key of
     /// each entity.
     pub(crate) fn of(table: u32, keys: &KeyRange) -> Self {
         match keys.partition_key.single() {
@@ -97,7 +97,7 @@ impl Span {
             bytes.extend_from_slice(tail);
             bytes
         };
-        // The row is the last part of a key, so its bytes are ordered like the string relative to every bound, even a bound that contains U+0000.
+        // The row is the last part of a key. Its bytes therefore compare with every bound as the strings do, even with a bound that contains U+0000.
         let start = match &rows.lower {
             Bound::Included(text) => bound(text, &[]),
             Bound::Excluded(text) => bound(text, &[0]),
@@ -145,7 +145,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// Returns the part of the span from a query's resume position on. A resume position before the span has no effect.
+    /// Returns the part of the span that starts at a query's resume position. A resume position before the span has no effect.
     pub(crate) fn from(mut self, table: u32, position: &Position) -> Self {
         let mut bytes = Vec::new();
         encode(table, &position.partition_key, position.row_key.as_deref().unwrap_or_default(), &mut bytes);
@@ -161,7 +161,7 @@ impl Span {
     }
 }
 
-/// Returns the part of a string before its first character below U+0020, or `None` if it has no such character. Stored keys have none.
+/// Returns the part of a string before its first character below U+0020, or `None` if it has no such character. No stored key contains such a character.
 fn cut(text: &str) -> Option<&str> {
     text.find(|character| character < '\u{20}').and_then(|at| text.get(..at))
 }
@@ -205,7 +205,7 @@ impl KeyReader {
         (&self.partition_key, key.get(self.prefix.len()..).unwrap_or_default())
     }
 
-    /// Returns the number of bytes before the `RowKey` in the last key split.
+    /// Returns the number of bytes before the `RowKey` in the key that was split last.
     pub(crate) fn prefix(&self) -> usize {
         self.prefix.len()
     }

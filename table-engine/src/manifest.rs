@@ -21,9 +21,9 @@ const BACKUP_NEW: &str = "BACKUP.new";
 /// The name of an empty file that marks a folder as the destination of a restore.
 const RESTORING: &str = "RESTORING";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
-/// The folder format version written by this library.
+/// The folder format version that this library writes.
 const VERSION: u32 = 6;
-/// The first released version of the format. All versions from this one on are readable.
+/// The first released version of the format. This version and all later ones are readable.
 const FIRST_RELEASED: u32 = 2;
 const BYTES: usize = 16;
 
@@ -58,11 +58,11 @@ pub(crate) fn bytes() -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Inspects a folder without changing it.
+/// Determines what a folder contains, without changing it.
 ///
 /// # Errors
 /// `FolderNotOurs` if the folder contains other files or an incomplete restore; `FormatTooNew` or `FormatTooOld` if this library cannot read the version;
-/// `Corrupted` if the manifest is damaged.
+/// `Corrupted` if the manifest is corrupted.
 pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     let io = |error| Task::ReadFolder(folder.into()).refused(error);
     let names = match disk.list(folder) {
@@ -86,7 +86,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     if has(RESTORING) {
         return Err(Error::of(FolderFault::HalfRestored(folder.into())));
     }
-    // A crash while the folder is created leaves at most these files. The `lost+found` folder is in the root of a volume.
+    // A crash while a folder is being created leaves at most these files. `lost+found` exists in the root folder of a volume.
     let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, "lost+found"];
     if names.iter().all(|name| allowed.contains(&name.as_str())) {
         return Ok(Folder::Empty);
@@ -94,7 +94,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     Err(Error::of(FolderFault::NotOurs(folder.into())))
 }
 
-/// Checks the bytes of a backup's manifest. Errors name the folder `to`.
+/// Checks the bytes of a backup's manifest. Error messages contain the folder `to`.
 pub(crate) fn check_backup(bytes: &[u8], to: &Path) -> Result<()> {
     version(bytes, BACKUP, to).map(drop)
 }
@@ -129,7 +129,7 @@ pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<Box<dy
     let file = written.map_err(|error| task().refused(error))?;
     let make = || {
         file.sync_data()?;
-        // IMPORTANT: the new file is locked before it gets the manifest's name, because another engine may open the folder at any time after that.
+        // IMPORTANT: the new file is locked before it gets the manifest's name. As soon as it has that name, another engine may open the folder.
         let lock = disk.lock(&new)?;
         disk.rename(&new, &folder.join(name))?;
         // IMPORTANT: the manifest is durable before any other file is created, because a folder with files but without a manifest is refused.
@@ -139,7 +139,7 @@ pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<Box<dy
     make().map_err(|error| task().failed(error))
 }
 
-/// Durably marks an empty folder as the destination of a restore, because a restore may be interrupted before it writes any other file.
+/// Durably marks an empty folder as the destination of a restore. If the restore is interrupted, the mark identifies the folder as incomplete.
 pub(crate) fn begin_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let task = || Task::WriteFolder(folder.into());
     let file = disk.open(&folder.join(RESTORING), true).map_err(|error| task().refused(error))?;

@@ -1,11 +1,11 @@
-//! The memtable: rows not yet in the base, in a persistent map whose clones are snapshots.
+//! The memtable: the rows that are not in the base yet, in a persistent map whose clones are snapshots.
 
 use imbl::OrdMap;
 use table_store::row::Row;
 
 use crate::key::{Key, Span};
 
-/// The approximate per-entry overhead in bytes: two shared allocations and a slot in the map.
+/// The approximate overhead of an entry in bytes: two shared allocations and a slot in the map.
 const ENTRY_BYTES: usize = 96;
 
 /// A map of rows, sorted by key. `None` is a tombstone, which hides a row of the base. Cloning is O(1).

@@ -13,7 +13,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::failpoint::Hook;
 use crate::threads::Threads;
 
-/// The point at which a write is acknowledged.
+/// The guarantee that a write has when it is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// The write is on the disk and survives a power loss (CON-1). Concurrent writers share one sync.
@@ -36,15 +36,15 @@ pub enum Durability {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultInjection {
-    /// Makes every n-th page empty, with a token for the next page (PAGE-4). A value of 1 is treated as 2, because a query must end eventually.
+    /// Makes every n-th page empty, with a token for the next page (PAGE-4). A value of 1 is treated as 2. Otherwise, no query would ever end.
     pub empty_page_every: Option<NonZeroU32>,
     /// The maximum number of entities on a page, regardless of `$top` (PAGE-4).
     pub page_entities: Option<NonZeroUsize>,
-    /// Ends each page no later than the end of its partition (PAGE-1).
+    /// Limits each page to entities of one partition (PAGE-1).
     pub partition_pages: bool,
     /// Makes every n-th call fail with `ServerBusy` without any effect.
     pub busy_every: Option<NonZeroU32>,
-    /// Applies every n-th transaction, but responds with `OperationTimedOut` (CON-11).
+    /// Makes every n-th transaction return `OperationTimedOut`, although it is applied (CON-11).
     pub lose_answer_every: Option<NonZeroU32>,
 }
 
@@ -79,9 +79,9 @@ pub struct EngineOptions {
     pub(crate) threads: Threads,
 }
 
-/// The smallest permitted size at which a checkpoint starts. Each checkpoint writes at least one file and syncs it.
+/// The smallest permitted checkpoint threshold, in bytes. The threshold is limited because each checkpoint writes and syncs at least one file.
 const SMALLEST: usize = 1 << 10;
-/// The largest permitted size at which a checkpoint starts. Small multiples of it do not overflow.
+/// The largest permitted checkpoint threshold, in bytes. Small multiples of it do not overflow.
 const LARGEST: usize = match 1_usize.checked_shl(40) {
     Some(size) => size,
     None => usize::MAX / 4,
@@ -122,13 +122,13 @@ impl EngineOptions {
         Self::default()
     }
 
-    /// Sets the limits to enforce. [`Limits::UNLIMITED`] permits data that no service may accept, and must be chosen explicitly.
+    /// Sets the limits to enforce. [`Limits::UNLIMITED`] permits data that no service may accept, so it is not the default.
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets the point at which a write is acknowledged.
+    /// Sets the guarantee that a write has when it is acknowledged.
     pub const fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
@@ -136,24 +136,24 @@ impl EngineOptions {
 
     /// Sets the size in bytes of the block cache, which all readers and snapshots share.
     ///
-    /// A point get takes a few microseconds if the block is cached; otherwise it reads 8 KiB from the file, which takes several times as long. In addition to
-    /// the cache, the index and the filter of each file read stay in memory: about three bytes per row, or more precisely 1.3 bytes per row plus two keys per 8
-    /// KiB block. The common prefix of a file's keys is stored only once.
+    /// A point get takes a few microseconds if the block is cached. Otherwise, it reads 8 KiB from the file, which takes several times as long. In addition to
+    /// the cache, the index and the filter of each file that has been read stay in memory. They take about three bytes per row, or more precisely 1.3 bytes per
+    /// row plus two keys per 8 KiB block. The common prefix of a file's keys is stored only once.
     pub const fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self
     }
 
-    /// Sets the approximate maximum size in bytes of the memtable, which contains the rows not yet in the base. When this size is reached, writers wait for a
-    /// checkpoint. A checkpoint starts once the memtable reaches half of this size, or earlier, so that writers can continue while the checkpoint runs. The
-    /// bounds of [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
+    /// Sets the approximate maximum size in bytes of the memtable, which contains the rows not yet in the base. When this size is reached, writers block until
+    /// a checkpoint completes. A checkpoint starts when the memtable reaches half of this size, or earlier, so writers can continue while the checkpoint runs.
+    /// The size is limited to the same range as [`checkpoint_bytes`](Self::checkpoint_bytes).
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bounded(bytes);
         self
     }
 
-    /// Sets the approximate memtable size in bytes at which a checkpoint starts. A journal of twice this size also starts a checkpoint. The size is clamped to
-    /// the range from 1 KiB to 1 TiB, and to half of [`memtable_bytes`](Self::memtable_bytes).
+    /// Sets the approximate memtable size in bytes at which a checkpoint starts. A checkpoint also starts when the journal reaches twice this size. The size is
+    /// clamped to the range from 1 KiB to 1 TiB, and to half of [`memtable_bytes`](Self::memtable_bytes).
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bounded(bytes);
         self
@@ -165,7 +165,8 @@ impl EngineOptions {
         if self.checkpoint_bytes < half { self.checkpoint_bytes } else { half }
     }
 
-    /// Returns the size in bytes at which a run (a sorted data file) is completed. A checkpoint writes a few runs, and a merge step writes one.
+    /// Returns the size in bytes at which a run (a sorted data file) is finished. It is chosen so that a checkpoint writes a few runs, and a merge step writes
+    /// one.
     pub(crate) const fn run_bytes(&self) -> u64 {
         (self.checkpoint_at() / 3) as u64
     }
@@ -181,8 +182,8 @@ impl EngineOptions {
         }
     }
 
-    /// Sets how long requests for a deleted table return `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on the service. The period ends when the engine
-    /// is closed.
+    /// Sets how long requests for a deleted table return `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on the service. The period ends early if the
+    /// engine is closed.
     pub const fn table_delete_delay(mut self, delay: Duration) -> Self {
         self.table_delete_delay = delay;
         self
@@ -194,8 +195,8 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the clock for Timestamps, leases and expiries. The clock may read the engine. The clock must not wait for a write, because the engine reads the
-    /// clock before it processes the next request.
+    /// Sets the clock for Timestamps, leases and expiries. The clock may read from the engine, but must not wait for a write: the engine reads the clock before
+    /// it processes the next request, so the wait would never end.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self

@@ -1,4 +1,4 @@
-//! Reads one page of a query from a state of the engine.
+//! Reading of one page of a query from a state of the engine.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -15,26 +15,26 @@ use crate::gaps::FoundGap;
 use crate::key::{self, KeyReader, Span, SplitKey};
 use crate::state::State;
 
-/// The number of rows used to estimate the size of a page.
+/// The size of a page is estimated from this many rows.
 const SAMPLE: usize = 8;
-/// The number of filter comparisons that take about as long as visiting one entry.
+/// This many filter comparisons take about as long as visiting one entry.
 const COMPARISONS: u64 = 16;
 
 /// The JSON overhead in bytes of a property name with a null value: `"":null,`.
 const NULL: usize = 8;
 
-/// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five-second limit (PAGE-1, PAGE-11).
+/// The limits on a page in addition to `$top`. They are the engine's equivalent of the service's five-second limit (PAGE-1, PAGE-11).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageBounds {
     /// The maximum number of entities returned.
     pub(crate) entities: usize,
-    /// The maximum total size in bytes of entities returned, including their keys and, for each entity, the names in `$select`.
+    /// The maximum total size in bytes of the entities returned. The size includes their keys and, for each entity, the names in `$select`.
     pub(crate) bytes: usize,
-    /// The maximum number of entries examined, including tombstones. If the filter has many comparisons, each entry is counted as more than one.
+    /// The maximum number of entries examined, including tombstones. If the filter has many comparisons, each entry counts as more than one.
     pub(crate) examined: u64,
     /// The maximum total size in bytes of entries examined.
     pub(crate) examined_bytes: usize,
-    /// `true` if each page must end at the end of its partition.
+    /// `true` if each page is limited to entities of one partition.
     pub(crate) partition: bool,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
     }
 }
 
-/// Returns one page, and the longest gap found by the scan: a key range without rows, which later scans can skip.
+/// Returns one page, and the longest gap that the scan has found. A gap is a key range without rows, which later scans can skip.
 pub(crate) fn read(
     state: &State,
     table: (u32, &TableName),
@@ -113,8 +113,8 @@ pub(crate) fn read(
     Ok((page, gap))
 }
 
-/// Returns an empty page whose token points to the start of the page (ENG-14), or `None` if the page may not have a token (PAGE-10, ENG-5) or no token can
-/// represent its start.
+/// Returns an empty page whose token refers to the start of the page (ENG-14). Returns `None` if the page must not have a token (PAGE-10, ENG-5), or if no
+/// token can represent its start.
 pub(crate) fn empty_page(
     (id, name): (u32, &TableName),
     query: &Query,
@@ -130,8 +130,8 @@ pub(crate) fn empty_page(
     Some(Page { rows: Rows::default(), continuation: Some(continuation), rows_read: Some(0) })
 }
 
-/// Returns the number of bytes that the names in `$select` can add to each entity of a response: a server returns a missing selected property as `null`
-/// (SEL-3).
+/// Returns the number of bytes that the names in `$select` can add to each entity of a response. A server writes a selected property that the entity lacks as
+/// `null` (SEL-3).
 fn select_bytes(select: &Select) -> usize {
     match select {
         Select::All => 0,
@@ -159,8 +159,8 @@ struct Pager<'q> {
     reader: KeyReader,
     /// A buffer for complete keys.
     key: Vec<u8>,
-    /// `true` if all entries since the page's last row have the same key prefix and the same property names and types, and the prefix
-    /// determines the partition.
+    /// `true` if the current entry has the same partition, property names and types as the page's last row. This requires that all entries in between have the
+    /// same key prefix, property names and types, and that the prefix determines the partition.
     is_alike: bool,
     partition_key: Option<String>,
     rows: Gather,
@@ -222,15 +222,15 @@ impl<'q> Pager<'q> {
                 self.rows_read += 1;
                 return Ok(ControlFlow::Continue(()));
             }
-            // Once the page is full, the scan continues to the next match, because the last page must not have a token (PAGE-5), and a token is the key of the
-            // next entity (PAGE-6).
+            // Once the page is full, the scan continues to the next match. If there is one, its key becomes the token (PAGE-6). Otherwise, this is the last
+            // page, which must not have a token (PAGE-5).
             let bytes = key.len() + row.bytes() + self.select_bytes;
             let full = self.rows.len() >= self.top
                 || (!self.rows.is_empty() && self.bytes + bytes > self.bounds.bytes);
             if !full {
                 self.rows_read += 1;
                 if self.rows.len() == SAMPLE {
-                    // Growing a large buffer in small steps would copy it repeatedly.
+                    // The capacity is reserved in one step, because growing a large buffer in small steps would copy it repeatedly.
                     let likely = if self.matcher.is_some() { self.top.min(SAMPLE * 8) } else { self.top };
                     self.rows.reserve(likely.saturating_sub(SAMPLE), self.bounds.bytes);
                 }
@@ -251,8 +251,8 @@ impl<'q> Pager<'q> {
         Ok(ControlFlow::Break(()))
     }
 
-    /// Returns `true` if an entity satisfies the query. Its key is converted to strings only if a comparison needs it. Most filters do not, and the conversion
-    /// would take a quarter of their time.
+    /// Returns `true` if an entity satisfies the query. The key is converted to strings only if a comparison needs them. Most filters do not compare keys, and
+    /// the conversion would take a quarter of their time.
     #[inline]
     fn wants(&mut self, key: SplitKey<'_>, row: RowView<'_>) -> Result<bool> {
         let (partition_key, row_key) =

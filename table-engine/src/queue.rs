@@ -2,13 +2,13 @@
 //!
 //! - A message has two rows (`docs/format.md`, "Queues"): one with its text, keyed by id, and one with its visibility, keyed by time. The next
 //!   message to receive is therefore the first row of a range, and receiving does not rewrite the text.
-//! - The committer runs decisions one after another on the latest state, in the same groups as other writes. Receivers never conflict, share syncs,
-//!   and never hold the same message at the same time.
-//! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even after that clock has
-//!   jumped forward and back, and no message expires before a correct clock reaches its expiry.
-//! - A message with a row in a damaged block of the base is neither received nor peeked, and blocks no other message. The approximate message count includes
-//!   the message until it expires if only its text is in the block, but not if its visibility row is in the block. A receive skips the damaged block, and reads
-//!   it again only after the folder has been reopened. If the disk returns an error instead of damaged bytes, each receive reads the block again.
+//! - The committer runs decisions one after another on the latest state, in the same groups as other writes. Receivers therefore never conflict, never hold the
+//!   same message at the same time, and share syncs.
+//! - Times come from a steady clock that is derived from the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even if
+//!   that clock has jumped forward and back. No message expires before a correct clock reaches its expiry.
+//! - If a row of a message is in a corrupted block of the base, the message is neither received nor peeked, but other messages are not affected. If its
+//!   visibility row is intact, the approximate message count includes the message until it expires. A receive skips the corrupted block, and the block is not
+//!   read again until the folder is reopened. If the disk returns an error instead of corrupted bytes, each receive reads the block again.
 
 mod count;
 mod decisions;
@@ -38,7 +38,7 @@ use fault::StoredQueueFault;
 /// The name prefix of a queue's table.
 const QUEUE: &str = "queue-";
 
-/// Returns the table of a queue. Programs cannot use its name.
+/// Returns the table of a queue. Programs cannot access it by name.
 pub(crate) fn table_of(queue: &QueueName) -> TableName {
     TableName::internal(&format!("{QUEUE}{queue}"))
 }
@@ -83,8 +83,8 @@ impl Engine {
         names.take(top).map(QueueName::new).collect()
     }
 
-    /// Returns the name of a private table for a program built on the engine. Listings omit the table, and [`TableName::new`] rejects its name, so users cannot
-    /// access it.
+    /// Returns the name of a private table for a program that is built on the engine, such as a server. Listings omit the table, and [`TableName::new`] rejects
+    /// its name, so the program's users cannot access it.
     ///
     /// ```
     /// use table_core::{Engine, TableName, TableStore};
@@ -125,8 +125,8 @@ impl Engine {
 
     /// Finds the first remaining message, skipping the tombstones of received messages. The search runs on the caller's thread and delays no writer.
     ///
-    /// The result stays valid, because later decisions insert messages only after the found position: a message becomes visible no earlier than the decision
-    /// that inserts it, decision times never decrease, and the new message has a later Timestamp.
+    /// The result stays valid, because later decisions insert messages only after the position found. A message becomes visible no earlier than the time of the
+    /// decision that inserts it, decision times never decrease, and the new message has a later Timestamp.
     fn find_front(&self, queue: &QueueName) -> Result<Searched> {
         let state = self.inner.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
@@ -159,7 +159,7 @@ impl Engine {
                     traces += 1;
                     return Ok(ControlFlow::Continue(()));
                 };
-                // The next receive sets a damaged row aside and reports it.
+                // A corrupted row is skipped here. The next receive sets it aside and reports it.
                 match rows::Shown::read(row) {
                     Ok(shown) if shown.is_expired(now) => traces += 1,
                     Ok(shown) => messages.extend(rows::readable(&state, table, &shown)?),
@@ -172,7 +172,7 @@ impl Engine {
         self.inner.shared.after_read(read).map(|_| (messages, traces))
     }
 
-    /// Removes expired messages, and stores the front of a queue (the position of its first remaining message), from which later reads start.
+    /// Removes expired messages, and advances the head of a queue to its first remaining message. Later reads start there.
     async fn clean(&self, queue: &QueueName) -> Result<()> {
         let Searched { found, front } = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
         let clean = move |ground: &mut Ground<'_>| {
@@ -224,14 +224,14 @@ impl QueueStore for Engine {
             };
             let (leases, rest, time) = self.decide(queue, "receive", receive).await?;
             began = Some(time);
-            // An empty result is correct only if no message was visible when the first decision began.
+            // An empty list may be returned only if the call has examined every message that was visible when its first decision began.
             if !leases.is_empty() || rest == Rest::Nothing {
                 return Ok(leases);
             }
             if let Rest::Traces(examined) = rest {
                 searched = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
-                // IMPORTANT: the next decision starts where the last one ended. The front of the queue alone may not advance, because a part of the queue may
-                // be unreadable.
+                // IMPORTANT: the next decision starts where the last one ended. The queue's head alone does not ensure progress: if a part of the queue is
+                // unreadable, the head may not advance.
                 searched.found = searched.found.max(examined);
             }
         }
@@ -244,7 +244,7 @@ impl QueueStore for Engine {
             && !self.inner.shared.is_read_only()
             && let Err(error) = self.clean(queue).await
         {
-            // The messages have been read. Without the clean-up, later reads only take longer.
+            // The messages have been read, so the failure is harmless. It only makes later reads slower.
             event!(debug, %queue, %error, "the queue was not cleaned up");
         }
         Ok(messages)

@@ -1,4 +1,4 @@
-//! Opens a folder for reading only, even while a writer in another process has it open.
+//! Opening of a folder for reading only, even while a writer in another process has it open.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -19,22 +19,22 @@ use crate::options::EngineOptions;
 use crate::recover::{self, Replay};
 use crate::state::State;
 
-/// The maximum number of attempts to read a folder while its set of journal files stays the same. An attempt can fail because a writer truncates the journal
-/// during the read.
+/// The maximum number of attempts to read a folder. An attempt can fail because a writer truncates the journal during the read. If the set of journal files has
+/// changed, the attempts are counted from the start.
 const ATTEMPTS: usize = 3;
 
 impl Engine {
     /// Opens a folder for reading only, with the default options. The folder may contain an engine, even one that is open in this or another process,
     /// or a backup.
     ///
-    /// The engine shows the state of the folder at the time of the call: every transaction acknowledged before the call, in the writer's order, and possibly
-    /// the first few transactions in progress. To see a newer state, open the folder again. A transaction in progress may be visible even if it is later
-    /// refused because the disk is full, or undone by a power loss.
+    /// The engine shows the state of the folder at the time of the call. It contains every transaction acknowledged before the call. It may also contain
+    /// transactions in progress, but only the first ones in the writer's order. To see a newer state, open the folder again. A transaction in progress may be
+    /// visible even if it is later refused because the disk is full, or undone by a power loss.
     ///
-    /// Nothing is written or locked, and the writer is not delayed. Files deleted by the writer keep their disk space until this handle is dropped. All files
-    /// of the base are kept open, about one per 16 MiB, and systems limit the number of files a process may keep open. The folder must be on a local file
-    /// system: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. If a backup has more files than the process can
-    /// keep open, they are opened on demand. If a later backup to the same folder then removes some of them, reads fail with `Corrupted` until the folder is
+    /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep occupying disk space until this handle is dropped. All
+    /// files of the base (about one per 16 MiB) are kept open, and count towards the process's limit on open files. The folder must be on a local file system:
+    /// a network file system may return outdated bytes, in which case opening fails with `Corrupted`. If a backup has more files than the process can keep
+    /// open, the files are opened on demand. If a later backup to the same folder then removes some of them, reads fail with `Corrupted` until the folder is
     /// opened again.
     ///
     /// ```
@@ -61,12 +61,11 @@ impl Engine {
 }
 
 impl EngineOptions {
-    /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options for reading are used: limits, cache, clock, faults.
+    /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options that concern reading are used: limits, cache, clock, faults.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup;
-    /// `FormatTooNew` or `FormatTooOld` if this library cannot read its format; `Corrupted` if it is damaged;
-    /// `ServerBusy` if the process has reached its limit on open files; `Io` if the disk fails.
+    /// `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup; `FormatTooNew` or `FormatTooOld` if this library
+    /// cannot read its format; `Corrupted` if it is corrupted; `ServerBusy` if the process has reached its limit on open files; `Io` if the disk fails.
     pub fn open_read_only(self, folder: impl AsRef<Path>) -> Result<Engine> {
         let folder = &*folder::absolute(folder.as_ref())?;
         let disk = folder::hold_existing(&self.disk, folder)?;
@@ -111,7 +110,8 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
         // An engine is creating the folder, or was interrupted while creating it.
         return Ok(Replay::of(State::default()));
     }
-    // IMPORTANT: the record of synced frames is read before the journal, which may grow meanwhile.
+    // IMPORTANT: the record of synced frames is read before the journal, because a writer may extend the journal at the same time. A record read later might
+    // refer to frames that this read does not see.
     let records = Records::read(disk, path)?;
     let place = options.place(held, path);
     let journal = |base: &BaseView| {
@@ -119,7 +119,8 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
             return Ok(Vec::new());
         }
         let files = open_journal(disk, path, base)?;
-        // IMPORTANT: the next file is missing if no frame was written to it yet, but also if the writer has put its rows into a later base and removed it.
+        // IMPORTANT: the next file is missing either because it contains no frames yet, or because the writer has moved its rows to a later base and removed
+        // it. The current base shows which of the two applies.
         let next = files.last().map_or(base.meta().journal, |(number, _)| number + 1);
         if BaseView::open_alone(&place)?.meta().journal > next {
             return Err(Error::of(JournalFault::Missing(file::path(path, next))));
@@ -127,7 +128,7 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
         Ok(files)
     };
     let (base, files) = match BaseView::open_during_writes(&place, journal) {
-        // A backup has no journal, so its version can also be read with few file descriptors.
+        // A backup has no journal, and its files can be opened on demand, so a few file descriptors are enough.
         Err(error) if is_backup && is_shortage(&error) => (BaseView::open_alone(&place)?, Vec::new()),
         opened => opened?,
     };
@@ -143,7 +144,7 @@ fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
     disk.list(path).map_err(|error| Task::ReadFolder(path.into()).refused(error))
 }
 
-/// Opens the journal files with frames that a version of the base does not contain.
+/// Opens the journal files that contain frames newer than a version of the base.
 fn open_journal(disk: &dyn Disk, path: &Path, base: &BaseView) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
     let meta = base.meta();
     let mut files = Vec::new();

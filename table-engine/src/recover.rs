@@ -22,10 +22,10 @@ use crate::options::EngineOptions;
 use crate::reserve::{RESERVE, Reserve};
 use crate::state::State;
 
-/// The number of rows of a dropped table removed from memory at a time.
+/// The rows of a dropped table are removed from memory in batches of this size.
 const REMOVED: usize = 1_000;
 
-/// The recovered content of a folder, and the resources of the engine to start.
+/// The recovered content of a folder, and the resources for the engine that will be started on it.
 pub(crate) struct Recovered {
     pub(crate) state: State,
     /// The largest Timestamp issued so far.
@@ -65,9 +65,10 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     };
     let file = lock(manifest::LOCK)?;
     let version = check(disk, path)?;
-    // The manifest is locked as well: a clean-up may remove the lock file, but without a manifest a folder cannot be opened.
+    // The manifest is locked as well. A cleanup script may remove the lock file, but if it removed the manifest, the folder could not be opened.
     let mut manifest = if version.is_some() { lock(FORMAT)? } else { manifest::write(disk, path, FORMAT)? };
-    // IMPORTANT: from here on, the engine relies on changes to the folder that an earlier engine may not have made durable.
+    // IMPORTANT: an earlier engine may have changed the folder without making the changes durable. They are made durable here, because the engine relies on
+    // them from now on.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
     let records = Records::read(disk, path)?;
@@ -82,18 +83,18 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         Some(end) => end,
         None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
-    // The folder has been found intact, and has not been changed yet. The reserve's space is released for the rest of the open, because a copy-on-write file
-    // system needs space even to overwrite the end of the journal.
+    // At this point, the folder is known to be intact and has not been changed. The space of the reserve is released until the folder is open, because a
+    // copy-on-write file system needs space even to overwrite the end of the journal.
     let journal_bytes = bytes_of(&files, &end).map_err(io)?;
     let reserve =
         Reserve::replace((&held_disk, &options.threads), path, options.memtable_bytes, journal_bytes);
     if version.is_some_and(|version| !version.is_current()) {
-        // IMPORTANT: the manifest is replaced before any write in the new format, because engines that do not know the format must not open the folder. The new
-        // manifest is locked before it replaces the old one, so one of them is always locked.
+        // IMPORTANT: the manifest is replaced before anything is written in the new format, because engines that do not support the format must not open the
+        // folder. The new manifest is locked before it replaces the old one, so one of them is always locked.
         manifest = manifest::write(disk, path, FORMAT)?;
     }
-    // IMPORTANT: hard-linked journal files and the hard-linked record of synced frames are copied before they are written. All other files are replaced, not
-    // overwritten.
+    // IMPORTANT: journal files and the record of synced frames are overwritten in place, so hard-linked ones are replaced with copies first. All other files
+    // are never overwritten.
     let mut written: Vec<PathBuf> = files.iter().map(|(number, _)| file::path(path, *number)).collect();
     written.push(path.join(SYNCED));
     if folder::separate(disk, path, &written)? {
@@ -110,7 +111,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     base.establish()?;
     let folder = PathBuf::from(path);
     reserve.set_base(base.file_bytes());
-    // If the disk is full, the committer tries again.
+    // If the disk is full, the committer tries again later.
     let _ = reserve.restore();
     let synced = Synced::new(&held_disk, path, &records, engine);
     let place = (Arc::clone(&held_disk), folder);
@@ -153,7 +154,8 @@ fn open_base(place: &Place, names: &[String]) -> Result<Base> {
         base.check_files(names);
         return Ok(base);
     }
-    // IMPORTANT: the base is durable before any other file is created. A folder with such a file but without a base has lost its base.
+    // IMPORTANT: the base is made durable before any of the later files is created. A folder that contains a later file but no base has therefore lost its
+    // base.
     let fresh =
         Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: Vec::new() };
     Base::create(place, fresh)
@@ -208,9 +210,9 @@ impl Replay {
 /// The state of a journal file after its last frame.
 pub(crate) struct End {
     tail: Tail,
-    /// `true` if anything other than zeros follows the last frame.
+    /// `true` if bytes other than zeros follow the last frame.
     torn: bool,
-    /// The first offset not covered by a sync known to have succeeded.
+    /// The first offset that may not be durable: no sync is known to have covered it.
     unsynced: u64,
 }
 
@@ -234,7 +236,7 @@ pub(crate) fn replay_all(
         let is_last = at + 1 == files.len();
         let mark = mark.filter(|mark| mark.journal == number);
         match (read_file(path, (number, file), sequence, mark, replay)?, &last) {
-            // The file was created after its predecessor was synced, so the predecessor is damaged, not torn.
+            // The file was created after its predecessor was synced. The predecessor therefore does not end in a torn write, but is corrupted.
             (Found::Later, Some(before)) => {
                 return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
             }
@@ -255,7 +257,8 @@ pub(crate) fn replay_all(
         return Err(missing(path, meta.journal));
     }
     let found = last.as_ref().map_or(meta.sequence, |end| end.tail.sequence);
-    // IMPORTANT: an interrupted write cannot lose frames that were once durable, so the journal has been truncated or replaced by an older one.
+    // IMPORTANT: the journal lacks frames that were durable. An interrupted write cannot lose such frames, so the journal has been truncated or replaced by an
+    // older one.
     if let Some(synced) = mark.map(|mark| mark.sequence).filter(|synced| *synced > found) {
         let number = last.as_ref().map_or(meta.journal, |end| end.tail.number);
         return Err(Error::of(JournalFault::Cut { file: file::path(path, number), found, synced }));
@@ -294,7 +297,7 @@ fn read_file(
         Ok::<_, Error>(FileHeader::read(&bytes).filter(|header| header.number == number))
     };
     let Some(found) = header()? else {
-        // A header is durable before anything is written after it, so the header of a longer file must be complete.
+        // A header is made durable before anything is written after it, so a file that is longer than a header must have a complete header.
         return if filled > file::HEADER { Err(reader::corrupted(&path, 0)) } else { Ok(Found::Nothing) };
     };
     let salt = found.salt;
@@ -307,7 +310,7 @@ fn read_file(
         replay.apply(record);
         Ok(())
     })?;
-    // IMPORTANT: a concurrent writer may have reused the file during the read; the file then seems to end too early.
+    // IMPORTANT: if a concurrent writer has reused the file during the read, the file seems to end too early.
     if header()? != Some(found) {
         return Err(reader::corrupted(&path, 0));
     }
@@ -323,7 +326,7 @@ fn bytes_of(files: &[(u64, Arc<dyn DiskFile>)], end: &End) -> std::io::Result<u6
     Ok(earlier.map(|(_, file)| file.len()).sum::<std::io::Result<u64>>()? + end.tail.end)
 }
 
-/// Removes an interrupted write from the end of the journal, and makes the replayed frames durable.
+/// Truncates an interrupted write at the end of the journal, and makes the replayed frames durable.
 fn mend(end: End) -> Result<Tail> {
     let End { mut tail, torn, unsynced } = end;
     let refused = |error| Task::MendJournal.refused(error);
@@ -331,8 +334,8 @@ fn mend(end: End) -> Result<Tail> {
         tail.file.set_len(tail.end).map_err(refused)?;
         tail.filled = tail.end;
     }
-    // IMPORTANT: the replayed frames are about to become visible, but may exist only in the operating system's cache. If an
-    // earlier sync failed, the system may consider them written; rewriting them makes this sync effective.
+    // IMPORTANT: the replayed frames are about to become visible, but may exist only in the operating system's cache. After a failed sync, the system may
+    // consider them written and would not write them again. They are therefore rewritten before this sync.
     let mut bytes = vec![0; usize::try_from(tail.end.saturating_sub(unsynced)).unwrap_or_default()];
     tail.file.read_at(unsynced, &mut bytes).map_err(refused)?;
     tail.file.write_at(unsynced, &bytes).map_err(refused)?;

@@ -1,9 +1,9 @@
-//! Constructors of other clients that the engine does not have. Calling one is a compile error that names the engine's constructors.
+//! Constructors that other clients have but the engine does not. Calling one is a compile error whose message suggests the engine's constructors.
 
 use crate::Engine;
 
-/// A storage location other than a folder. No type implements this trait: the functions that require it exist only for their error messages. The trait has a
-/// lifetime parameter because rustc rejects a bound that has no generic parameters and can never be satisfied.
+/// A bound that no type satisfies. It is used by constructors that other clients have, so calling one produces this compiler message. The lifetime parameter is
+/// needed because rustc rejects an unsatisfiable bound without generic parameters at the function's definition.
 #[diagnostic::on_unimplemented(
     message = "[T212] an engine has no constructor of this name: its tables are in a folder or in memory",
     label = "write `Engine::open(\"folder\")?` or `Engine::in_memory()`",
@@ -11,7 +11,8 @@ use crate::Engine;
 )]
 pub trait IsPlace<'a> {}
 
-/// Declares constructors of other clients. The bound of the `impl` is checked before the arguments, so rustc shows the bound's message for any arguments.
+/// Declares constructors that other clients have. Rustc checks the bound of the `impl` before the arguments, so it shows the bound's message regardless of the
+/// arguments.
 macro_rules! refused_constructors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]

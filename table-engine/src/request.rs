@@ -22,7 +22,7 @@ pub(crate) enum Request {
     Wake,
 }
 
-/// A change that becomes durable together with all other changes in its group.
+/// A write. It becomes durable together with all other writes in its group.
 #[derive(Debug)]
 pub(crate) enum Write {
     /// Apply a transaction to a table.
@@ -38,8 +38,8 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// Returns `true` if the write adds no data: it only deletes and checks, so it eventually frees space. The result is `true` for every decision; a decision
-    /// that adds data declares this in its [`Ground`](crate::decision::Ground).
+    /// Returns `true` if the write adds no data, that is, if it only deletes and checks and therefore eventually frees space. The result is `true` for every
+    /// decision, because a decision that adds data declares this in its [`Ground`](crate::decision::Ground).
     pub(crate) fn frees(&self) -> bool {
         match self {
             Self::Submit { writes, .. } => writes.operations.iter().all(|(_, operation)| {
@@ -67,7 +67,7 @@ impl Write {
     }
 }
 
-/// A response, which is sent once its group is durable. Refusals wait as well, because they may depend on other writes in the group.
+/// A response to a write. It is sent once the group is durable. Even a rejection is sent only then, because it may depend on other writes in the group.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Committed(Sender<Result<Committed>>, Result<Committed>),
@@ -81,7 +81,7 @@ impl Answer {
         matches!(self, Self::Decided(decision) if decision.grows())
     }
 
-    /// Sends the response, or the failure of the group. It is not an error if the caller is no longer waiting.
+    /// Sends the response, or the failure of the group. If the caller is no longer waiting, the response is discarded.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {
             Self::Committed(to, outcome) => {

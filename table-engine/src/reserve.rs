@@ -1,10 +1,10 @@
 //! The reserve: disk space kept for operations that free space (`docs/format.md`, "Folder").
 //!
-//! Deletions, checkpoints and merges need disk space before they can free more of it. Without a reserve, the engine could never free space on a full disk. The
-//! reserve is a file of zeros. Writes that add data are refused while the reserve is incomplete.
+//! Deletions, checkpoints and merges need some disk space before they can free more. On a full disk, an engine without a reserve could therefore never free
+//! space. The reserve is a file of zeros. Writes that add data are refused while the reserve is incomplete.
 //!
-//! The file is replaced each time the folder is opened. The length of an earlier file does not prove that the file holds space: a copied folder may
-//! contain a sparse file, or one that shares its space with the original.
+//! The file is replaced each time the folder is opened, because the length of an earlier file does not prove that disk space is allocated for it. A copied
+//! folder may contain a sparse file, or a file that shares its space with the original.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -18,14 +18,14 @@ use crate::threads::Threads;
 
 /// The name of the reserve's file.
 pub(crate) const RESERVE: &str = "RESERVE";
-/// The maximum checkpoint threshold in bytes while the reserve is incomplete.
+/// The maximum checkpoint threshold, in bytes, that applies while the reserve is incomplete.
 pub(crate) const SMALL_CHECKPOINT: usize = 256 << 10;
 /// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a small checkpoint.
 const LEAST: u64 = 8 * SMALL_CHECKPOINT as u64;
-/// The space in [`LEAST`] for versions of the base.
+/// The part of [`LEAST`] that is meant for versions of the base.
 const SMALL_BASE: u64 = 256 << 10;
 
-/// The maximum time an operation waits for another one to return the reserve.
+/// The maximum time that an operation waits for another one to return the reserve.
 const LONGEST_LOAN: Duration = Duration::from_secs(10);
 
 /// The reserve of a folder, shared by the committer and the checkpoint thread.
@@ -36,7 +36,7 @@ pub(crate) struct Reserve {
     path: PathBuf,
     /// The reserve file. Empty if the file could not be created; the folder then has no reserve.
     file: OnceLock<Arc<dyn DiskFile>>,
-    /// The maximum size required for the journal: enough to checkpoint the largest memtable.
+    /// The upper limit on the space reserved for the journal. It is enough to checkpoint the largest memtable.
     most: u64,
     room: Mutex<Room>,
 }
@@ -63,7 +63,7 @@ impl Room {
     }
 }
 
-/// The space of the reserve, lent to an operation that frees more. The reserve stays empty until the loan is dropped.
+/// A loan of the reserve's space to an operation that frees more space than it needs. The reserve stays empty until the loan is dropped.
 #[derive(Debug)]
 pub(crate) struct Loan {
     reserve: Arc<Reserve>,
@@ -77,7 +77,7 @@ impl Drop for Loan {
 
 impl Reserve {
     /// Replaces a folder's reserve with an empty file, which frees its space. [`restore`](Self::restore) then reserves enough to checkpoint a journal of
-    /// `journal` bytes. A memtable has at most `memtable_bytes` bytes, except directly after an open, when it contains the rows of the journal.
+    /// `journal` bytes. `memtable_bytes` is the maximum size of a memtable. After an open, the memtable contains the rows of the journal and may be larger.
     pub(crate) fn replace(
         (disk, threads): (&Arc<dyn Disk>, &Threads),
         folder: &Path,
@@ -116,7 +116,7 @@ impl Reserve {
         self.file.get().is_none() || room.held >= room.wanted()
     }
 
-    /// Raises the required size to that needed to checkpoint a journal of `journal` bytes. The reserve is incomplete until
+    /// Raises the required size, if necessary, to the size needed to checkpoint a journal of `journal` bytes. The reserve is incomplete until
     /// [`restore`](Self::restore) has reserved the additional space.
     pub(crate) fn raise_for(&self, journal: u64) {
         let size = self.size_for(journal);
@@ -124,16 +124,16 @@ impl Reserve {
         room.journal = room.journal.max(size);
     }
 
-    /// Sets the length of the `BASE` file, in bytes. The file is replaced by a new one, which may be longer and needs space while the old one exists. The
-    /// reserve is incomplete until [`restore`](Self::restore) has reserved the additional space.
+    /// Sets the length of the `BASE` file, in bytes, from which the required size is computed: when `BASE` is replaced, the new file may be longer, and it
+    /// needs space while the old one still exists. The reserve is incomplete until [`restore`](Self::restore) has reserved the additional space.
     pub(crate) fn set_base(&self, length: u64) {
         self.room().base = length.saturating_mul(2).saturating_sub(SMALL_BASE).next_multiple_of(SMALL_BASE);
     }
 
-    /// Frees the part of the reserve not needed to checkpoint a journal of `journal` bytes.
+    /// Frees the part of the reserve that is not needed to checkpoint a journal of `journal` bytes.
     ///
     /// # Errors
-    /// The I/O error if the file cannot be shortened.
+    /// The I/O error if the file cannot be truncated.
     pub(crate) fn shrink_for(&self, journal: u64) -> io::Result<()> {
         let mut room = self.room();
         room.journal = room.journal.min(self.size_for(journal));
@@ -151,9 +151,9 @@ impl Reserve {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Releases the reserved space for an operation that frees more. If the reserve is already lent, first waits until the borrower has returned it. Waiting
-    /// operations are served in arrival order. Until the loan is dropped, no space is reserved again. Returns `None` if the folder has no reserve, or if the
-    /// borrower does not return it within [`LONGEST_LOAN`].
+    /// Lends the reserved space to an operation that frees more. If the space is already lent, first waits until it has been returned. Waiting operations are
+    /// served in arrival order. No space is reserved until the loan is dropped. Returns `None` if the folder has no reserve, or if an earlier loan is not
+    /// returned within [`LONGEST_LOAN`].
     pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
         let bytes = self.in_turn(|room| {
             self.file.get()?.set_len(0).ok()?;
@@ -161,14 +161,15 @@ impl Reserve {
             Some(std::mem::take(&mut room.held))
         })??;
         let loan = Loan { reserve: Arc::clone(self) };
-        // A log subscriber is application code, so it is not called under the lock.
+        // A log subscriber is application code, so it must not be called while the lock is held.
         if bytes > 0 {
             event!(warn, bytes, "the disk is full; operations that free space use the reserve");
         }
         Some(loan)
     }
 
-    /// Runs an operation on the reserve once it is not lent and all operations queued earlier have finished. Returns `None` after [`LONGEST_LOAN`].
+    /// Runs an operation on the reserve once the reserve is not lent and all operations queued earlier have finished. Returns `None` if that takes longer than
+    /// [`LONGEST_LOAN`].
     fn in_turn<T>(&self, operation: impl FnOnce(&mut Room) -> T) -> Option<T> {
         let turn = {
             let mut room = self.room();
@@ -191,8 +192,8 @@ impl Reserve {
         }
     }
 
-    /// Returns `true` if the reserve and the free space together have at least `bytes` bytes, or if this cannot be determined; `false` while the reserve is
-    /// lent. The check allocates space; on most file systems, this writes no data.
+    /// Returns `true` if the reserve and the free disk space together have at least `bytes` bytes, or if that cannot be determined. Returns `false` while the
+    /// reserve is lent. To find out, the function temporarily allocates the space, which writes no data on most file systems.
     pub(crate) fn covers(&self, bytes: u64) -> bool {
         let room = self.room();
         let Some(file) = self.file.get() else { return true };
@@ -225,7 +226,7 @@ impl Reserve {
 
     fn restore_in(&self, room: &mut Room) -> io::Result<()> {
         let Some(file) = self.file.get().filter(|_| room.held < room.wanted()) else { return Ok(()) };
-        // IMPORTANT: the lent space is left to the borrower, which may not have used all of it yet.
+        // IMPORTANT: lent space must not be reserved again, because the borrower may not have used all of it yet.
         if room.is_lent {
             return Err(ErrorKind::StorageFull.into());
         }
@@ -237,7 +238,7 @@ impl Reserve {
                 if fault::is_full(&error) {
                     return Err(error);
                 }
-                // A file that cannot be written cannot serve as a reserve. Writes then proceed without one.
+                // A file that cannot be written is useless as a reserve, so writes proceed without one.
                 (room.journal, room.base) = (room.held, 0);
             }
         }

@@ -11,14 +11,14 @@ use crate::gaps::FoundGap;
 use crate::state::State;
 use crate::statistics::Groups;
 
-/// The published state of an engine and, if writes are no longer possible, the reason.
+/// The published state of an engine. Once writes are no longer possible, this struct also holds the reason.
 pub(crate) struct Shared {
-    /// IMPORTANT: a closed engine is marked in the published state, not by a separate flag. One load returns both the state and whether the engine is
-    /// open, so no reader mistakes a closed engine's empty state for the engine's content.
+    /// IMPORTANT: the published state itself contains the flag that marks a closed engine. A single load therefore returns both the state and the flag, so no
+    /// reader mistakes the empty state of a closed engine for the engine's content.
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,
-    /// The last gap (a key range without rows) found by a scan, until the committer takes it.
+    /// The last gap (a key range without rows) that a scan has found and the committer has not taken yet.
     gap: Mutex<Option<FoundGap>>,
     /// Counters of committed groups of writes.
     pub(crate) groups: Groups,
@@ -73,8 +73,8 @@ impl Shared {
         self.published().map(drop)
     }
 
-    /// Returns the outcome of a read that started while the engine was open. If the read failed and the engine was closed meanwhile, the error is
-    /// `EngineClosed`, because the next engine on the folder may have removed the files.
+    /// Returns the outcome of a read that started while the engine was open. If the read failed and the engine has been closed since, the error is
+    /// `EngineClosed`: the failure may only mean that the next engine on the folder has removed the files.
     pub(crate) fn after_read<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.or_else(|error| self.check_open().and(Err(error)))
     }
@@ -84,14 +84,14 @@ impl Shared {
         self.publish(State::closed());
     }
 
-    /// Makes all later writes fail with `EnginePoisoned`, which contains `cause`, and logs `cause`. Reads still work, because every published write is
+    /// Makes all later writes fail with an `EnginePoisoned` error that contains `cause`, and logs `cause`. Reads continue, because every published write is
     /// durable.
     pub(crate) fn poison(&self, cause: &Error) {
         self.end_writes(cause);
         log_poison(cause);
     }
 
-    /// Makes all later writes fail with `EnginePoisoned`. Runs no application code.
+    /// Makes all later writes fail with `EnginePoisoned`. This function runs no application code.
     pub(crate) fn end_writes(&self, cause: &Error) {
         let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
     }

@@ -1,4 +1,4 @@
-//! Snapshots: a fixed state of the engine, for reads that span several pages or lookups.
+//! Snapshots: fixed states of the engine, for reads that span several pages or lookups.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use crate::state::State;
 /// ```
 #[derive(Clone)]
 pub struct Snapshot {
-    // IMPORTANT: this field is dropped before the engine handle, because dropping the last handle waits until the base is closed.
+    // IMPORTANT: field order matters. This field must be dropped before the engine handle, because dropping the last handle blocks until the base is closed.
     state: Arc<State>,
     engine: Engine,
 }
@@ -42,7 +42,7 @@ pub struct Snapshot {
 impl Engine {
     /// Returns a snapshot of the engine's current state. All pages read from the snapshot see the same state. Only the embedded engine supports this (ENG-15).
     ///
-    /// While the snapshot exists, the space of deleted or replaced rows is not reused.
+    /// While the snapshot exists, the space of rows that it contains is not freed, even if they are deleted or replaced.
     ///
     /// # Errors
     /// `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.

@@ -1,4 +1,4 @@
-//! The state seen by readers: an immutable value, replaced atomically.
+//! The state that readers see: an immutable value that is replaced atomically.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(crate) positions: OrdMap<u32, Positions>,
     /// The key ranges without rows that scans skip.
     pub(crate) gaps: Gaps,
-    /// The time of the last decision (a transaction computed by the committer) in this state.
+    /// The time of the last decision (a transaction computed by the committer) that is included in this state.
     pub(crate) decided: u64,
     /// `true` if the engine is closed. All other fields are then empty.
     pub(crate) is_closed: bool,
@@ -45,7 +45,7 @@ impl State {
         Self { is_closed: true, ..Self::default() }
     }
 
-    /// Creates the placeholder that replaces the published state until a reader asks the committer for the current state.
+    /// Creates the placeholder that replaces the published state until a reader requests the current state from the committer.
     pub(crate) fn withdrawn() -> Self {
         Self { is_withdrawn: true, ..Self::default() }
     }
@@ -55,7 +55,7 @@ impl State {
         self.positions.get(&table).copied().unwrap_or_default()
     }
 
-    /// Returns a queue's front. The queue's table contains no message before this position.
+    /// Returns a queue's head. The queue's table contains no message before this position.
     pub(crate) fn front(&self, table: u32) -> Front {
         self.positions(table).front
     }
@@ -65,7 +65,7 @@ impl State {
         self.get_with(key, BaseView::get)
     }
 
-    /// Returns the row with the given key. If no newer layer has an entry for the key, `get` looks it up in the base.
+    /// Returns the row with the given key. If neither the memtable nor the frozen rows have an entry for the key, `get` looks it up in the base.
     fn get_with(
         &self,
         key: &[u8],
@@ -89,7 +89,7 @@ impl State {
         self.memtable.set(key, row);
     }
 
-    /// Extends the gap that ends at a deleted row, if any, up to the next row. The search for that row ends after `most` tombstones.
+    /// Extends the gap that ends at a deleted row, if any, up to the next row. To limit the cost, the search for that row stops after `most` tombstones.
     pub(crate) fn extend_gap(&mut self, deleted: &[u8], most: usize) -> Result<()> {
         let Some(table) = key::table_of(deleted).filter(|_| self.gaps.end_at(deleted)) else { return Ok(()) };
         let mut span = Span { start: deleted.to_vec(), ..Span::table(table) };
@@ -119,8 +119,8 @@ impl State {
         self.scan_around_gaps(span, BaseView::range, visit)
     }
 
-    /// Visits the keys of a span like [`scan`](Self::scan), skips unreadable parts of the base, and adds them to `skipped`. A key whose row may be in such a
-    /// part is visited as a tombstone unless a newer layer has an entry for it.
+    /// Visits the keys of a span like [`scan`](Self::scan), but skips unreadable parts of the base and adds them to `skipped`. If a key's row may be in such a
+    /// part, the key is visited as a tombstone, unless a newer layer has an entry for it.
     pub(crate) fn scan_readable(
         &self,
         span: &Span,
@@ -144,7 +144,7 @@ impl State {
                 }
             },
         )?;
-        // A skipped part may contain rows, and may become readable.
+        // A skipped part may contain rows and may become readable later, so it must not be part of a gap.
         Ok(found.filter(|_| skipped.is_empty()))
     }
 

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Statistics of an [`Engine`](crate::Engine): the sizes of its data, and operation counters since it was opened.
+/// Statistics of an [`Engine`](crate::Engine): the sizes of its data, and counters of the operations since it was opened.
 ///
 /// Recently written rows are in memory, in the *memtable*. A checkpoint writes them to the files on disk, which together are the *base*.
 ///
-/// Collecting the statistics reads no file. Sizes in bytes include encoded rows and their overhead.
+/// Collecting the statistics reads no file. Sizes in bytes include the encoded rows and their overhead.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// The number of existing tables, without the internal tables of queues.
+    /// The number of tables, excluding the internal tables of queues.
     pub tables: usize,
     /// The number of rows and tombstones in the memtable, which are not yet in the base.
     pub memtable_rows: usize,
@@ -34,13 +34,13 @@ pub struct Statistics {
     pub checkpoint_age: Option<Duration>,
     /// The number of files in the base.
     pub runs: usize,
-    /// The total size in bytes of the base's files, excluding files that have been merged into others but are still being read.
+    /// The total size in bytes of the base's files. Files that have been merged into others but are still being read are excluded.
     pub base_bytes: u64,
     /// The number of segments: key ranges that are merged independently of each other.
     pub segments: usize,
-    /// The largest number of layers in a segment, and therefore in the path of one lookup.
+    /// The largest number of layers in a segment, which is also the largest number of layers that a lookup has to check.
     pub layers: usize,
-    /// The total size in bytes of the layers above the oldest layer of each segment. Their rows will be merged with older rows.
+    /// The total size in bytes of the layers above the oldest layer of each segment. The rows in these layers have not been merged with older rows yet.
     pub unmerged_bytes: u64,
     /// The number of tombstones in the base. A merge removes a tombstone together with the rows it hides.
     pub deletions: u64,
@@ -52,7 +52,7 @@ pub struct Statistics {
     pub merges: u64,
     /// The number of bytes written by merges.
     pub merged_bytes: u64,
-    /// The number of write groups. The writes in a group became durable together.
+    /// The number of write groups. All writes in a group become durable together.
     pub groups: u64,
     /// The total number of writes in all write groups.
     pub grouped_writes: u64,

@@ -21,9 +21,9 @@ use crate::page::{self, PageBounds};
 use crate::request::{Request, Write};
 use crate::state::State;
 
-/// Counts a call, and returns `true` if a fault injected into every n-th call is due for it.
+/// Counts a call. Returns `true` if a fault that is injected into every n-th call is due for this call.
 fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
-    // Without faults, no counter is updated, so callers do not contend for its cache line.
+    // If no fault is configured, the counter is not updated, so callers do not contend for its cache line.
     every.is_some_and(|every| (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every.get()))
 }
 
@@ -98,7 +98,7 @@ impl Engine {
         Ok(page)
     }
 
-    /// Checks a transaction's limits and encodes its keys on the caller's thread, because neither needs the engine's state.
+    /// Checks a transaction's limits and encodes its keys. Neither needs the engine's state, so both are done on the caller's thread.
     fn writes(&self, transaction: Transaction) -> Result<Writes> {
         if transaction.operations().is_empty() {
             return Err(Error::of(EngineFault::NoOperations));

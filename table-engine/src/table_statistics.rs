@@ -8,7 +8,7 @@ use table_store::name::TableName;
 use crate::engine::Engine;
 use crate::key::{KeyReader, Span};
 
-/// Statistics of one table. Sizes in bytes include keys and encoded rows, without the overhead of blocks and file indexes.
+/// Statistics of one table. Sizes in bytes include the keys and encoded rows, but not the overhead of blocks and file indexes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableStatistics {
@@ -39,8 +39,8 @@ pub struct PartitionStatistics<'a> {
 impl Engine {
     /// Counts the rows and bytes of a table, as of the time of the call.
     ///
-    /// Writers can continue during the call, and the cache is not used. The call needs memory for one or two blocks, and blocks until the table has
-    /// been read from the disk.
+    /// Writers can continue during the call. The call bypasses the cache and needs memory for one or two blocks of the table. It does not return until the
+    /// table has been read from the disk.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -94,7 +94,7 @@ impl Engine {
     }
 }
 
-/// A counter of rows visited in key order.
+/// Counts rows that are visited in key order.
 struct Tally<F> {
     reader: KeyReader,
     /// The current partition: its key, its number of rows, and their size in bytes.

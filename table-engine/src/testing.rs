@@ -1,6 +1,6 @@
-//! Access to the engine's internals for tests and fuzzers: replacement disks and schedulers, failpoints, and the file formats.
+//! Access to the engine's internals for tests and fuzzers: custom disks and schedulers, failpoints, and the file formats.
 //!
-//! Not public API: it may change in any release.
+//! This module is not part of the public API and may change in any release.
 
 #[cfg(feature = "testing")]
 pub mod fuzz;
@@ -20,7 +20,7 @@ pub use crate::threads::Scheduler;
 use crate::threads::Threads;
 
 impl EngineOptions {
-    /// Sets a hook called before every [`Step`].
+    /// Sets a hook that is called before every [`Step`].
     pub fn failpoints(mut self, hook: Hook) -> Self {
         self.hook = Some(hook);
         self

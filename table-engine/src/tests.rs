@@ -1,4 +1,4 @@
-//! Tests of the complete engine, with one file per topic, and their shared functions.
+//! Tests of the complete engine, with one file per topic, and shared test functions.
 
 mod answers;
 mod backup;
@@ -166,8 +166,7 @@ fn with_table(engine: Engine) -> Engine {
     }
 }
 
-/// Waits until `holds` returns `true`. The time limit is far longer than any real wait, so a condition that is still `false` at that point will never be
-/// `true`.
+/// Waits until `holds` returns `true`. Panics after a time limit that is far longer than any expected wait.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     const BOUND: Duration = Duration::from_secs(10 * 60);
     let began = Instant::now();
@@ -177,7 +176,7 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// Copies a folder in the state that a process crash would leave: everything written, nothing closed.
+/// Copies a folder in the state that a process crash would leave: all writes have reached the operating system, but no file was closed.
 fn copy_folder(from: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -187,7 +186,8 @@ fn copy_folder(from: &Path) -> tempfile::TempDir {
     copy
 }
 
-/// Runs a test on an in-memory engine, and on an engine on disk. On disk, the rows written before the test calls `settle` are moved to the base.
+/// Runs a test on an in-memory engine, and on an engine on disk. When the test calls its second argument, the engine on disk moves the rows written so far to
+/// the base.
 fn everywhere(test: impl Fn(&Engine, &dyn Fn())) {
     let engine = in_memory();
     test(&engine, &|| ());

@@ -11,8 +11,8 @@ use table_store::{Error, Result};
 
 use crate::fault::EngineFault;
 
-/// A scheduler that starts an engine's threads and decides which one runs. A scheduler that runs one thread at a time, chosen by a seed, makes the engine's
-/// history reproducible.
+/// A scheduler that starts an engine's threads and decides which one runs. If a scheduler runs one thread at a time and chooses it with a seeded random
+/// generator, the engine's history is reproducible.
 pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Returns the current time, which never decreases.
     fn now(&self) -> Instant;
@@ -23,13 +23,13 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// The system's error if the thread cannot be started.
     fn spawn(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>>;
 
-    /// Yields, which lets other threads run first.
+    /// Yields, so other threads can run.
     fn pass(&self);
 
     /// Suspends the current thread for `time`.
     fn sleep(&self, time: Duration);
 
-    /// Waits until `ready` returns `true`, for at most the given time. Other threads of the engine or of its callers change the condition.
+    /// Waits until `ready` returns `true`, but at most for the given time. The condition becomes true through other threads of the engine or of its callers.
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
@@ -124,7 +124,7 @@ impl Threads {
         received.map_err(|_| RecvError)
     }
 
-    /// Waits for a message, for at most the given time.
+    /// Waits for a message, but at most for the given time.
     pub(crate) fn receive_within<T>(
         &self,
         queue: &mpsc::Receiver<T>,

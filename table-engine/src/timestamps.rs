@@ -31,7 +31,7 @@ impl Timestamps {
         self.next_from(reading, 0)
     }
 
-    /// Returns the next Timestamp at or after `instant`.
+    /// Returns the next Timestamp that is not earlier than `instant`.
     pub(crate) fn next_from(&mut self, reading: Reading, instant: u64) -> Result<u64> {
         let next = reading.instant.unwrap_or(ticks::MAX).max(instant).max(self.last.saturating_add(1));
         if next >= ticks::MAX {
@@ -47,16 +47,16 @@ impl Timestamps {
     }
 }
 
-/// The longest part of one clock step, in ticks, that counts as elapsed time if the clock does not measure elapsed time. A longer step may be the correction of
-/// a wrong time.
+/// Used if the clock does not measure elapsed time: the part of a clock step beyond this many ticks does not count as elapsed time, because a longer step may
+/// be the correction of a wrong time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
-/// A clock that never decreases. It starts at a given time, or at the time of the engine's clock if that is later. It shows the time of the engine's clock
-/// unless it is ahead of that clock.
+/// A clock that never goes backwards. It starts at a given time, or at the time of the engine's clock if that is later. It shows the time of the engine's
+/// clock, unless it is ahead of that clock.
 ///
 /// After the engine's clock has been set back, this clock advances with the [elapsed](Clock::elapsed) time, but a sixteenth slower, until the engine's clock
-/// has caught up. The correction of a wrong time is not elapsed time. If the engine's clock does not measure elapsed time, this clock advances by half of each
-/// step of the engine's clock, because that clock may be advanced by hand; it counts at most ten minutes of a step.
+/// has caught up. The correction of a wrong time does not count as elapsed time. If the engine's clock does not measure elapsed time, for example because it is
+/// advanced by hand, this clock advances by half of each step of the engine's clock. At most ten minutes of a step count.
 #[derive(Clone, Debug)]
 pub(crate) struct SteadyClock {
     clock: Clock,
@@ -74,7 +74,7 @@ struct Progress {
 #[derive(Debug)]
 struct Advance {
     now: u64,
-    /// The last counted reading. While the clock shows the latest possible time, `instant` remains that of an earlier reading.
+    /// The last counted reading. While the clock shows the maximum time, `instant` keeps the value of an earlier reading.
     last: Reading,
 }
 
@@ -96,8 +96,8 @@ impl SteadyClock {
     pub(crate) fn at(&self, reading: Reading) -> u64 {
         let Progress { counted, advance } = &*self.progress;
         let advance = &mut *advance.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have counted a reading since this reading began. The order of the two readings is then unknown, so this one is not counted: if an
-        // earlier reading replaced a later one, the time between them would be counted twice.
+        // If another thread has counted a reading since this reading began, the order of the two readings is unknown, so this one is not counted. Otherwise, an
+        // earlier reading could replace a later one, and the time between them would be counted twice.
         if reading.earlier == counted.load(Ordering::Relaxed) {
             advance.now = advance.now.saturating_add(reading.since(advance.last));
             advance.last = Reading { instant: reading.instant.or(advance.last.instant), ..reading };
@@ -119,7 +119,7 @@ pub(crate) struct Reading {
     /// The current time, or `None` if the clock shows the maximum time.
     instant: Option<u64>,
     elapsed: Option<Duration>,
-    /// The number of readings that had been counted when this one began.
+    /// The number of counted readings at the time this reading began.
     earlier: u64,
 }
 
@@ -128,7 +128,7 @@ impl Reading {
         Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed(), earlier }
     }
 
-    /// Returns the number of ticks by which a steady clock ahead of the engine's clock advances between an earlier reading and this one.
+    /// Returns the number of ticks by which a steady clock that is ahead of the engine's clock advances from an earlier reading to this one.
     fn since(self, earlier: Self) -> u64 {
         if let (Some(earlier), Some(later)) = (earlier.elapsed, self.elapsed) {
             let passed = u64::try_from(later.saturating_sub(earlier).as_nanos() / 100).unwrap_or(u64::MAX);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that time is counted only once even if a thread is suspended while it is reading the clock.
+        /// Tests that time is counted only once, even if a thread is suspended while it is reading the clock.
         #[test]
         fn overlapping_readings_count_no_time_twice(passes in prop::collection::vec(0_u64..1_000, 1..40)) {
             const SECOND: u64 = 10_000_000;

@@ -6,10 +6,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
-/// A caller's waker in a wrapper that catches panics. Waking or dropping the waker runs the caller's code on an engine thread.
+/// A wrapper that catches the panics of a caller's waker. Waking or dropping the waker runs the caller's code on an engine thread.
 struct Contained(Option<Waker>);
 
-/// Runs a caller's code. A panic is reported by the panic hook and does not affect other callers.
+/// Runs a caller's code. If it panics, the panic hook reports the panic, and other callers are not affected.
 pub(crate) fn contain(run: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
         // Dropping the payload could cause a second panic.

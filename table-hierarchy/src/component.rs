@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The value of one level. Values of different types make different keys (EPK-3): the string `1`, the number 1 and a missing value are three different keys.
+/// The value of one level of a partition key. Values of different types form different keys (EPK-3): the string `1`, the number 1 and a missing value are three
+/// different keys.
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};

@@ -12,7 +12,7 @@ use table_core::{Error, ErrorCode, Result};
 /// The size, in bytes, of the hash of one level.
 const WIDTH: usize = 16;
 
-/// The effective partition key of a complete key or of a prefix of its levels, or a bound between physical partitions.
+/// An effective partition key. It is computed from a complete key or from a prefix of its levels, or marks a bound between physical partitions.
 ///
 /// Bounds can differ in length. Comparison, equality and hashing ignore trailing zeros (MAP-6, MAP-7).
 ///
@@ -36,9 +36,10 @@ enum Bytes {
 }
 
 impl Epk {
-    /// The inclusive start of all effective partition keys, an empty sequence of bytes.
+    /// The inclusive lower bound of all effective partition keys: the empty byte sequence.
     pub const START: Self = Self(Bytes::Start);
-    /// The exclusive end of all effective partition keys: `FF`. The first byte of a level's hash is at most `3F` (EPK-6), so every key is less than this bound.
+    /// The exclusive upper bound of all effective partition keys: `FF`. The first byte of a level's hash is at most `3F` (EPK-6), so every key is less than
+    /// this bound.
     pub const END: Self = Self(Bytes::End);
 
     /// Returns the effective partition key of the given levels: one hash per level (EPK-11). Without levels, returns [`START`](Self::START) (EPK-12).
@@ -70,7 +71,7 @@ impl Epk {
         }
     }
 
-    /// Returns the key's bytes or, for a bound after all keys, the exclusive end of the hash space (EPK-6).
+    /// Returns the key's bytes, clamped to the hash space: for a bound after all keys, returns the exclusive end of that space (EPK-6).
     pub(crate) fn inside(&self) -> &[u8] {
         self.as_bytes().min(&[0x40])
     }
@@ -82,7 +83,7 @@ impl Epk {
         bytes.get(..bytes.len() - zeros).unwrap_or_default()
     }
 
-    /// Returns the next effective partition key with `levels` levels: this key plus one at the full width (MAP-9).
+    /// Returns the smallest key with `levels` levels that is greater than this key: this key, padded to the width of `levels` hashes, plus one (MAP-9).
     ///
     /// Returns [`END`](Self::END) if this key is longer than that width, or if it is already the greatest key of that width.
     #[must_use]
@@ -110,7 +111,7 @@ impl Epk {
     }
 }
 
-/// Returns the hash of one encoded level. The high word comes first, with its two highest bits cleared (EPK-6).
+/// Hashes one encoded level. The high word comes first, with its two highest bits cleared (EPK-6).
 fn component(text: &[u8]) -> [u8; WIDTH] {
     let (low, high) = murmur3_x64_128(text);
     let word = (u128::from(high) << 64 | u128::from(low)) & (u128::MAX >> 2);

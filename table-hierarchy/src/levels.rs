@@ -25,7 +25,7 @@ const END: char = '!';
 /// ```
 #[must_use]
 pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
-    // Every level consists of one field whose values cannot contain the terminator.
+    // Each level must consist of a single field whose values cannot contain the terminator.
     let level = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Field { field, form, .. }, KeyPiece::Literal("!")] if !form.alphabet.contains(END) => {
             Some(*field)
@@ -60,7 +60,7 @@ pub fn common_levels(range: &TextRange) -> Vec<String> {
     prefix.split_terminator(END).map(str::to_owned).collect()
 }
 
-/// Returns `true` if all keys up to `upper` that follow a key with the given prefix also have this prefix.
+/// Returns `true` if an upper bound lies among the keys with the given prefix, or directly after the last of them.
 fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
     match upper {
         Bound::Unbounded => false,

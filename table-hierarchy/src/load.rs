@@ -1,4 +1,4 @@
-//! The load of physical partitions, with their heat, their shares of the throughput and the next split.
+//! Models the load on physical partitions: how hot each one is, its share of the throughput, and the next split.
 //!
 //! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. It splits a partition that contains too
 //! much data, and it adds partitions if the requested throughput requires them. A hot key does not cause a split, so it stays hot (HPK-12, HPK-14).
@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use crate::{Component, Epk, EpkRange, PartitionMap};
 use table_core::{Error, ErrorCode, Result};
 
-/// The number of bytes in a gigabyte, as used by the service.
+/// The number of bytes in a gigabyte. The service uses decimal units.
 const GB: f64 = 1_000_000_000.0;
-/// The maximum number of partitions that a throughput may need. The model adds partitions one by one.
+/// The maximum number of partitions that a throughput may require. The limit bounds the running time, because the model adds partitions one by one.
 const MOST_PARTITIONS: f64 = 1_000.0;
 /// The maximum number of splits in [`Load::settle`]. Each split adds a partition.
 const MOST_SPLITS: usize = 1_000;
@@ -75,11 +75,11 @@ pub struct Heat {
     pub bytes: f64,
     /// The number of bytes added per second.
     pub growth: f64,
-    /// The number of request units requested per second.
+    /// The number of request units per second that the workload demands.
     pub ru: f64,
     /// The number of request units available per second: an even share of the container's throughput.
     pub share: f64,
-    /// The used fraction of the partition's storage or of its share of the throughput, whichever is greater. If this fraction exceeds 1, the partition is
+    /// The utilization of the partition: the used fraction of its storage or of its share of the throughput, whichever is greater. A partition above 1 is
     /// throttled or split.
     pub full: f64,
 }
@@ -106,7 +106,7 @@ pub struct NextSplit {
     pub at: Option<Epk>,
 }
 
-/// The load of the partition keys in a container, distributed over its physical partitions.
+/// A model of a container: the load on its partition keys, distributed over its physical partitions.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, Cause, Heat, KeyLoad, Load, NextSplit, PartitionMap};
@@ -238,8 +238,8 @@ impl Load {
         Heat { id, range: range.clone(), keys, bytes, growth, ru, share, full }
     }
 
-    /// Returns the partition keys that use at least the given fraction of their limits, each with its fraction, fullest first. At a fraction of 1, the service
-    /// rejects writes to the key or throttles its requests. A split does not help such a key; an additional level does (HPK-26).
+    /// Returns the partition keys that use at least the given fraction of their limits, each with the fraction it uses, fullest first. Once a key reaches a
+    /// fraction of 1, the service rejects writes to it or throttles its requests. A split does not help such a key; an additional level does (HPK-26).
     #[must_use]
     pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
         let mut near: Vec<(&KeyLoad, f64)> = self
@@ -256,10 +256,10 @@ impl Load {
         f64::max(load.bytes / self.bounds.logical_bytes, load.ru / self.bounds.logical_ru.min(self.share()))
     }
 
-    /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split are chosen before partitions that cannot.
+    /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split take precedence over partitions that cannot.
     ///
-    /// If the throughput requires more partitions, the partition with the most data is split in the middle of its data. Keys without data are divided by their
-    /// number. If no partition contains more than one key, the widest range is halved.
+    /// If the throughput requires more partitions, the partition with the most data is split in the middle of its data. If its keys have no data, the split
+    /// leaves equally many keys on both sides. If no partition contains more than one key, the widest range is halved.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let heat = self.heat();
@@ -287,7 +287,7 @@ impl Load {
     }
 
     fn throughput_split(&self, heat: &[Heat]) -> Option<NextSplit> {
-        // Each key counts as one additional byte, so keys without data are divided by their number.
+        // Each key counts as one additional byte, so a partition whose keys have no data is split into halves with equally many keys.
         let weight = |load: &KeyLoad| load.bytes + 1.0;
         let divisible = heat.iter().filter_map(|heat| {
             let at = self.middle(&heat.range, weight)?;

@@ -18,7 +18,7 @@ pub struct Partition {
     pub id: u32,
     /// The partition's range of effective partition keys.
     pub range: EpkRange,
-    /// All partitions, direct and indirect, from which this one was split or merged (MAP-4).
+    /// All direct and indirect ancestors: the partitions from which this one was split or merged (MAP-4).
     pub parents: Vec<u32>,
 }
 
@@ -95,8 +95,8 @@ impl PartitionMap {
         &self.partitions
     }
 
-    /// Returns the partition that contains a key: the last partition that starts at or before the key (MAP-5). A value greater than all keys belongs to the
-    /// last partition.
+    /// Returns the partition that contains a key: the last partition that starts at or before the key (MAP-5). A bound above all keys belongs to the last
+    /// partition.
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {
         let after = self.partitions.partition_point(|partition| partition.range.start() <= epk);

@@ -1,4 +1,4 @@
-//! SVG diagrams of physical partitions. Each state is drawn as a bar that shows the ranges in order, coloured by their used fraction.
+//! SVG diagrams of physical partitions. Each state is drawn as a bar that shows the ranges in order, coloured by their utilization.
 
 use std::fmt::Write as _;
 
@@ -13,8 +13,8 @@ const ROW: f64 = 88.0;
 /// The number of possible values for the first byte of a key. All of them are less than `40` (hexadecimal).
 const SPACE: f64 = 64.0;
 
-/// Returns an SVG picture of named states, such as the states before and after a split. The position of a partition shows its range of hashes. Its colour shows
-/// the used fraction, from green to red, and is grey for a partition without keys.
+/// Renders named states, such as the states before and after a split, as an SVG picture. A partition is drawn at the position of its hash range. Its colour
+/// shows its utilization, from green to red; a partition without keys is grey.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap, picture};
@@ -77,7 +77,7 @@ fn bar(svg: &mut String, heat: &Heat, top: f64) {
     );
 }
 
-/// Returns the horizontal position of a bound on the bar, computed from the bound's first four bytes.
+/// Returns the x coordinate of a bound on the bar, computed from the bound's first four bytes.
 fn place(epk: &Epk) -> f64 {
     let mut share = 0.0;
     let mut unit = 1.0 / SPACE;

@@ -1,13 +1,13 @@
-//! Estimates of the charges for requests, in request units.
+//! Estimates request charges, in request units.
 
-/// The data points of the estimate: the size of an item in kilobytes, and the request units for reading and for writing the item.
+/// The data points for interpolation: the size of an item in kilobytes, and the request units for reading and for writing the item.
 const POINTS: [(f64, f64, f64); 4] =
     [(1.0, 1.0, 4.95), (16.0, 1.67, 9.52), (128.0, 9.95, 48.19), (1024.0, 145.9, 625.0)];
 /// The minimum and the maximum number of request units that each physical partition adds to a query (LIM-9).
 const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
-/// Returns the number of request units for a point read of an item. The charge is interpolated between the data points of the estimate. An item smaller than
-/// the first data point costs as much as the item at that point.
+/// Returns the number of request units for a point read of an item. The charge is interpolated between published data points. An item smaller than the first
+/// data point costs as much as that point.
 ///
 /// ```
 /// assert_eq!(table_hierarchy::read_units(100), 1.0);

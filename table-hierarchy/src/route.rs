@@ -7,10 +7,11 @@ use std::fmt;
 use crate::{Component, EpkRange, PartitionMap};
 use table_core::Result;
 
-/// The maximum number of ranges in one query. A level whose values would need more ranges does not narrow the ranges, and only filters the results (RT-9).
+/// The maximum number of ranges in one query. If the values of a level would need more ranges, the level does not narrow the query and only filters the results
+/// (RT-9).
 const MOST_RANGES: usize = 256;
 
-/// A query's condition on one level.
+/// A query's condition on one level of the partition key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fixed<'a> {
     /// The level has no condition that narrows the ranges. Hashes do not preserve order, so a range of values or a prefix narrows nothing (RT-11).
@@ -26,7 +27,7 @@ pub enum RouteClass {
     Empty,
     /// The query touches one partition, because every level has a single value (RT-1).
     SinglePartition,
-    /// The query touches at most one partition for each key, because every level has a set of values.
+    /// The query touches at most one partition per key, because every level has a set of values.
     MultiPoint,
     /// The query touches the partitions of a prefix, because only the first levels are fixed (RT-2).
     Targeted,
@@ -61,7 +62,7 @@ pub struct Touched {
     pub id: u32,
     /// The requested part of the partition's range (RT-4).
     pub range: EpkRange,
-    /// `true` if the entire partition is requested. The request then needs no bounds.
+    /// `true` if the entire partition is requested, in which case the request needs no bounds.
     pub whole: bool,
 }
 
@@ -82,7 +83,7 @@ pub struct Touched {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
-    /// The class of the query. It determines the query's cost.
+    /// The class of the query, which determines its cost.
     pub class: RouteClass,
     /// The number of levels that narrow the ranges.
     pub depth: usize,
@@ -165,7 +166,7 @@ fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     Ok(touched)
 }
 
-/// Returns the distinct values of a level. Stops after finding more values than a query can have ranges.
+/// Returns the distinct values of a level. Stops once it has found more values than the maximum number of ranges.
 fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     let mut found = Vec::new();
     for value in values {
@@ -179,8 +180,8 @@ fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     found
 }
 
-/// Returns the number of levels used, and every combination of one value per used level. Stops before the first level that would exceed the maximum number of
-/// ranges.
+/// Returns the keys formed by one value of each level, and the number of levels in these keys. Stops before the first level that would exceed the maximum
+/// number of ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];
     for (depth, values) in sets.iter().enumerate() {

@@ -18,8 +18,8 @@
 //! - `BASE` is replaced last, in one request, so an interrupted backup leaves either the previous backup or the new one. Call `back_up` again to complete an
 //!   interrupted backup.
 //! - A restore yields the state of a single backup: the last one completed before the restore began, or one completed in the meantime.
-//! - A restore verifies every block. A damaged block is reported as `Corrupted`, with its file and offset. `Engine::open` refuses a partly restored folder that
-//!   contains row files.
+//! - A restore verifies every block. A corrupted block is reported as `Corrupted`, with its file and offset. `Engine::open` refuses a partly restored folder
+//!   that contains row files.
 //! - `FolderNotOurs` is returned if the prefix contains other blobs or a backup of another engine, for example the backup from which this engine's folder was
 //!   restored.
 //!
@@ -159,7 +159,7 @@ impl BlobBackup {
     ///
     /// # Errors
     /// - `FolderNotOurs` if the folder is not empty, or the prefix contains no complete backup.
-    /// - `Corrupted`, with the file and the offset, if a block is damaged; `BlobNotFound` if a file is missing.
+    /// - `Corrupted`, with the file and the offset, if a block is corrupted; `BlobNotFound` if a file is missing.
     /// - `FormatTooNew` or `FormatTooOld` if this library cannot read the backup's format; `Io` or `DiskFull` if the folder cannot be written; any error from
     ///   the blob store.
     ///

@@ -1,4 +1,4 @@
-//! Time-outs for tasks that wait for their turn within one process. They are needed because the task holding the turn may never be polled again.
+//! Timeouts for tasks that wait for their turn within one process. They are needed because the task holding the turn may never be polled again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ pub(crate) struct StallDetector {
     alarm: Arc<Alarm>,
 }
 
-/// A time-out shared by the waiting tasks of several queues, so a waiting task needs no separate timer.
+/// A timeout shared by the waiting tasks of several queues, so a waiting task needs no separate timer.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm(Mutex<Option<SharedSleep>>);
 
@@ -31,7 +31,7 @@ impl StallDetector {
         self.turns.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits for the future `turn`. Returns `None` if no task in the queue took a turn within the time-out.
+    /// Waits for the future `turn`. Returns `None` if no task in the queue took a turn within the timeout.
     pub(crate) async fn wait<T>(
         &self,
         mut turn: impl Future<Output = T> + Unpin,
@@ -53,7 +53,7 @@ impl StallDetector {
 }
 
 impl Alarm {
-    /// Returns the running time-out, or starts one.
+    /// Returns the current timeout, starting one if none is running.
     pub(crate) fn next(&self, pace: &Runtime, most: Duration) -> SharedSleep {
         let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(set) = alarm.as_ref().filter(|alarm| !alarm.has_ended()) {

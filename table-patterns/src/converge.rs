@@ -1,14 +1,15 @@
 //! Convergence: the protocol for updating derived rows in other partitions until they match their source entity.
 //!
-//! Patterns derive different rows: index entries in another partition ([`index`](crate::index)), copied properties in holders ([`copies`](crate::copies)), and
-//! a view's rows and sums ([`view`](crate::view)). One protocol, implemented by [`settle`], makes all of them consistent with their source:
+//! Several patterns derive rows from entities: index entries in another partition ([`index`](crate::index)), copied properties in holders
+//! ([`copies`](crate::copies)), and a view's rows and sums ([`view`](crate::view)). One protocol, implemented by [`settle`], makes all of them consistent with
+//! their source:
 //!
 //! 1. Read the stored rows, with the version of their *guard*: a row that every write to the derived rows changes. A remote index entry has a separate guard
 //!    row. The guard of a copy is its holder, the entity that contains it. The guard of a view's rows is the source entity's record in the view's partition.
 //! 2. Read the source, once for all rows derived from it, and compute the desired rows.
 //! 3. Write the desired rows and the guard, conditional on the versions from step 1. The guard is written even if nothing else changes. Rows from several
 //!    sources share a transaction.
-//! 4. If another writer changed a guard, repeat from step 1 for the affected item only, with exponential back-off.
+//! 4. If another writer changed a guard, repeat from step 1 for the affected item only, with exponential backoff.
 //!
 //! Each write is therefore computed from a source read after the previous write, and a suspended worker cannot overwrite newer rows. `docs/convergence.md`
 //! contains the proof, and explains how stale reads are handled.
@@ -94,7 +95,7 @@ impl<I> Settled<I> {
 /// The writes computed by an implementation of [`Derive`].
 pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 
-/// A type of derived rows, such as index entries. An implementation reads the stored rows and computes the desired rows.
+/// A kind of derived row, such as index entries. An implementation reads the stored rows and computes the desired rows.
 pub(crate) trait Derive: Sized + Sync {
     /// A source entity, or a row derived from one.
     type Item: Clone + Send + Sync;

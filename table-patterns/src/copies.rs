@@ -46,9 +46,9 @@
 //! A reference is a row of about 200 bytes in the source's partition.
 //!
 //! # Bounds
-//! - One transaction contains the source and at most 99 holders (EGT-2), with a total size of 4 MiB. If a source has more holders in its partition, the outbox
-//!   updates all of them. It also does so if the source has more than 100 references, from any partition, and their rows fill more than one query page, or if
-//!   participants with different names write the same row for two of these entities.
+//! - One transaction contains the source and at most 99 holders (EGT-2), with a total size of 4 MiB. The outbox updates all holders instead if the source has
+//!   more holders in its partition, if it has more than 100 references, from any partition, whose rows fill more than one query page, or if participants with
+//!   different names write the same row for two of these entities.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`. A source referenced by thousands of new holders at the
 //!   same time is a hot spot.
@@ -58,9 +58,9 @@
 //!   cycle.
 //! - Every write maintains the indexes and the feed declared by either struct for its table. The holder's index keys may contain copied properties. The store's
 //!   [participants](crate::participant) are called for each holder.
-//! - Copies declared by a later release are *announced*: programs built from the older release continue to write without them until the
+//! - Copies declared by a later release are first *announced*: programs built from the older release continue to write without them until the
 //!   [backfills](crate::Entities::backfill_copies) of the sources and of the holders begin. Each backfill adds the copies omitted by older programs.
-//! - No program can bypass a relation: only structs that declare it can implement it, and a plain write of either type does not compile.
+//! - No program can bypass a relation: it can be implemented only if both structs declare it, and a plain write of either type does not compile.
 //!   [`settle_copies`](crate::Entities::settle_copies) repairs entities written by another tool. A [unit of work](crate::unit) reads sources and holders when
 //!   it is committed.
 //! - Across partitions, [`OnDelete::Refuse`] considers only references already recorded. If a reference is added while its source is deleted, the worker clears
@@ -182,7 +182,7 @@ pub trait CopyRelation: Sized + 'static {
     type Source: Entity + Gives<Self>;
     /// The entity that contains the copies. Declares the relation with `#[entity(copies_from(…))]`.
     type Holder: Entity + Holds<Self>;
-    /// The copied values. A change to the source that does not affect them writes no holder.
+    /// The copied values. A change to the source that leaves them unchanged writes no holder.
     type Copied: PartialEq;
 
     /// The name of the relation in the stored reference rows. It must not change after references have been written.

@@ -53,7 +53,7 @@ pub(crate) enum Fault {
     Before(ErrorCode),
     /// The request takes effect, but its response is lost (CON-11).
     After(ErrorCode),
-    /// A function runs before the request, acting as another writer.
+    /// A function runs before the request, simulating a concurrent writer.
     Meanwhile(Box<dyn FnOnce() + Send>),
     /// The request yields once, so other requests of the same task can begin.
     Later,
@@ -64,12 +64,12 @@ pub(crate) enum Fault {
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
 type Hangs = Box<dyn Fn(&TableName, &EntityKey) -> bool + Send>;
 
-/// A store wrapper with a script, called before each request with its kind and number to choose its fault.
+/// A store wrapper that injects faults. Before each request, its script receives the request's kind and number, and chooses the fault.
 #[derive(Clone)]
 pub(crate) struct FaultyStore<S> {
     inner: S,
     script: Arc<Mutex<Script>>,
-    /// Returns `true` for the rows whose reads never end.
+    /// Returns `true` for the rows whose reads hang.
     hangs: Arc<Mutex<Option<Hangs>>>,
     calls: Arc<Mutex<Vec<Call>>>,
     /// The number of rows returned by queries since the script was last set or removed.
@@ -148,12 +148,12 @@ impl<S: TableStore> FaultyStore<S> {
         self.script(fault);
     }
 
-    /// Makes each read of a row never end if `hangs` returns `true` for the row.
+    /// Makes reads hang for the rows for which `hangs` returns `true`.
     pub(crate) fn hang_gets(&self, hangs: impl Fn(&TableName, &EntityKey) -> bool + Send + 'static) {
         *self.hangs.lock().unwrap() = Some(Box::new(hangs));
     }
 
-    /// Removes the script, lets all reads end, and resets the counters.
+    /// Removes the script, stops reads from hanging, and resets the counters.
     pub(crate) fn heal(&self) {
         *self.hangs.lock().unwrap() = None;
         self.script(|_, _| Fault::None);

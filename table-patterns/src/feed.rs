@@ -87,7 +87,7 @@
 //!
 //! # When not to
 //! If the order does not matter, use an [`Intent`](crate::outbox::Intent), which costs nothing once processed. No feed covers all partitions: each partition
-//! has a separate feed, and readers merge the feeds.
+//! has a separate feed, and a reader of several partitions must merge their feeds.
 
 mod backfill;
 mod contributor;
@@ -150,13 +150,13 @@ pub struct FeedChange<'a> {
 pub struct FeedEntry {
     /// The RowKey of the changed row.
     pub source: RowKey,
-    /// The kind of change, chosen by the writing program.
+    /// The kind of change, chosen by the program that recorded it.
     pub kind: String,
-    /// The details of the change, in the writing program's format.
+    /// The details of the change, in the format of the program that recorded it.
     pub payload: Vec<u8>,
     /// The transaction's Timestamp, assigned by the store, in [ticks](table_core::ticks). It does not define the order.
     pub timestamp: u64,
-    /// The cursor directly after this entry.
+    /// A cursor just past this entry.
     pub cursor: Cursor,
 }
 
@@ -203,7 +203,7 @@ impl FeedEntry {
 }
 
 impl Cursor {
-    /// A cursor that belongs to no feed: feed identifiers have at most 53 bits.
+    /// A cursor that matches no feed: the identifiers of feeds have at most 53 bits.
     pub(crate) const UNKNOWN: Self = Self { feed: u64::MAX, number: 0 };
 
     /// Returns the number of the last change before the cursor; 0 at the beginning of the feed.

@@ -55,8 +55,8 @@ pub(crate) enum Fence {
     Waits(Duration),
 }
 
-/// Returns the time for which requests admitted before `since` can still take effect; `None` if they no longer can. `since` may be the expiry of a grant, which
-/// can be in the future.
+/// Returns how much longer requests admitted before `since` can still take effect, or `None` if they no longer can. `since` may be in the future, for example
+/// the expiry of a grant.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);
     Some(Duration::from_nanos(rest.saturating_mul(100))).filter(|rest| !rest.is_zero())
@@ -67,8 +67,8 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Decides if a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the schema's list of pending parts,
-    /// and `start` is the start position of the pass. If no older programs exist, the pass may always begin.
+    /// Decides whether a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the schema's list of pending
+    /// parts, and `start` is the start position of the pass. If no older programs exist, the pass may always begin.
     ///
     /// If another program concurrently stores a different schema, changes nothing: this program must read that schema first.
     pub(crate) async fn pass_fence(
@@ -179,8 +179,8 @@ pub(crate) fn complete(layout: &mut SchemaRecord, note: &str, begun: &str) {
     layout.waiting.remove(note);
 }
 
-/// Makes a backfill pending, with a new pass that begins at `start`. Does not change a pending backfill whose pass has not begun, because older programs may
-/// write.
+/// Makes a backfill pending, with a new pass that begins at `start`. Does not change a pending backfill whose pass has not begun. Otherwise, the pass would
+/// begin while older programs may still write.
 pub(crate) fn restart(layout: &mut SchemaRecord, note: &str, start: &str) {
     if !layout.pending.iter().any(|pending| pending == note) {
         layout.pending.push(note.to_owned());

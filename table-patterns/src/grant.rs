@@ -1,11 +1,11 @@
-//! Grants: a more privileged program provides information that the bearer of a SAS for one partition cannot read.
+//! Grants: a more privileged program passes the bearer of a SAS for one partition the information that the bearer needs for writes but cannot read.
 //!
 //! # Context
 //! Index states are stored with the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other tables, to which a SAS
 //! for one partition gives no access. A more privileged program creates a [`PartitionGrant`], and passes it to the bearer together with the SAS.
 //!
 //! # Guarantee
-//! - [`Entities::grant`] lists the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the grant
+//! - [`Entities::grant`] registers the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the grant
 //!   expires, every sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and later sweeps read only a random sample of
 //!   the quiet partitions.
 //! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired. It therefore

@@ -7,11 +7,11 @@
 //! # Key layout
 //! | PartitionKey | RowKey |
 //! |---|---|
-//! | the log's owner, `000123` | [`LogStamp`]: inverted ticks and a tie breaker, `2519936321678765432_fffffffe00000007` |
+//! | the log's owner, `000123` | [`LogStamp`]: inverted ticks and a tiebreaker, `2519936321678765432_fffffffe00000007` |
 //!
 //! # Guarantee
-//! - No event overwrites another, because [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie breaker,
-//!   which contains the writer's random number and event counter (PAT-LOG-4).
+//! - No event overwrites another, because [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tiebreaker, which
+//!   contains the writer's random number and event counter (PAT-LOG-4).
 //! - Events are ordered by tick, latest first. Within a tick, the events of one [`LogTail`] and its clones are in reverse append order. Events from different
 //!   writers have different keys, in arbitrary order.
 //! - The stamps created by [`append`](LogTail::append) for one [`LogTail`] never decrease, even if its clock moves backwards.
@@ -19,9 +19,9 @@
 //! - A [`LogFollower`] returns each event once, oldest first, if appending the event took no longer than the settling time.
 //!
 //! # Cost
-//! An append costs one request. Reading the newest n events costs one request per 1,000 events and partition. One more event than n is read to detect older
-//! events, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per partition. A follower that is behind needs a
-//! few more requests to find the oldest event it has not returned.
+//! An append costs one request. Reading the newest n events costs one request per 1,000 events and partition. One event more than n is read, to detect whether
+//! older events exist, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per partition. A follower that is
+//! behind needs a few more requests to find the oldest event it has not returned.
 //!
 //! # Bounds
 //! A partition's throughput is limited (PAT-LOG-5): 2,000 entities per second on the service. For a higher rate, add a `bucket(stamp, n)` to the

@@ -23,8 +23,9 @@
 //! # Bounds
 //! - Stop the source's writers first, because the copy misses rows written to key ranges it has already read, and the checksums then differ. A second copy from
 //!   the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
-//! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have taken numbers from a
-//!   copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would rewind the sequence or feed.
+//! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have allocated numbers
+//!   from a copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would rewind the sequence or
+//!   feed.
 //! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. An outbox's sealing keys are not
 //!   copied. The target's workers therefore set aside, as poison, steps recorded by a program for other partitions. To prevent this, copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by). A seal also
@@ -39,8 +40,8 @@
 //!   target's collector, and never run the source's again: it would remove blobs uploaded by the target's programs. A copy of a table for tests must not use
 //!   the blobs of the original.
 //! - Schemas are stored in a separate table, `TablesLayouts`, written in the target by the entity's `create_if_missing`. If the table already has rows, its
-//!   indexes, copies and feeds are only announced, because the target does not know if they are complete. Run their backfills with `assume_no_older_programs`;
-//!   until then, reads through an index fail with `IndexNotReady`.
+//!   indexes, copies and feeds are only announced, because the target cannot tell whether they are complete. Run their backfills with
+//!   `assume_no_older_programs`; until then, reads through an index fail with `IndexNotReady`.
 //! - A `MigrationPosition` belongs to one table in one source. For a service's table, it contains the service's continuation token (PAGE-8).
 //!
 //! # When not to

@@ -23,8 +23,9 @@
 //!
 //! # Cost
 //! A write costs one request. A process's first write to a table takes a few more requests to open the table. A read costs at least one request per period,
-//! several of them concurrently. Expiry costs one listing, two queries, and two requests per dropped table, for the table and its schema; a feed costs one more
-//! for each of its partitions. For entities that do not have one table per period, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
+//! several of them concurrently. Expiry costs one listing, two queries, and two requests per dropped table, for the table and its schema. A feed also costs one
+//! request per 100 registered partitions, at least one for each of the registry's 16 buckets in use. For entities that do not have one table per period,
+//! [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
 //! Table names have at most 63 characters. A read of many periods holds a page from each table in memory, so choose a period length that lets a read cover only

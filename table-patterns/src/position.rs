@@ -39,9 +39,9 @@ impl fmt::Display for Position {
 #[derive(Debug, Default)]
 pub(crate) struct PageAt {
     pub(crate) page: Page,
-    /// The position after the page; `None` at the end of the last range.
+    /// The position just past the page; `None` at the end of the last range.
     pub(crate) next: Option<Position>,
-    /// `true` if the first page was read although the position is a later one, so the pass starts again.
+    /// `true` if the position was unusable and the first page was read instead, so the pass starts again.
     pub(crate) is_restart: bool,
 }
 
@@ -66,8 +66,8 @@ impl Position {
     }
 
     /// Reads the page at this position. Reads the first page instead if the position does not belong to the ranges, or if the store refuses the continuation
-    /// because the table was created again (PAGE-9). A page has between 1 and 1,000 rows: the empty page of a query for 0 rows has no continuation, and would
-    /// be mistaken for the end.
+    /// because the table was created again (PAGE-9). A page has between 1 and 1,000 rows: a query for 0 rows would return an empty page without a continuation,
+    /// which looks like the end.
     ///
     /// # Errors
     /// Any error from the store.

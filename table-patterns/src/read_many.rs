@@ -12,7 +12,8 @@ use crate::requests::{self, CONCURRENCY};
 
 /// The minimum number of ascending keys in one partition for which pages are read instead of single rows.
 const SOME: usize = 8;
-/// The limit for unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
+/// Limits the number of unneeded rows that are read: a page has at most two rows per requested key, and paging stops once more than two rows have been read per
+/// key found.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;

@@ -27,7 +27,7 @@
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted, and does not read all rows. It removes
 //! each part as a plain row. It does not remove index rows or copies declared by the part's type, and does not check that type's stored schema, because the
-//! parent's handle does not know the parts' types. Delete parts of such types first, through a handle to their type. A [`check`](crate::Entities::check) of the
+//! parent's handle is unaware of the parts' types. Delete parts of such types first, through a handle to their type. A [`check`](crate::Entities::check) of the
 //! type finds remaining index rows, and removes them in repair mode. Deletes of parts are recorded in the [feed](crate::feed) if the parent's type, or a type
 //! in its [entity set](trait@crate::EntitySet), declares a feed. Otherwise, first delete the parts whose type has a feed, through a handle to their type.
 //! Concurrent inserts of parts under one parent are serialised.
@@ -221,7 +221,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
                 draft.push(EntityWrite::without_contributors(plan), limits)?;
             }
         }
-        // Rows written by a participant may be parts themselves.
+        // A participant may itself write the row of a part. That part needs no separate delete.
         alone.retain(|part| !draft.planned().writes(&part.key.row_key));
         alone.into_iter().try_for_each(|part| draft.push(EntityWrite::without_contributors(part), limits))?;
         Ok(draft)
@@ -257,7 +257,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
                     own.get_or_insert_with(|| Parent { etag: entity.etag(), current: None });
                     return Ok(());
                 }
-                // The parent is read before its parts. An error stops the query, however many parts follow.
+                // The parent's row comes first. If it is missing, or if there are too many parts, an error stops the query, however many parts follow.
                 let fault = match own {
                     None => RelationFault::NoOwner,
                     Some(_) if parts.len() + 1 >= most => RelationFault::TooMany { most },
@@ -290,11 +290,11 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
 /// A parent read before its parts.
 struct Parent<E> {
     etag: ETag,
-    /// The entity; `None` if its delete does not depend on its values.
+    /// The entity; `None` if deleting it does not require its values.
     current: Option<Current<E>>,
 }
 
-/// Returns a selection of keys without properties.
+/// Returns a projection to keys only, without properties.
 fn keys() -> Select {
     Select::names(["PartitionKey", "RowKey"])
 }

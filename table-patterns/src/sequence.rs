@@ -1,28 +1,28 @@
 //! Sequences: consecutive numbers in a partition, such as `ticket 000123`, either without gaps or without contention on a single row.
 //!
 //! # Context
-//! Users refer to tickets, invoices and orders by number. Table storage has no counter. Two writers that each search for the largest number both take the same
+//! Users refer to tickets, invoices and orders by number. Table storage has no counter. Two writers that each search for the largest number both get the same
 //! next number.
 //!
 //! # Two types
 //! | | [`GaplessSequence`] | [`BlockSequence`] |
 //! |---|---|---|
 //! | allocation | in the unit of work that uses the number | in advance |
-//! | gaps | none: a failed unit takes no number | numbers allocated but never used, for example after a crash |
+//! | gaps | none: a failed unit uses no number | numbers allocated but never used, for example after a crash |
 //! | duplicates | none, unless [`set`](GaplessSequence::set) lowers the next number | the same |
 //! | requests per number | two: a read, and the unit with one more operation | two per block |
 //! | concurrency | one writer at a time, limited by the partition's commits per second | unlimited |
 //!
 //! # Key layout
-//! A sequence is stored in one row in the partition where its numbers are used. The row's `RowKey` is `U+FFFC sequence_` followed by the sequence's
-//! name. Its properties are `Next` (Int64) and `Owner` (String), the name of the entity type's schema. Numbers below `Next` have been taken. Workers
-//! and readers of the partition skip the row; a [migration](crate::migrate) copies it.
+//! A sequence is stored in one row in the partition where its numbers are used. The row's `RowKey` is `U+FFFC sequence_` followed by the sequence's name. Its
+//! properties are `Next` (Int64) and `Owner` (String), the name of the entity type's schema. Numbers below `Next` have been allocated. Workers and readers of
+//! the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
 //! A number is committed at most once, despite failures and concurrent processes, because `Next` is changed only if the row's `ETag` is still current, and only
-//! [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number. Both types may take
-//! numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that takes its first number. Another entity type that uses a
-//! sequence with the same name in the partition gets an error; to share numbers, two entity types must take them through one handle.
+//! [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number. Both types may allocate
+//! numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that allocates its first number. Another entity type that
+//! uses a sequence with the same name in the partition gets an error; to share numbers, two entity types must allocate them through one handle.
 //!
 //! # Bounds
 //! Whenever a sequence's row is removed or rewound, restart the programs that use a [`BlockSequence`]. They still hold blocks of numbers that the sequence will

@@ -3,35 +3,35 @@
 //! # Context
 //! A tenant leaves and wants its data, moves to another account, or must be erased. Its data includes more than the rows in its partition: *remote rows* (index
 //! rows and copies in other partitions or tables), members of lists, references, registrations and blobs. A loop over the partition's rows misses all of these.
-//! It also loses the state of sequences, so a copy would assign a number twice.
+//! It also loses the state of sequences, so the copy would assign numbers that are already in use.
 //!
 //! # Locations
-//! A [`Tenant`] is a list of *locations*. A location is a table (or [one table per period](crate::periods)) with a selection of complete partitions. Types in
-//! the same tables and partitions share a location. Each entity type is registered with its handle. The declarations of the registered types determine the
-//! remote rows. Every function fails if a registered type's entity set (the types declared to share its table) contains an unregistered type with remote rows.
-//! Types outside the set are unknown, so an erasure leaves their remote rows.
+//! A [`Tenant`] is a list of *locations*. A location is a table (or [one table per period](crate::periods)) with a selection of whole partitions. Types in the
+//! same tables and partitions share a location. Each entity type is registered with its handle. The declarations of the registered types determine the remote
+//! rows. Every function fails if a registered type's entity set (the types declared to share its table) contains an unregistered type with remote rows. The
+//! tenant is unaware of types outside the set, so an erasure leaves their remote rows.
 //!
 //! # Verbs
 //! | verb | effect |
 //! |---|---|
 //! | [`count`](Tenant::count) | counts the entities of each type, other rows, and blobs |
 //! | [`export`](Tenant::export) | returns JSON lines: each row with its property types, each blob in parts; resumable |
-//! | [`import`](Tenant::import) | writes an export's rows and blobs to the same or different partitions, then the remote rows |
+//! | [`import`](Tenant::import) | writes an export's rows and blobs to the same or different partitions, then writes the remote rows |
 //! | [`copy_to`](Tenant::copy_to) | exports and imports without a file |
 //! | [`erase`](Tenant::erase) | deletes everything, and verifies the deletion |
 //!
 //! # Lines
 //! A line is a JSON object with one member: `Tenant`, the header; `Row`, an entity in the service's JSON format; `Blob`, a part of a blob in base64; or `End`,
-//! the last line. Every value is exact. Timestamps are not exported, because the target store assigns new ones; recorded steps keep their Timestamps as
-//! versions.
+//! the last line. Values are exported without loss of precision. Timestamps are not exported, because the target store assigns new ones; recorded steps keep
+//! their Timestamps as versions.
 //!
 //! # Guarantee
 //! - An import into an empty store yields the exported rows, their remote rows, and the blobs. Sequences continue from their last number, feed cursors remain
 //!   valid, and recorded steps are performed, including those set aside as poison.
-//! - The target's indexes are complete after an import, even if an older release wrote the export or a source index was being built. An export with rows
-//!   unreadable by the importing program is refused.
-//! - Imported steps are sealed with the importing program's key, so import only trusted files. The seals are checked and written by an [outbox](crate::outbox):
-//!   an export or an import of recorded steps is refused if none of the table's registered handles has one.
+//! - The target's indexes are complete after an import, even if an older release wrote the export or a source index was being built. An import refuses an
+//!   export with rows that the importing program cannot read.
+//! - Imported steps are sealed with the importing program's key, so import only trusted files. An [outbox](crate::outbox) checks and writes the seals, so an
+//!   export or an import of recorded steps is refused if none of the table's registered handles has an outbox.
 //! - The [guards](crate::outbox::guard) of index rows, and the references to holders of copies, are not exported: an import recreates them. The guards of
 //!   recorded steps' targets are exported with their partitions, so an imported step does not overwrite its target if a newer step was performed before the
 //!   export. An import into a partition with a different name omits these guards.
@@ -40,8 +40,8 @@
 //!   steps are done.
 //! - Repeat an interrupted call, or continue it from a stored resume position. Rows already processed are skipped or rewritten with the same content. Sequences
 //!   and feeds are not rewound. A blob is imported again from its first part; no part of a blob is lost.
-//! - Programs may rely on the registration of an erased tenant's partition, so its steps are found if the tenant returns. The registration is marked as
-//!   erased, and the first [sweep](crate::work::Sweep) after two hours removes it.
+//! - Running programs rely on the registration of an erased tenant's partition: they would not register it again if the tenant returned, and sweeps would then
+//!   miss its steps. The registration is therefore only marked as erased. The first [sweep](crate::work::Sweep) after two hours removes it.
 //!
 //! # Cost
 //! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction. It then reads imported entities with remote rows,
@@ -51,23 +51,23 @@
 //! types, including the entries of other tenants.
 //!
 //! # Bounds
-//! - Stop the tenant's writers during an export, an import and an erasure. A period table dropped during an export is omitted.
-//! - A [grant](crate::grant) issued before an erasure does not register its partition again. Issue a new one when the tenant returns.
-//! - Register all types in a table from one store. Register them with the same partitions if their `PartitionKey`s have the same format. Rows in two selections
-//!   of one table are counted and exported twice.
-//! - Register the tables of the entities' [views](crate::view) separately. A view that aggregates several tenants must be rebuilt after an erasure,
+//! - **Writers.** Stop the tenant's writers during an export, an import and an erasure. A period table dropped during an export is omitted.
+//! - **Grants.** A [grant](crate::grant) issued before an erasure does not register its partition again. Issue a new one when the tenant returns.
+//! - **Registration.** Register all types in a table from one store. Register them with the same partitions if their `PartitionKey`s have the same format. Rows
+//!   in two selections of one table are counted and exported twice.
+//! - **Views.** Register the tables of the entities' [views](crate::view) separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.
-//! - Rows written to other tables by handlers of recorded steps are unknown: register these tables. Also register the partitions to which recorded steps write.
-//!   Otherwise, after the import, a step that was set aside can overwrite the result of a newer step performed before the export.
-//! - The exported guards contain versions from the source's clock. If that clock was ahead, the target's workers skip new steps for the same targets until
-//!   the target's clock has caught up.
-//! - The target's blobs must not be in the source's folder of the same blob store, because erasing one tenant would delete the other's blobs. A copy into the
-//!   same folder is refused, and so is an import unless it resumes an earlier one. Use a different container, or a different folder by means of
+//! - **Handlers.** Handlers of recorded steps may write to other tables: register these tables as well. Also register the partitions to which recorded steps
+//!   write. Otherwise, after the import, a step that was set aside can overwrite the result of a newer step performed before the export.
+//! - **Clocks.** The exported guards contain versions from the source's clock. If that clock was ahead, the target's workers skip new steps for the same
+//!   targets until the target's clock has caught up.
+//! - **Blobs.** The target's blobs must not be in the source's folder of the same blob store, because erasing one tenant would delete the other's blobs. A copy
+//!   into the same folder is refused, and so is an import unless it resumes an earlier one. Use a different container, or a different folder with
 //!   `object_store::prefix::PrefixStore`.
-//! - Start the target's workers after the import, because a step performed during the import may precede its target's guard.
-//! - The guard of an index row removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An earlier blob of a
-//!   list shared by several tenants remains until the orphan collector deletes it.
-//! - Backups and queue messages are not changed. Messages contain only keys.
+//! - **Workers.** Start the target's workers after the import, because a step performed during the import may precede its target's guard.
+//! - **Leftovers.** The guard of an index row removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
+//!   earlier blob of a list shared by several tenants remains until the orphan collector deletes it.
+//! - **Other copies.** Backups and queue messages are not changed. Messages contain only keys.
 //!
 //! # When not to
 //! If each tenant has separate tables or a separate store, drop the tables, or copy the folder.
@@ -171,7 +171,7 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    /// Creates a tenant without data. For an import, register types in the same order as for the export.
+    /// Creates a tenant without registered types. For an import, register types in the same order as for the export.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -180,8 +180,8 @@ impl Tenant {
     /// Registers an entity type with its handle and the tenant's partitions.
     ///
     /// # Errors
-    /// `InvalidInput` if the selection covers only part of a partition, or is a range of partitions other than all partitions with the same leading key levels;
-    /// `KeyEncoding` if a key cannot contain a value.
+    /// `InvalidInput` if the selection covers only part of a partition, or if it is a range of partitions but not all partitions with the same leading key
+    /// levels; `KeyEncoding` if a value cannot be part of a key.
     pub fn with_entities<E, S, O, C>(
         self,
         entities: &Entities<E, S, O>,

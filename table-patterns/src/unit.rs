@@ -17,15 +17,15 @@
 //!
 //! A [transaction](crate::Entities::transaction) that finds rows written by another process also reads the partition's reservations, with one query. After
 //! three lost attempts, it reserves the partition with a row whose `RowKey` begins with `U+FFFC reservation_`. This takes one query and one write, and the
-//! transaction's commit deletes the row. Without writes by other processes, none of these requests is sent.
+//! transaction's commit deletes the row. If no other process writes to the partition, none of these requests is sent.
 //!
 //! # Bounds
 //! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). A call
-//! that would exceed a limit fails, and its error lists the contributions. The sizes of recorded steps and feed entries are checked only at commit time, and so
-//! are those of index rows if the store measures a transaction by its request body. The commit then fails with `RequestBodyTooLarge`.
+//! that would exceed a limit fails, and its error lists the contributions. The sizes of recorded steps and feed entries are checked only at commit time, and
+//! the commit fails with `RequestBodyTooLarge`. On a store that measures a transaction by its request body, the same applies to index rows.
 //!
-//! Conditions are checks, which write nothing, if the store [supports checks](table_core::store::Capabilities::checks), as the engine does. The Table service
-//! protocol has no checks: there, [`require`](UnitOfWork::require) is an empty merge, which changes the entity's `ETag`, and
+//! On a store that [supports checks](table_core::store::Capabilities::checks), such as the engine, a condition is a check, which writes nothing. The Table
+//! service protocol has no checks: there, [`require`](UnitOfWork::require) is an empty merge, which changes the entity's `ETag`, and
 //! [`require_absent`](UnitOfWork::require_absent) is refused. For entities with [copies](crate::copies), the commit also reads the copied entities and the
 //! holders of the copies. If their rows exceed a limit, the commit fails.
 //!
@@ -159,14 +159,14 @@ pub struct UnitOfWork<S, O> {
     watch: SchemaWatch,
     /// The unit's handles, by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// The admission check for each entity type: no program with a newer schema may forbid its writes.
+    /// The admission check for each entity type. It fails if a program with a newer schema forbids this program's writes.
     admissions: Admissions,
-    /// The replaces that must first read all stored properties.
+    /// The replaces for which the commit must first read all stored properties.
     rewrites: Vec<Rewrite>,
     reads: Reads,
     /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
-    /// The state for detecting and awaiting transactions of other processes; `None` outside a transaction.
+    /// The state for detecting and waiting for transactions of other processes; `None` outside a transaction.
     rivals: Option<Rivals>,
 }
 

@@ -1,8 +1,8 @@
-//! Wide entities: one logical entity stored as several rows of a partition, its parts (PAT-WIDE).
+//! Wide entities: one logical entity stored as several rows of a partition, called its parts (PAT-WIDE).
 //!
 //! # Context
 //! This pattern is for entities with more than 252 properties or more than 1 MiB, such as an entity with a count for each day of a year. One row cannot contain
-//! them, but the program still writes and reads them as one entity.
+//! such an entity, but the program still writes and reads it as one entity.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -17,7 +17,7 @@
 //! - A write of several parts is one transaction (PAT-WIDE-2). It sets a new random `WriteId` in every part, including unchanged parts.
 //! - A write of properties in only one part is a single merge.
 //! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts with one range query, and accepts them only if all have the same `WriteId`.
-//!   Otherwise, it rereads after a [back-off](table_core::retry). This is sufficient because every write of two or more parts changes the `WriteId` of all
+//!   Otherwise, it rereads after a [backoff](table_core::retry). This is sufficient because every write of two or more parts changes the `WriteId` of all
 //!   parts. Therefore, parts with the same `WriteId` come from the same multi-part write, possibly with later merges into single parts. The argument holds even
 //!   if pages are not snapshots and the result takes several pages.
 //! - A reader whose query result takes several pages may see merges of different parts out of order: the later merge without the earlier one.
@@ -103,7 +103,7 @@ pub use table::{WideStore, WideTable, WideVersion};
 #[doc = include_str!("wide/derive.md")]
 pub use table_derive::Wide;
 
-/// The name of the property whose value is the same in all parts written together.
+/// The property that identifies a write of several parts: all parts written together contain the same value.
 pub const WRITE_ID: &str = "WriteId";
 
 /// The maximum number of parts. Part numbers have two digits, and one transaction writes all parts (EGT-2).
@@ -173,7 +173,7 @@ pub trait Wide: Sized {
     /// let counts = Engine::in_memory().wide::<YearOfCounts>();
     /// ```
     ///
-    /// Declare them on another entity, and write both entities in one unit with [`put_wide`](crate::unit::UnitOfWork::put_wide).
+    /// Declare the index, feed or copies on another entity, and write both entities in one unit with [`put_wide`](crate::unit::UnitOfWork::put_wide).
     type Header: Entity + FromEntity;
     /// The names of the properties in each part, in order. Reads also find a property stored in a different part. Before you change the number of parts or move
     /// a property to another part, stop all programs with the earlier declaration, because they would write the property into its old part. Then convert each

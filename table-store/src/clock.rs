@@ -29,7 +29,7 @@ impl Clock {
         Self { now: Arc::new(now), elapsed: None }
     }
 
-    /// Adds a source of elapsed time, which must be monotonic, even when the wall clock is adjusted.
+    /// Adds a source of elapsed time. It must be monotonic, so it must not jump when the wall clock is adjusted.
     ///
     /// ```
     /// use std::time::Duration;
@@ -45,7 +45,8 @@ impl Clock {
         self
     }
 
-    /// Returns the time since a fixed instant, or `None` if the clock does not provide elapsed time. Unlike the current time, elapsed time never jumps.
+    /// Returns the time elapsed since a fixed starting point, or `None` if the clock does not provide elapsed time. Unlike the current time, elapsed time never
+    /// jumps.
     #[must_use]
     pub fn elapsed(&self) -> Option<Duration> {
         self.elapsed.as_ref().map(|elapsed| elapsed())

@@ -60,7 +60,7 @@ struct Inner {
 }
 
 impl Error {
-    /// Creates an error from a code and a message. The message states the problem and its solution, in lower case and without a full stop. A module with
+    /// Creates an error from a code and a message. The message states the problem and how to solve it, in lower case and without a full stop. A module with
     /// several errors should define an enum that derives [`Fault`] instead.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::of(Plain { code, message: message.into() })
@@ -129,13 +129,13 @@ impl Error {
         self.edit(|inner| inner.source = Some(Arc::new(source)))
     }
 
-    /// Returns the code. If the service defines a code for this error, the code is the service's (ERR-3).
+    /// Returns the code. If the service defines a code for this error, that code is used (ERR-3).
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.0.code
     }
 
-    /// Returns only the message, without the error's code, rule, table, key or operation. The middle of a very long message (usually over 1,000 characters) is
+    /// Returns the message without the error's code, rule, table, key or operation. The middle of a very long message (usually over 1,000 characters) is
     /// omitted.
     ///
     /// ```
@@ -216,7 +216,7 @@ impl Error {
         )
     }
 
-    /// Returns `true` if the service throttled the request (503, 429). Retry with back-off (RTY-1).
+    /// Returns `true` if the service throttled the request (503, 429). Retry with backoff (RTY-1).
     #[must_use]
     pub fn is_throttled(&self) -> bool {
         self.0.code == ErrorCode::ServerBusy
@@ -228,11 +228,11 @@ impl Error {
         matches!(self.0.code.status(), 400 | 413 | 501)
     }
 
-    /// Returns `true` if the outcome of a write is unknown (CON-11). Read the entities before you retry. If the backend recorded the operations,
-    /// [`AmbiguousWrite`](crate::store::AmbiguousWrite) returns them.
+    /// Returns `true` if the outcome of a write is unknown (CON-11). Read the entities before you retry. If the backend recorded the transaction,
+    /// [`AmbiguousWrite`](crate::store::AmbiguousWrite) provides it.
     ///
-    /// A write interrupted by an engine failure is also ambiguous: it was not acknowledged, but may be in the journal when the folder is reopened. The function
-    /// also returns `true` for a read that failed with `EnginePoisoned`, although the read changed nothing.
+    /// A write interrupted by an engine failure is also ambiguous: it was not acknowledged, but it may already be in the journal, which is replayed when the
+    /// folder is reopened. The function also returns `true` for a read that failed with `EnginePoisoned`, although the read changed nothing.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -246,8 +246,8 @@ impl Error {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
     }
 
-    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). If that attempt was rejected, its error may be caused by the
-    /// write itself: an earlier attempt may have been applied.
+    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). If that attempt was rejected, the rejection may have been caused
+    /// by this very write, because an earlier attempt may have been applied.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -260,7 +260,7 @@ impl Error {
     #[must_use]
     pub fn last_response(&self) -> Option<&Self> {
         let first = self.source().filter(|_| self.is_ambiguous());
-        // The innermost `Error` among the sources is the response. The errors that wrap it only add context.
+        // The innermost `Error` in the source chain is the response. The errors around it add context.
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
     }
 
@@ -277,7 +277,7 @@ impl Error {
     }
 }
 
-/// The fault behind [`Error::new`]: a code and a message.
+/// The fault created by [`Error::new`]: a code and a message.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 struct Plain {
@@ -291,7 +291,7 @@ impl Fault for Plain {
     }
 }
 
-/// The fault of an ambiguous write, with the message of the last attempt's error.
+/// The fault for an ambiguous write. Contains the message of the last attempt's error.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("{0}; the write may have been applied; read before you retry")]
 #[fault(OperationTimedOut, "CON-11")]

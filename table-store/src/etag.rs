@@ -67,7 +67,7 @@ impl ETag {
     }
 }
 
-/// Parses the ticks in a tag, or `None` if formatting them would not reproduce the tag byte for byte (ETAG-4).
+/// Parses the ticks in a tag. Returns `None` if formatting them would not reproduce the tag byte for byte (ETAG-4).
 fn canonical_ticks(text: &str) -> Option<u64> {
     let instant = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
     let printed_shorter = instant.contains('.') && instant.ends_with("0Z"); // TYPE-5
@@ -93,9 +93,9 @@ impl fmt::Debug for ETag {
     }
 }
 
-/// Formats an instant like the service: with at most seven fractional digits and no trailing zeros (TYPE-5).
+/// Formats a date-time like the service: with at most seven fractional digits and no trailing zeros (TYPE-5).
 pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
-    // The service never prints instants outside the years 1 to 9999.
+    // The service never prints date-times outside the years 1 to 9999.
     let printed = ticks::from_datetime(instant).and_then(|ticks| ticks::print(ticks, ":"));
     printed.map_or_else(
         || instant.to_rfc3339_opts(SecondsFormat::AutoSi, true),
@@ -139,8 +139,8 @@ impl IfMatch {
     }
 }
 
-/// The type of constants such as `ETag::ALL`, which match any version in other libraries. It does not implement [`IntoIfMatch`], so passing such a constant
-/// does not compile, and the compiler message suggests [`IfMatch::Any`].
+/// The type of constants such as `ETag::ALL`, which other libraries use to match any version. It does not implement [`IntoIfMatch`], so passing such a constant
+/// is a compile error. The compiler message suggests [`IfMatch::Any`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct AnyETag;

@@ -98,7 +98,7 @@ pub enum Term {
         /// The constant on the right of the operator.
         value: Value,
     },
-    /// A bare property name, which matches if the property is a Boolean and true (FIL-13).
+    /// A bare property name, which matches if the property is the Boolean `true` (FIL-13).
     Bool(Cow<'static, str>),
     /// The conjunction of the two preceding conditions.
     And,
@@ -129,9 +129,9 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Creates a filter that compares a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to a whole tick (TICK-6).
+    /// Creates a filter that compares a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. A date-time is truncated to a whole tick (TICK-6).
     ///
-    /// Names and constants are not checked here. Every query calls [`check`](Self::check), which rejects those the grammar cannot express.
+    /// Names and constants are not checked here. Every query calls [`check`](Self::check), which rejects names and constants that the grammar cannot express.
     pub fn compare(
         name: impl Into<Cow<'static, str>>,
         operator: Comparison,
@@ -144,7 +144,7 @@ impl Filter {
         Self { terms: vec![Term::Compare { name: name.into(), operator, value }] }
     }
 
-    /// Creates a filter on a true Boolean property (FIL-13).
+    /// Creates a filter that matches if a Boolean property is `true` (FIL-13).
     pub fn flag(name: impl Into<Cow<'static, str>>) -> Self {
         Self { terms: vec![Term::Bool(name.into())] }
     }
@@ -173,7 +173,7 @@ impl Filter {
         &self.terms
     }
 
-    /// Returns the number of comparisons. The service documents a limit of 15 and accepts more (FIL-7).
+    /// Returns the number of comparisons. The service documents a limit of 15, but accepts more (FIL-7).
     #[must_use]
     pub fn comparisons(&self) -> usize {
         self.terms.iter().filter(|term| matches!(term, Term::Compare { .. } | Term::Bool(_))).count()
@@ -217,7 +217,7 @@ impl std::ops::Not for Filter {
     }
 }
 
-/// Returns, for each term, the index of the first term of its subexpression. In postfix order, a term is the last one of its subexpression.
+/// Returns, for each term, the index at which its subexpression starts. In postfix order, the term itself ends the subexpression.
 fn starts(terms: &[Term]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::with_capacity(terms.len());
     for (at, term) in terms.iter().enumerate() {

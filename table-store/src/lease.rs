@@ -8,9 +8,10 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::error::{Error, Fault};
 
-/// A time limit for sending a transaction. The program has recently read that its schema permits the write; the limit bounds the age of that read (EVO-3).
+/// A time limit for sending a transaction.
 ///
-/// A time limit for sending a transaction. It bounds the time since the program last read that the stored schema permits its writes (EVO-3).
+/// Before a program writes, it reads the stored schema to verify that its writes are permitted. The lease limits how old that read may be when the transaction
+/// is sent (EVO-3).
 ///
 /// ```
 /// use std::time::Duration;
@@ -34,8 +35,8 @@ struct Inner {
 }
 
 impl WriteLease {
-    /// The maximum time between checking a lease and sending the request, and the service-side timeout of one attempt. An attempt started just before the lease
-    /// expires takes effect within twice this time plus network delay, or never.
+    /// The maximum time between checking the lease and sending the request. Also the service-side timeout of one attempt. An attempt that starts just before
+    /// the lease expires therefore takes effect within twice this time plus the network delay, or never.
     pub const ATTEMPT: Duration = Duration::from_secs(4);
 
     /// Creates a lease that starts now.
@@ -52,8 +53,8 @@ impl WriteLease {
         self.0.length.checked_sub(passed).filter(|remaining| !remaining.is_zero())
     }
 
-    /// Returns `true` if the lease has expired neither by elapsed time nor by the clock's current time. On most systems, only the current time advances while
-    /// the machine is suspended.
+    /// Returns `true` if the lease has expired neither by elapsed time nor by the clock's current time. The current time is checked too because, on most
+    /// systems, elapsed time does not advance while the machine is suspended.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
         self.remaining().is_some() && self.passed().is_some_and(|passed| passed < self.0.length)
@@ -68,8 +69,8 @@ impl WriteLease {
         }
     }
 
-    /// Returns the error for a transaction that was not sent because its lease had expired. `last` is the error of the last attempt, if any. No attempt may
-    /// have been applied.
+    /// Returns the error for a transaction that was not sent because its lease had expired. `last` is the error of the last attempt, if any. Call this function
+    /// only if it is certain that no attempt was applied.
     #[must_use]
     pub fn ended(last: Option<Error>) -> Error {
         Error::of(LeaseFault::Ended).with_source(EndedLease(last))

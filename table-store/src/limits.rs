@@ -1,6 +1,6 @@
 //! The service's limits, with rule numbers. The embedded engine also enforces them (ENG-16).
 
-/// The maximum key length accepted by every store, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
+/// The maximum key length that every store accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
 pub const KEY_UNITS_PORTABLE: usize = 512;
 /// The maximum key length of the most permissive stores, in UTF-16 code units (KEY-7, ENG-1).
 pub const KEY_UNITS_WIDE: usize = 1_024;
@@ -12,9 +12,9 @@ pub const PROPERTY_NAME_UNITS: usize = 255;
 pub const STRING_UNITS: usize = 32_768;
 /// The maximum length of a binary value, in bytes (TYPE-1).
 pub const BINARY_BYTES: usize = 65_536;
-/// The maximum size of an entity, in bytes: the result of the service's published formula plus [`ENTITY_RESERVE`] (SIZE-1, SIZE-2).
+/// The maximum size of an entity, in bytes. The size is the result of the service's published formula plus [`ENTITY_RESERVE`] (SIZE-1, SIZE-2).
 pub const ENTITY_BYTES: usize = 1_048_576;
-/// The number of bytes added by the service to its published formula (SIZE-4, ENG-3).
+/// The number of bytes that the service adds to the result of its published formula (SIZE-4, ENG-3).
 pub const ENTITY_RESERVE: usize = 88;
 /// The maximum number of operations in an entity group transaction (EGT-2).
 pub const TRANSACTION_OPERATIONS: usize = 100;
@@ -34,7 +34,7 @@ pub(crate) mod fault;
 use crate::error::{Error, Result};
 use crate::limits::fault::LimitFault;
 
-/// The limits enforced by a store.
+/// The limits that a store enforces.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -53,17 +53,17 @@ pub struct Limits {
     pub string_units: usize,
     /// The maximum size of a binary value, in bytes.
     pub binary_bytes: usize,
-    /// The maximum size of an entity, in bytes: the result of the published formula plus the reserve.
+    /// The maximum size of an entity, in bytes. The size is the result of the published formula plus [`ENTITY_RESERVE`].
     pub entity_bytes: usize,
     /// The maximum number of operations in a transaction.
     pub operations: usize,
-    /// The maximum size of a transaction, in bytes, measured as defined by `measure`.
+    /// The maximum size of a transaction, in bytes. `measure` defines how the size is measured.
     pub transaction_bytes: usize,
-    /// The definition of a transaction's size.
+    /// The method of measuring a transaction's size.
     pub measure: TransactionMeasure,
 }
 
-/// A definition of a transaction's size (EGT-3, ENG-17).
+/// A method of measuring a transaction's size (EGT-3, ENG-17).
 ///
 /// ```
 /// use table_core::limits::{Limits, TransactionMeasure};
@@ -77,12 +77,12 @@ pub struct Limits {
 pub enum TransactionMeasure {
     /// The total size of the entities, by the published formula, which counts two bytes per UTF-16 code unit of a string.
     Entities,
-    /// The size is not measured because something else already limits it, such as a server's limit on request bodies. The engine then skips its size check too,
-    /// even if its limits define another measure.
+    /// The size is not measured, because it is already limited in another way, such as by a server's limit on request bodies. The engine then skips its own
+    /// size check as well, even if its limits define another measure.
     Unmeasured,
     /// The size of the request body, as measured by the service.
     Body {
-        /// The fixed per-operation overhead: headers, delimiters, and the URL without the key.
+        /// The fixed overhead of each operation: headers, delimiters, and the URL without the key.
         per_operation: usize,
         /// `true` if non-ASCII characters are sent as `\u` escapes.
         ascii: bool,
@@ -90,7 +90,7 @@ pub enum TransactionMeasure {
 }
 
 impl Limits {
-    /// Limits that every store except Cosmos DB accepts. They are the default of the embedded engine (ENG-1, ENG-16).
+    /// Data within these limits is accepted by every store except Cosmos DB. They are the default limits of the embedded engine (ENG-1, ENG-16).
     pub const PORTABLE: Self = Self {
         key_units: KEY_UNITS_PORTABLE,
         properties: PROPERTIES,
@@ -103,7 +103,7 @@ impl Limits {
     };
     /// The portable limits with keys of up to 1,024 code units (ENG-1).
     pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
-    /// Only the limits of the engine's file formats. Data beyond the portable limits cannot be moved to any service.
+    /// No limits except those of the engine's file formats. Data that exceeds the portable limits cannot be moved to any service.
     pub const UNLIMITED: Self = Self {
         key_units: KEY_UNITS_WIDE,
         properties: 65_535,

@@ -71,7 +71,7 @@ impl TableName {
         Ok(())
     }
 
-    /// Checks that programs can create a table with this name. Stores call this function before creating a table.
+    /// Checks that programs are allowed to create a table with this name. Stores call this function before creating a table.
     ///
     /// # Errors
     /// `InvalidResourceName` if this is the name of a metrics table (TBL-5).

@@ -22,7 +22,7 @@ pub struct Operation {
     pub kind: OperationKind,
 }
 
-/// A precondition on an entity that the transaction does not write.
+/// A required state of an entity that the transaction does not write.
 ///
 /// ```
 /// use table_core::operation::RowState;
@@ -40,7 +40,7 @@ pub enum RowState {
 }
 
 impl RowState {
-    /// Returns the `Unsupported` error of a store without checks (ENG-21).
+    /// Returns the `Unsupported` error for a store that does not support checks (ENG-21).
     #[must_use]
     pub fn unsupported(&self) -> Error {
         let state = match self {
@@ -52,7 +52,7 @@ impl RowState {
     }
 }
 
-/// The fault of a check on a store that does not support checks.
+/// The fault for a check on a store that does not support checks.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error(
     "the store cannot check that an entity is {0} unless the transaction writes it; write it, or use a store with `Capabilities::checks`"
@@ -60,7 +60,7 @@ impl RowState {
 #[fault(Unsupported, "ENG-21")]
 struct CheckFault(&'static str);
 
-/// A kind of write, or a check. In a request, only `If-Match` distinguishes a replace from an insert-or-replace (UPS-1).
+/// A kind of write, or a check. In an HTTP request, a replace differs from an insert-or-replace only by its `If-Match` header (UPS-1).
 ///
 /// ```
 /// use table_core::row::RowWriter;

@@ -35,7 +35,7 @@ use crate::filter::Filter;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// The keys to read. The result consists of all entities in this range that match the filter.
+    /// The keys to read. The query returns all entities in this range that match the filter.
     pub keys: KeyRange,
     /// A condition in addition to the key range.
     pub filter: Option<Filter>,

@@ -44,8 +44,8 @@ use crate::error::Result;
 /// # }).unwrap();
 /// ```
 ///
-/// Messages can be delivered more than once, so consumers must be idempotent (QUE-22). Lease extension, back-off and poison queues are built on this trait by
-/// higher layers.
+/// Messages can be delivered more than once, so consumers must be idempotent (QUE-22). Higher layers build lease extension, backoff and poison queues on this
+/// trait.
 pub trait QueueStore: Debug + Display + Send + Sync {
     /// Creates a queue. Returns `true` if it was created, `false` if it already existed (QUE-3).
     ///

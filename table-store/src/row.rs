@@ -1,8 +1,8 @@
 //! Encoded rows: the Timestamp and properties of an entity as a sequence of bytes (`docs/format.md`, "Row").
 //!
-//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories (end offsets of the names and
-//! values) allow filters, projections and lookups to read single properties without decoding the rest. A row's *shape* (names and types) precedes its *body*
-//! (Timestamp and values) and can be stored separately, so that rows of the same type share one shape.
+//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories contain the end offsets of
+//! the names and values, so filters, projections and lookups can read a single property without decoding the rest. A row's *shape* (names and types) precedes
+//! its *body* (Timestamp and values) and can be stored separately, so that rows of the same type share one shape.
 
 mod check;
 mod duplicate;
@@ -28,11 +28,11 @@ pub use writer::RowWriter;
 
 /// The row format version written by this program.
 pub const VERSION: u8 = 1;
-/// The version byte of a row with more than 65,535 properties. Every store rejects `TOO_MANY`, `NAME_TOO_LONG` and `TOO_LARGE`.
+/// The version byte that marks a row with more than 65,535 properties. Every store rejects rows marked `TOO_MANY`, `NAME_TOO_LONG` or `TOO_LARGE`.
 pub(crate) const TOO_MANY: u8 = 0xFD;
-/// The version byte of a row with more than 16 MiB of names.
+/// The version byte that marks a row with more than 16 MiB of names.
 pub(crate) const NAME_TOO_LONG: u8 = 0xFE;
-/// The version byte of a row with more than 4 GiB of values.
+/// The version byte that marks a row with more than 4 GiB of values.
 pub(crate) const TOO_LARGE: u8 = 0xFF;
 /// The size of the header before a shape's directory: the version, a zero byte, and the number of properties.
 pub(crate) const SHAPE_HEADER: usize = 4;
@@ -61,7 +61,7 @@ pub(crate) const NAMES: u32 = (1 << 24) - 1;
 pub struct Row(Arc<[u8]>);
 
 impl Row {
-    /// Wraps bytes read from a store. They are checked on access, not here.
+    /// Wraps bytes read from a store. The bytes are checked on access, not here.
     #[must_use]
     pub fn from_bytes(bytes: Arc<[u8]>) -> Self {
         Self(bytes)

@@ -33,17 +33,17 @@ pub struct Capabilities {
     pub ordered: bool,
     /// The maximum page size that a query can request with `$top` (TOP-2).
     pub top: usize,
-    /// `true` if a started request, such as a network request, makes progress without being polled. Page streams then prefetch: they request the next page
-    /// before yielding the current one.
+    /// `true` if a request, once started, makes progress without being polled, as network requests do. Page streams then prefetch: they request the next page
+    /// before they yield the current page.
     pub looks_ahead: bool,
-    /// The Timestamp resolution in [ticks](crate::ticks). It is greater than 1 for coarse Timestamps, such as the whole seconds of Cosmos DB for NoSQL. On
-    /// stores with coarse Timestamps, patterns ordered by Timestamp are rejected or use a different order.
+    /// The Timestamp resolution in [ticks](crate::ticks). It is greater than 1 if Timestamps are coarse, such as the whole seconds of Cosmos DB for NoSQL. On
+    /// such stores, patterns that order by Timestamp are rejected or use a different order.
     pub timestamp_step: u64,
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol does not define
     /// them.
     pub checks: bool,
-    /// State shared by all handles to the store, if only this process can use it: for example, a folder locked by the process. `None` for the service, because
-    /// programs built with other releases of this crate may write to it at the same time.
+    /// The state shared by all handles to the store, if only this process can use the store, such as a folder that the process has locked. `None` for the
+    /// service, because other programs, including ones built with other releases of this crate, may write to it at the same time.
     pub exclusive: Option<Exclusive>,
 }
 
@@ -63,7 +63,7 @@ impl Capabilities {
     }
 }
 
-/// An encoded row with the `ETag` it was read with.
+/// An encoded row and its `ETag`, as read from a store.
 ///
 /// ```
 /// use table_core::store::StoredRow;
@@ -99,8 +99,8 @@ pub type Committed = Vec<Option<ETag>>;
 /// Returns the `ETag` assigned by an acknowledged write to one entity (ETAG-3).
 ///
 /// # Errors
-/// An [ambiguous](Error::is_ambiguous) error if the `ETag` is missing. The write has been applied, but the new version is unknown. A caller must not roll back
-/// anything it did for the write.
+/// An [ambiguous](Error::is_ambiguous) error if the `ETag` is missing. The write has been applied, but the new version is unknown. The caller must not roll
+/// back anything that it did for the write.
 ///
 /// ```
 /// use table_core::store::written;
@@ -183,7 +183,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// `ResourceNotFound` if the table does not exist (OPT-3).
     fn delete_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns one page of up to `top` table names starting with `prefix` (OPT-5). `from` is the [`next`](TablePage::next) token of the previous page.
+    /// Returns one page of up to `top` table names starting with `prefix` (OPT-5). `from` is the previous page's [`next`](TablePage::next) token.
     fn list_tables(
         &self,
         prefix: &str,

@@ -1,4 +1,4 @@
-//! A store wrapper for tests that reports different capabilities than the wrapped store.
+//! A store wrapper for tests. It reports different capabilities than the wrapped store.
 
 use std::any::Any;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::transaction::Transaction;
 
 /// A store wrapper with altered capabilities. It can also return rows out of key order, like Cosmos DB for Table (COS-1, ENG-21).
 ///
-/// A transaction with a check is rejected if the capabilities exclude checks. All other capabilities are only reported, not enforced.
+/// If the capabilities exclude checks, a transaction with a check is rejected. All other capabilities are reported, but not enforced.
 ///
 /// ```
 /// use table_core::testing::LimitedStore;
@@ -87,7 +87,8 @@ impl<S: TableStore> LimitedStore<S> {
     }
 }
 
-/// Returns a hash of a row's keys. The FNV hash is mixed further: on its own, it sorts keys that differ only in their last character next to each other.
+/// Returns a hash of a row's keys. The FNV hash is mixed further, because keys that differ only in their last character have FNV hashes that sort next to each
+/// other.
 fn hash(row: &EntityRef<'_>) -> u64 {
     let hash = fnv::fnv1a64(format!("{}/{}", row.partition_key, row.row_key).as_bytes());
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);

@@ -12,7 +12,7 @@ pub const EDM_MIN: u64 = 504_911_232_000_000_000;
 const PER_SECOND: u64 = 10_000_000;
 const PER_DAY: u64 = 86_400 * PER_SECOND;
 
-/// Returns the ticks of `instant`, or `None` outside the years 1 to 9999. A fraction below 100 ns is truncated towards the past (TICK-6).
+/// Returns the ticks of `instant`, or `None` outside the years 1 to 9999. Fractions of a tick are rounded down (TICK-6).
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -25,7 +25,8 @@ const PER_DAY: u64 = 86_400 * PER_SECOND;
 #[must_use]
 #[inline]
 pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
-    // chrono represents a leap second as 1_000_000_000 or more nanoseconds. Ticks have no leap seconds (TICK-1), so it counts as part of the next second.
+    // chrono represents a leap second as 1_000_000_000 or more nanoseconds. Ticks have no leap seconds (TICK-1), so a leap second counts as part of the next
+    // second.
     let whole = instant.timestamp().checked_mul(PER_SECOND.cast_signed())?;
     let ticks = whole
         .checked_add(i64::from(instant.timestamp_subsec_nanos() / 100))?
@@ -33,13 +34,14 @@ pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
     u64::try_from(ticks).ok().filter(|ticks| *ticks <= MAX)
 }
 
-/// Converts ticks to an instant. Returns `None` above [`MAX`].
+/// Converts ticks to a date-time. Returns `None` above [`MAX`].
 #[must_use]
 pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {
         return None;
     }
-    // The date is computed from days since the year 1, like chrono's internal representation. Converting through Unix time would take twice as many divisions.
+    // The date is computed from the number of days since the year 1, which is also chrono's internal representation. A conversion through Unix time would need
+    // twice as many divisions.
     let (days, of_day) = (i32::try_from(ticks / PER_DAY).ok()?, ticks % PER_DAY);
     let seconds = u32::try_from(of_day / PER_SECOND).ok()?;
     let nanos = u32::try_from(of_day % PER_SECOND).ok()? * 100;
@@ -47,13 +49,13 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     Some(date.and_time(NaiveTime::from_num_seconds_from_midnight_opt(seconds, nanos)?).and_utc())
 }
 
-/// Parses an instant in any format accepted by the service, with a resolution of one tick.
+/// Parses a date-time in any format accepted by the service, with a resolution of one tick.
 ///
 /// The text is a date (`2026-11-20`), a time to the minute (`2026-11-20T08:00Z`), or a time to the second with or without a fraction
 /// (`2026-11-20T08:00:00.1234567Z`). The time zone is `Z` or an offset such as `+01:00`, which is converted to UTC (TYPE-7); a missing time zone means UTC.
 /// Fractional digits below 100 ns are truncated (TICK-6).
 ///
-/// Returns `None` for any other string, and for an instant outside the years 1 to 9999.
+/// Returns `None` for any other string, and for a date-time outside the years 1 to 9999.
 ///
 /// ```
 /// use table_core::ticks;
@@ -70,7 +72,7 @@ pub fn read(text: &str) -> Option<u64> {
     parse(text, ":").or_else(|| read_lenient(text))
 }
 
-/// Parses the formats accepted by [`read`] but never produced by the service.
+/// Parses the formats that [`read`] accepts but the service never produces.
 #[cold]
 fn read_lenient(text: &str) -> Option<u64> {
     let (date, time) = text.split_once('T').unwrap_or((text, "00:00Z"));
@@ -106,7 +108,7 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     Some((clock, if sign == b'-' { -ticks } else { ticks }))
 }
 
-/// Formats an instant like the service: with at most seven fractional digits and no trailing zeros (TYPE-5). Returns `None` above [`MAX`].
+/// Formats a date-time like the service: with at most seven fractional digits and no trailing zeros (TYPE-5). Returns `None` above [`MAX`].
 ///
 /// ```
 /// use table_core::ticks;
@@ -155,7 +157,7 @@ pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     Some(seconds * PER_SECOND + u64::from(below))
 }
 
-/// An instant, printed in the service's format: with at most seven fractional digits and no trailing zeros (TYPE-5).
+/// A date-time, printed in the service's format: with at most seven fractional digits and no trailing zeros (TYPE-5).
 pub(crate) struct Printed {
     bytes: [u8; 32],
     len: usize,
@@ -184,7 +186,7 @@ impl Printed {
     }
 }
 
-/// Formats an instant, or returns `None` above [`MAX`]. `colon` is the representation of a colon, which is percent-encoded in an `ETag` (ETAG-1).
+/// Formats a date-time, or returns `None` above [`MAX`]. `colon` is the representation of a colon, which is percent-encoded in an `ETag` (ETAG-1).
 pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     let (seconds, below) = (ticks / PER_SECOND, ticks % PER_SECOND);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -212,19 +214,19 @@ pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     Some(text)
 }
 
-/// Returns [`MAX`] minus the ticks, so newer instants have smaller numbers (TICK-5). Inversion is its own inverse (TICK-8). Returns `None` above [`MAX`].
+/// Returns [`MAX`] minus the ticks, so later times have smaller numbers (TICK-5). Inversion is its own inverse (TICK-8). Returns `None` above [`MAX`].
 #[must_use]
 pub const fn invert(ticks: u64) -> Option<u64> {
     MAX.checked_sub(ticks)
 }
 
-/// Returns the current time, truncated to a whole tick so that a key can contain it exactly.
+/// Returns the current time, truncated to a whole tick so a key can represent it exactly.
 #[must_use]
 pub fn now() -> DateTime<Utc> {
     truncate(Utc::now())
 }
 
-/// Truncates an instant to 100 ns (TICK-6).
+/// Truncates a date-time to 100 ns (TICK-6).
 #[must_use]
 pub fn truncate(instant: DateTime<Utc>) -> DateTime<Utc> {
     from_datetime(instant).and_then(to_datetime).unwrap_or(instant)
@@ -262,7 +264,7 @@ mod tests {
         }
     }
 
-    /// Tests that the keys for the instants T9, T10 and T11 sort from newest to oldest.
+    /// Tests that the keys for the times T9, T10 and T11 sort from newest to oldest.
     #[test]
     fn tick_9_inverted_ticks_sort_newest_first() {
         let mut instants = [&VECTORS[8], &VECTORS[9], &VECTORS[10]]
@@ -387,7 +389,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that all formats of an instant parse to the same ticks.
+        /// Tests that all formats of a date-time parse to the same ticks.
         #[test]
         fn every_form_of_an_instant_is_the_same_instant(ticks in EDM_MIN..MAX - PER_DAY, offset in -840..=840_i64, digits in 0..=9_usize) {
             let unit = 10_u64.pow(7 - u32::try_from(digits.min(7)).unwrap());

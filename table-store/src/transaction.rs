@@ -11,7 +11,7 @@ use crate::limits::{Limits, TransactionMeasure};
 use crate::operation::Operation;
 use crate::row::entity_bytes;
 
-/// The number of operations up to which comparing row keys is faster than hashing them.
+/// For up to this many operations, duplicate row keys are detected by comparison, which is faster than hashing.
 const FEW: usize = 16;
 
 /// Writes to entities in one partition, applied atomically (EGT-9). The constructor sets the partition (EGT-1).
@@ -37,7 +37,7 @@ const FEW: usize = 16;
 pub struct Transaction {
     partition_key: PartitionKey,
     operations: Vec<Operation>,
-    /// The hashes of the row keys. Empty up to [`FEW`] operations.
+    /// The hashes of the row keys. Empty if the transaction has at most [`FEW`] operations.
     hashes: HashSet<u64>,
     bytes: usize,
     /// The total size of the property names in the last operation's row.
@@ -51,14 +51,14 @@ impl Transaction {
     /// Creates an empty transaction on a partition, with the given limits.
     ///
     /// # Errors
-    /// Currently none: if the `PartitionKey` is too long, the first operation that would store it fails (KEY-8, KEY-9).
+    /// This function currently always succeeds. If the `PartitionKey` is too long, the first operation that would store it fails (KEY-8, KEY-9).
     pub fn new(partition_key: PartitionKey, limits: Limits) -> Result<Self> {
         let (operations, hashes) = (Vec::new(), HashSet::new());
         let (bytes, names, identified, lease) = (0, 0, false, None);
         Ok(Self { partition_key, operations, hashes, bytes, names, limits, identified, lease })
     }
 
-    /// Replaces the transaction's limits and rechecks every operation against them.
+    /// Replaces the transaction's limits and checks every operation against the new limits.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).
@@ -116,8 +116,8 @@ impl Transaction {
         }
     }
 
-    /// Requests that a transaction identifier be stored with each entity. After a lost response, a backend can then determine whether the transaction was
-    /// applied (CON-11). Backends that cannot lose responses ignore the request.
+    /// Requests that a transaction identifier be stored with each entity. If a response is lost, the backend can use the identifier to determine whether the
+    /// transaction was applied (CON-11). Backends that cannot lose responses ignore the request.
     #[must_use]
     pub fn identified(self) -> Self {
         Self { identified: true, ..self }
@@ -170,7 +170,8 @@ impl Transaction {
             let message = "an entity may occur only once in a transaction";
             return Err(Error::new(ErrorCode::InvalidDuplicateRow, message).with_rule("EGT-4"));
         }
-        // An entity whose key is too long cannot exist, so other operations fail like those on a missing entity (KEY-9).
+        // An entity whose key is too long cannot exist. Operations that require an existing entity therefore fail in the store as for any missing entity
+        // (KEY-9).
         if operation.kind.may_create() {
             self.limits.check_key("PartitionKey", self.partition_key.as_str())?;
             self.limits.check_key("RowKey", operation.row_key.as_str())?;
@@ -191,7 +192,7 @@ impl Transaction {
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
         if sum > most && self.limits.measure != TransactionMeasure::Unmeasured {
-            // An entity that exceeds the limit on its own does not fit into any other transaction either.
+            // An entity that exceeds the limit on its own would not fit into any other transaction either.
             let fault = if self.operations.is_empty() {
                 LimitFault::Alone { bytes, most }
             } else {

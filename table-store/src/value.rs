@@ -22,7 +22,7 @@ pub enum EdmType {
     Double = 4,
     /// `true` or `false`.
     Boolean = 5,
-    /// An instant in the years 1601 to 9999, with a resolution of 100 ns.
+    /// A date-time in the years 1601 to 9999, with a resolution of 100 ns.
     DateTime = 6,
     /// A 128-bit identifier.
     Guid = 7,
@@ -148,7 +148,7 @@ pub enum ValueRef<'a> {
     Binary(&'a [u8]),
 }
 
-/// Implements `edm_type` for owned and borrowed values, whose variants have the same names as the types.
+/// Implements `edm_type` for owned and borrowed values. Their variants have the same names as the types.
 macro_rules! edm_type {
     ($value:expr) => {
         match $value {
@@ -171,7 +171,7 @@ impl ValueRef<'_> {
         edm_type!(self)
     }
 
-    /// Returns an owned value. Ticks after the year 9999 become chrono's latest instant, which no store accepts (TYPE-6).
+    /// Returns an owned value. Ticks after the year 9999 become chrono's latest date-time, which no store accepts (TYPE-6).
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -202,7 +202,7 @@ impl Value {
         edm_type!(self)
     }
 
-    /// Returns the borrowed value. An instant is truncated to a whole tick (TICK-6). An instant outside the tick range becomes a number of ticks rejected by
+    /// Returns the borrowed value. A date-time is truncated to a whole tick (TICK-6). A date-time outside the tick range becomes a number of ticks rejected by
     /// every store (TYPE-6).
     ///
     /// ```
@@ -225,7 +225,7 @@ impl Value {
     }
 }
 
-/// Converts `instant` to ticks for an encoded row. An instant out of range becomes `u64::MAX` or 0, which row validation rejects.
+/// Converts `instant` to ticks for an encoded row. A date-time out of range becomes `u64::MAX` or 0, which row validation rejects.
 pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
@@ -245,7 +245,7 @@ pub fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
     found.ok_or_else(|| out_of_range(name, &instant))
 }
 
-/// Returns the error for an instant outside the range of `Edm.DateTime` (TYPE-6).
+/// Returns the error for a date-time outside the range of `Edm.DateTime` (TYPE-6).
 pub(crate) fn out_of_range(name: &str, found: &dyn fmt::Display) -> Error {
     let name = quoted(name);
     let message = format!("property `{name}`: {found} is outside the years 1601 to 9999 of an Edm.DateTime");

@@ -1,4 +1,4 @@
-//! XML lists of stored access policies for tables and queues (ACL rules).
+//! Reads and writes XML lists of stored access policies for tables and queues (ACL rules).
 
 use std::fmt::{Display, Write};
 use std::str::FromStr;
@@ -117,7 +117,7 @@ mod tests {
     use crate::auth::AccountKey;
     use crate::sas::{Lifetime, SasToken, SasVerifier, TablePermissions, TableSas};
 
-    /// Generates chrono times, mostly in whole seconds, so that the 100 ns precision of policies does not round them.
+    /// Generates chrono times, mostly in whole seconds, which the 100 ns precision of policies does not round.
     fn instants() -> impl Strategy<Value = DateTime<Utc>> {
         let (least, most) = (DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC);
         let seconds = (least.timestamp()..=most.timestamp())

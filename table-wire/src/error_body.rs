@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::xml::content;
 
-/// The number of characters kept of a service's message.
+/// The maximum length of a service's message, in characters. Longer messages are truncated.
 const MOST_TEXT: usize = 1_000;
 
 /// An error parsed from a response body.
@@ -39,7 +39,7 @@ impl ErrorBody {
         let (code, message) = of_json(text).or_else(|| of_xml(text)).unwrap_or_default();
         let known = code.is_some() || message.is_some();
         let message = message.unwrap_or_default();
-        // Text, request ID and time are on separate lines of the message (ERR-1).
+        // The text, the request ID and the time are on separate lines of the message (ERR-1).
         let lines =
             message.trim().lines().take_while(|line| !line.to_ascii_lowercase().starts_with("requestid:"));
         let message = lines.map(str::trim).collect::<Vec<_>>().join(" ");
@@ -173,7 +173,7 @@ impl NewError<'_> {
         )
     }
 
-    /// Returns the body in the queue service's XML format, also used by the table service if it cannot parse a request (ERR-2, QUE-1).
+    /// Returns the body in the queue service's XML format. The table service also uses this format if it cannot parse a request (ERR-2, QUE-1).
     #[must_use]
     pub fn to_storage_xml(&self) -> String {
         let detail = if self.code == "AuthenticationFailed" && !self.help.is_empty() {

@@ -52,7 +52,7 @@ pub fn read_text(body: &str) -> Option<String> {
     }
 }
 
-/// Reads a message list, using [`message`] or [`lease`] as `read`.
+/// Reads a message list. `read` parses one message; pass [`message`] or [`lease`].
 ///
 /// Returns `None` if the body is not XML or `read` returns `None` for a message.
 #[must_use]
@@ -114,7 +114,7 @@ pub fn write_peeked(messages: &[Message]) -> String {
     list(bytes, |xml| messages.iter().for_each(|message| element(xml, message, None, true)))
 }
 
-/// Returns a message's approximate XML size in bytes.
+/// Returns the approximate size of a message as XML, in bytes.
 const fn record_bytes(message: &Message) -> usize {
     RECORD_BYTES + message.text.len()
 }

@@ -188,7 +188,7 @@ fn root(text: &str) -> Option<Element> {
     Element::of_request(text).filter(|root| root.name() == "StorageServiceProperties")
 }
 
-/// Reads an optional element. The outer `None` means an invalid element; the inner `None` means a missing one.
+/// Reads an optional element. Returns `None` if the element is invalid, and `Some(None)` if it is missing.
 #[expect(clippy::option_option, reason = "a missing element is valid")]
 fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Option<Option<T>> {
     match element {

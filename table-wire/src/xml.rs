@@ -6,7 +6,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 /// The maximum nesting depth of elements. The protocol's documents have at most six levels.
 const DEPTH: usize = 32;
-/// The maximum number of elements in a request body. Five policies or CORS rules take fewer than a hundred.
+/// The maximum number of elements in a request body. Five policies or CORS rules have fewer than a hundred.
 const REQUEST_ELEMENTS: usize = 1_000;
 
 /// An XML element: a name, and either text or child elements.
@@ -36,8 +36,8 @@ impl Element {
         Self::parse(text, usize::MAX)
     }
 
-    /// Parses a request body like [`read`](Self::read), but also returns `None` if it has far more elements than a valid request. An element takes much more
-    /// memory than its text, so the limit bounds memory use.
+    /// Parses a request body like [`read`](Self::read), but also returns `None` if it has far more elements than a valid request. An element occupies much more
+    /// memory than its text, so this limit bounds the memory use.
     pub(crate) fn of_request(text: &str) -> Option<Self> {
         Self::parse(text, REQUEST_ELEMENTS)
     }
@@ -142,8 +142,8 @@ fn resolve(reference: &BytesRef<'_>) -> Option<String> {
     first_illegal(&text).is_none().then_some(text)
 }
 
-/// Escapes text for element content. The result is always legal XML: an illegal character becomes U+FFFD. A carriage return becomes a numeric reference;
-/// otherwise, parsers would convert it to a line feed.
+/// Escapes text for element content. The result is always legal XML: illegal characters become U+FFFD. A carriage return becomes a character reference, because
+/// parsers would otherwise convert it to a line feed.
 ///
 /// ```
 /// use table_wire::xml;

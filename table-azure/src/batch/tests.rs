@@ -1,4 +1,4 @@
-//! Tests of batch requests, and of recorded batch responses, also truncated at every position.
+//! Tests batch requests, and recorded batch responses both complete and truncated at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -113,8 +113,8 @@ fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     assert_eq!(outcome_of(&refused, 4).unwrap_err().error.operation(), Some(3));
 }
 
-/// Tests two of Azurite's deviations. Its response to an insert lacks the entity even if the request asked for content. Its response to a batch with too
-/// many operations ends with a stray boundary.
+/// Tests two of Azurite's deviations. Its response to an insert lacks the entity even if the request specifies that content is returned. Its response to a
+/// batch with too many operations ends with a stray boundary.
 #[test]
 fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     let created = SUCCESS.replacen("204 No Content", "201 Created", 1);
@@ -184,7 +184,8 @@ proptest! {
     }
 }
 
-/// Splits a body line by line, as the rules describe the format (EGT-30, EGT-39). It is the reference for the production parser, which works differently.
+/// Splits a body line by line, as the rules describe the format (EGT-30, EGT-39). The production parser, which works differently, is tested against this
+/// function.
 fn split_by_lines<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
     let (mut parts, mut start, mut at) = (Vec::new(), None, 0);
     for line in body.split_inclusive(|byte| *byte == b'\n') {
@@ -215,7 +216,7 @@ proptest! {
     }
 }
 
-/// Tests that batches are sent in the same form as the requests in examples EX-17 and EX-21.
+/// Tests that batches have the same form as the requests in examples EX-17 and EX-21.
 #[test]
 fn egt_20_to_25_a_batch_as_it_is_sent() {
     let mut row = RowWriter::new();
@@ -259,8 +260,8 @@ fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
     assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
 }
 
-/// Tests that the size of a transaction is the size of its request body in UTF-8, as in the service. Therefore, 100 entities with 40,000 ASCII
-/// characters each are accepted, although they would take 8 MB in UTF-16.
+/// Tests that the size of a transaction is the size of its request body in UTF-8, as in the service. Therefore, 100 entities with 40,000 ASCII characters each
+/// are accepted, although they would occupy 8 MB in UTF-16.
 #[test]
 fn egt_3_a_transaction_is_measured_by_its_body() {
     for (target, character, fits) in [
@@ -283,7 +284,7 @@ fn egt_3_a_transaction_is_measured_by_its_body() {
             transaction.push(Operation { row_key: RowKey::new(number.to_string())?, kind })
         });
         assert_eq!(pushed.is_ok(), fits, "{target:?} {character}");
-        // The measured size is at least the body size, and at most 1 % larger.
+        // The measured size is at least the body size, and at most 1% larger.
         let table = TableName::new("Employee").unwrap();
         let requests: Vec<_> = transaction
             .operations()

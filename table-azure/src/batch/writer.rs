@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::write::WriteRequest;
 
-/// Returns the body of a batch request. `id` becomes part of the MIME boundaries, and must be unique to each batch.
+/// Serializes the body of a batch request. `id` becomes part of the MIME boundaries, and must be unique to each batch.
 pub(super) fn write_batch(base: &str, requests: &[WriteRequest], id: Uuid) -> String {
     let parts: Vec<_> = requests
         .iter()

@@ -1,4 +1,5 @@
-//! Checks whether a credential may be sent to an endpoint: only over TLS or to this machine, and the emulator's key only to an emulator (ACC-1, AUTH-30).
+//! Checks whether a credential may be sent to an endpoint. Credentials are sent only over TLS or to this machine, and the emulator's key only to an emulator
+//! (ACC-1, AUTH-30).
 
 use table_core::{Error, Result};
 

@@ -2,7 +2,7 @@
 
 use table_core::ErrorCode;
 
-/// Returns the error code for a rejection. If only the HTTP status is known, the kind of conflict depends on `operation`.
+/// Returns the error code for a rejection. If only the HTTP status is known, `operation` determines which kind of conflict is reported.
 pub(crate) fn error_code(status: u16, code: Option<&str>, operation: &str) -> ErrorCode {
     code.and_then(of_name).unwrap_or_else(|| of_status(status, operation))
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use table_wire::ErrorBody;
 
 /// An error response from the service, as the source of an [`Error`](table_core::Error). It contains the service's own error code, which may have no equivalent
-/// in this library, and the request ID, which Azure support asks for.
+/// in this library, and the request ID, which Azure support needs to find the request.
 ///
 /// ```
 /// use std::error::Error as _;
@@ -39,7 +39,7 @@ impl ServiceError {
         Self {
             operation,
             status,
-            // The table service's recorded error responses contain the code only in the body (REQ-4).
+            // In the table service's recorded error responses, only the body contains the code (REQ-4).
             code: body.code.clone().or_else(|| header("x-ms-error-code")),
             message: body.message.clone(),
             request_id: header("x-ms-request-id"),

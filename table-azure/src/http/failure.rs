@@ -11,7 +11,7 @@ use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, Request, TransportError};
 use crate::retry::retry_after;
 
-/// A JSON member found only in error bodies of table services (ERR-1).
+/// A JSON member that occurs only in error bodies of table services (ERR-1).
 const ODATA: &[u8] = b"\"odata.error\"";
 
 /// The failure of an attempt. If several attempts failed, it describes the last one.
@@ -24,8 +24,8 @@ pub(crate) struct Failure {
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
-    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag: the earlier attempt may have caused
-    /// the rejection, or may have been applied before the cause of the rejection arose.
+    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag, because the earlier attempt may
+    /// itself have caused the rejection, or may have been applied before its cause arose.
     pub(crate) into_ambiguous: bool,
     /// The delay that the service requested before the next attempt (RTY-3).
     pub(crate) after: Option<Duration>,
@@ -37,12 +37,12 @@ impl Failure {
         let operation = request.operation;
         let body = ErrorBody::read(&answer.body);
         let service = ServiceError::new(operation, answer.status, |name| answer.header(name), &body);
-        // Gateways of other APIs send errors of the form `{"error": …}`.
+        // Gateways for other APIs send errors of the form `{"error": …}`.
         let is_odata = answer.body.windows(ODATA.len()).any(|window| window == ODATA);
         let known = body.known && (is_odata || service.request_id().is_some());
         let is_foreign = service.code().is_none() || body.known && !known;
-        // These statuses describe the state of a table or an entity, which a proxy sending an error page cannot know. An empty body is trusted, except for
-        // `create table`, because its callers treat an existing table as created.
+        // These statuses report the state of a table or an entity, which a proxy cannot know, so a proxy's error page is not trusted. An empty body is trusted,
+        // except for `create table`: its callers treat an existing table as created, so a wrong status would be reported as success.
         let is_page = !answer.body.is_empty() || operation == "create table";
         if matches!(answer.status, 404 | 409 | 412) && is_foreign && is_page {
             return Self { into_ambiguous: false, ..Self::of_page(operation, answer.status) };
@@ -51,12 +51,12 @@ impl Failure {
         Self { after, ..Self::of_rejection(service, known, request.reads()) }
     }
 
-    /// Creates the failure for a rejected request, or for a rejected part of a batch. `known` is `true` if the response is an error of the service, and `reads`
-    /// is `true` if the request only reads.
+    /// Creates the failure for a rejected request, or for a rejected part of a batch. `known` is `true` if the response was recognised as a service error, and
+    /// `reads` is `true` if the request only reads.
     pub(crate) fn of_rejection(service: ServiceError, known: bool, reads: bool) -> Self {
         let status = service.status();
         let code = of_request(error_code(status, service.code(), service.operation()), reads);
-        // Throttling rejects a request before it has any effect. A 503 without a service error may be the response of a gateway.
+        // A throttled request is rejected before it has any effect. A 503 without a service error may come from a gateway instead.
         let throttled = status == 429 || service.code() == Some("ServerBusy");
         let transient = matches!(status, 408 | 429 | 500 | 502 | 503 | 504);
         // A gateway may respond with its own 5xx status (507, 520 to 527, 598) after it has forwarded the request.
@@ -103,7 +103,7 @@ impl Failure {
         Self { error, status, known, transient, into_ambiguous, after: None }
     }
 
-    /// Returns the failure of a request whose lease ended before a retry: this failure if the request may have been applied, otherwise the lease error.
+    /// Returns the failure of a request whose lease ended before a retry. This is `self` if the request may have been applied, and the lease error otherwise.
     pub(crate) fn of_ended_lease(self) -> Self {
         if self.into_ambiguous { self } else { Self::of_error(WriteLease::ended(Some(self.error))) }
     }
@@ -114,7 +114,7 @@ impl Failure {
     }
 }
 
-/// Returns the error code for a request. A lost response never makes a read ambiguous (CON-11), so its code is that of a request that was not sent.
+/// Returns the error code for a request. A lost response never makes a read ambiguous (CON-11), so a read gets the code of a request that was not sent.
 fn of_request(code: ErrorCode, reads: bool) -> ErrorCode {
     if reads && code == ErrorCode::OperationTimedOut { ErrorCode::Io } else { code }
 }

@@ -49,11 +49,11 @@ struct Inner {
     secondary: Option<Route>,
     tokens: Tokens,
     budget: Budget,
-    /// The source of random numbers for delays.
+    /// The source of randomness for backoff delays.
     pace: Runtime,
 }
 
-/// An endpoint, and connections with matching TLS and proxy settings.
+/// An endpoint, together with connections that have matching TLS and proxy settings.
 #[derive(Clone, Debug)]
 struct Route {
     endpoint: Endpoint,
@@ -84,7 +84,7 @@ impl Pipeline {
         Self(Arc::new(Inner { parts, primary, secondary, tokens: Tokens::default(), budget, pace }))
     }
 
-    /// Returns a pipeline for a different endpoint, without a secondary. The two pipelines share their connections if both endpoints need the same settings.
+    /// Returns a pipeline for another endpoint, without a secondary. The two pipelines share their connections if both endpoints need the same settings.
     ///
     /// # Errors
     /// `InvalidInput` if the credential must not be sent to the endpoint.
@@ -136,7 +136,7 @@ impl Pipeline {
     /// Returns the deadline for an operation that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         let now = Instant::now();
-        // A time limit that overflows the clock never expires.
+        // If the time limit exceeds the clock's range, the deadline is so late that it never passes.
         now.checked_add(self.0.parts.retry.operation_timeout).unwrap_or_else(|| now + FOREVER)
     }
 
@@ -154,7 +154,7 @@ impl Pipeline {
         self.send_and_read(request, by, Ok).await
     }
 
-    /// Sends a request, and reads its success response with `read`. If `read` returns a failure, the attempt counts as failed, and is retried if the failure is
+    /// Sends a request, and parses its success response with `read`. If `read` returns a failure, the attempt counts as failed and is retried if the failure is
     /// transient.
     pub(crate) async fn send_and_read<T>(
         &self,
@@ -183,18 +183,18 @@ impl Pipeline {
                 Err(failure) => failure,
             };
             if secondary.is_some() && !failure.transient {
-                // Only the primary can reject a read. The entity may not have been replicated to the secondary yet (RTY-5), or the secondary may be disabled or
-                // may not accept the credential. The read is sent to the primary without a delay.
+                // A rejection by the secondary is not final: the entity may not have been replicated yet (RTY-5), or the secondary may be disabled or may not
+                // accept the credential. The read is sent to the primary without a delay.
                 trusts_secondary = false;
                 continue;
             }
             if WriteLease::has_ended(&failure.error) {
-                // Nothing was sent in this attempt.
+                // This attempt has not sent anything.
                 return Err(previous.map_or(failure, Failure::of_ended_lease));
             }
             failure.into_ambiguous |= previous.is_some_and(|previous| previous.into_ambiguous && !reads);
             if !failure.transient {
-                // Only transient failures use up the budget. Any other result replenishes it.
+                // Only transient failures consume the budget. Any other result replenishes it.
                 inner.budget.give_back(retry > 0);
                 return Err(failure);
             }
@@ -211,7 +211,7 @@ impl Pipeline {
         self.0.parts.clock.instant()
     }
 
-    /// Waits before a retry. Returns `false` if the policy, the deadline or the budget does not permit another attempt.
+    /// Sleeps for the backoff delay before a retry. Returns `false` if the policy, the deadline or the budget does not permit another attempt.
     async fn back_off(
         &self,
         operation: &'static str,

@@ -11,8 +11,7 @@ use crate::http::fault::HttpFault;
 
 /// An unsigned request for one operation.
 ///
-/// A request may be sent several times. It must therefore be a read or be idempotent; otherwise, the caller must determine the outcome after a retry (CON-11,
-/// RTY-4).
+/// A request may be sent several times. If it is neither a read nor idempotent, the caller must determine its outcome after a retry (CON-11, RTY-4).
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     /// The name of the operation, for errors and spans.
@@ -24,8 +23,8 @@ pub(crate) struct Request {
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The success statuses that acknowledge the request. A response with any other success status does not come from the service. The list is empty if the
-    /// caller checks the body of the response instead.
+    /// The success statuses that acknowledge the request. A response with any other success status is assumed not to come from the service. The list is empty
+    /// if the caller checks the body of the response instead.
     acknowledged_by: &'static [u16],
     /// The lease during which the request may be sent, or `None` if it may be sent at any time.
     pub(crate) lease: Option<WriteLease>,
@@ -89,7 +88,7 @@ impl Request {
         Self { lease: lease.cloned(), ..self }
     }
 
-    /// Returns `true` if the given success status acknowledges the request. A page from a proxy or portal usually has another status, such as 200.
+    /// Returns `true` if the given success status acknowledges the request. A proxy's or portal's page usually has another status, such as 200.
     pub(crate) fn is_acknowledged_by(&self, status: u16) -> bool {
         self.acknowledged_by.is_empty() || self.acknowledged_by.contains(&status)
     }

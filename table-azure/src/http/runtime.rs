@@ -1,4 +1,5 @@
-//! The runtime of a connection pool. It drives the connections and timers of all calls, because a caller's runtime may be blocked, paused or shut down.
+//! The runtime of a connection pool. It drives the connections and timers of all calls. A caller's runtime is unsuitable for this, because it may be blocked,
+//! paused or shut down.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -12,7 +13,7 @@ use tracing::Instrument;
 
 use crate::http::fault::HttpFault;
 
-/// A runtime with one worker thread, started on first use. It runs independently of the callers' runtimes.
+/// A runtime with one worker thread, started on first use. It is independent of the callers' runtimes.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime {
     own: OnceLock<Own>,
@@ -25,7 +26,7 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // Dropping a runtime blocks, which is not allowed in async code, and the last client handle may be dropped there.
+        // The last client handle may be dropped in async code, where dropping a runtime is not allowed because it blocks.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
@@ -83,7 +84,8 @@ impl Runtime {
         .await
     }
 
-    /// Runs a future to completion as a task of this runtime. Once polled, the task makes progress by itself until it completes or the caller drops it.
+    /// Runs a future to completion as a task of this runtime. Once the returned future has been polled, the task makes progress on its own until it completes
+    /// or the caller drops the future.
     pub(crate) async fn run_apart<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::credential::{AccessToken, TokenProvider};
 use crate::http::fault::HttpFault;
 
-/// The time before a token's expiry at which its renewal starts.
+/// The interval before a token's expiry in which it is renewed.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
 /// The minimum interval between renewals while the current token is valid. It limits the requests to a provider whose tokens expire within [`EARLY`].
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
@@ -23,14 +23,14 @@ pub(crate) struct Tokens(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     kept: Option<AccessToken>,
-    /// The result of the last renewal. The renewal has ended if the sender has been dropped.
+    /// Receives the result of the last renewal. If the sender has been dropped, the renewal has ended.
     renewal: Option<watch::Receiver<Option<Result<String>>>>,
     /// The time at which the last renewal ended, whether it succeeded or failed.
     renewed: Option<DateTime<Utc>>,
 }
 
 impl State {
-    /// Returns the cached token if it remains valid for longer than `rest`.
+    /// Returns the cached token if it is still valid for longer than `rest`.
     fn valid(&self, now: DateTime<Utc>, rest: TimeDelta) -> Option<String> {
         self.kept.as_ref().filter(|token| now + rest < token.expires_on).map(|token| token.secret.clone())
     }
@@ -47,10 +47,11 @@ pub(crate) struct Source {
 }
 
 impl Tokens {
-    /// Returns the cached token or a new one. `start` spawns the renewal task.
+    /// Returns the cached token or requests a new one. `start` spawns the renewal task.
     ///
     /// A token is renewed five minutes before it expires. While it is still valid, no caller waits for the renewal, and renewals are at least ten seconds
-    /// apart. Without a valid token, all callers wait for the same renewal, and receive its error if it fails. Dropping a caller does not cancel the renewal.
+    /// apart. If no valid token is cached, all callers wait for the same renewal, and receive its error if it fails. Dropping a caller's future does not cancel
+    /// the renewal.
     pub(crate) async fn token(
         &self,
         source: &Source,
@@ -62,7 +63,7 @@ impl Tokens {
                 return Ok(secret);
             }
             let valid = state.valid(now, TimeDelta::zero());
-            // If the clock is set back, the pause ends.
+            // If the clock is set back, `now` is outside the range and the pause ends.
             let pauses = state.renewed.is_some_and(|at| (at..at + PAUSE).contains(&now));
             let running = state.renewal.clone().filter(|renewal| renewal.has_changed().is_ok());
             let renewal = match running {
@@ -191,7 +192,7 @@ mod tests {
             *self.provider.now.lock().unwrap() += time;
         }
 
-        /// Starts a task that requests the token. Returns the task once it is waiting or has completed.
+        /// Spawns a task that requests the token. Returns the task once it is waiting or has completed.
         async fn ask(&self) -> tokio::task::JoinHandle<Result<String>> {
             let (tokens, clock) = (self.tokens.clone(), self.clock.clone());
             let provider: Arc<dyn TokenProvider> = Arc::<Provider>::clone(&self.provider);

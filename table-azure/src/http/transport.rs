@@ -15,7 +15,7 @@ use crate::http::fault::HttpFault;
 use crate::http::{Answer, Runtime, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
-/// The maximum size of a response in bytes. A page is at most about 4 MiB, so a larger response does not come from a table service.
+/// The maximum size of a response, in bytes. A page of a result has at most about 4 MiB, so a much larger response does not come from a table service.
 const MOST_BYTES: usize = 64 << 20;
 /// The maximum time for opening a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -53,7 +53,7 @@ impl Settings {
 
 impl Transport {
     /// Creates a pool of connections. Opening a connection may take at most half of `limit`, the time limit of an attempt. If no connection can be opened, the
-    /// attempt therefore ends before its limit, and the request is known not to have been sent.
+    /// attempt therefore fails before its limit expires, and it is certain that the request was not sent.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -73,7 +73,7 @@ impl Transport {
         Ok(Self { link, runtime: Arc::clone(&self.runtime) })
     }
 
-    /// Returns the settings of the connections, or `None` if a test has substituted the connections.
+    /// Returns the settings of the connections, or `None` if a test uses a substitute for connections.
     #[cfg(test)]
     pub(crate) const fn settings(&self) -> Option<Settings> {
         match &self.link {
@@ -132,7 +132,7 @@ impl Transport {
                 Link::Wire(wire) => over_wire(wire.as_ref(), &method, url, &headers, body).await,
             }
         };
-        // In a test with a paused clock, no time passes while an attempt is in progress.
+        // In a test with a paused clock, this holds the clock while an attempt is in progress.
         #[cfg(test)]
         let attempt = crate::tests::under_way(attempt);
         tokio::time::timeout(limit, attempt)
@@ -150,7 +150,7 @@ impl Link {
 fn client(Settings { secure, direct }: Settings, limit: Duration) -> Result<ClientBuilder> {
     let builder = Client::builder()
         .tls_backend_preconfigured(tls::config(secure)?)
-        // Following a redirect would send the signature to another host.
+        // Redirects are not followed, because this would send the signature to another host.
         .redirect(Policy::none())
         .connect_timeout(CONNECT.min(limit / 2))
         .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));
@@ -203,7 +203,7 @@ async fn over_wire(
     Ok(Answer { status: answer.status, headers, body: answer.body })
 }
 
-/// An error that left a request without a response.
+/// An error because of which a request received no response.
 #[derive(Debug)]
 pub(crate) struct TransportError {
     /// `true` if the service may have received the request.
@@ -213,7 +213,7 @@ pub(crate) struct TransportError {
 
 #[derive(Debug)]
 enum Reason {
-    /// An error from the HTTP client, without its URL, which may contain a SAS.
+    /// An error from the HTTP client. Its URL has been removed, because it may contain a SAS.
     Http(reqwest::Error),
     TimedOut(Duration),
     /// The operation had reached its deadline before the request was sent.

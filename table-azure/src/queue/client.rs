@@ -22,8 +22,8 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 /// The client works on any executor, because it drives its connections on a separate thread.
 ///
 /// # Retries
-/// A request whose response was lost is sent again (RTY-1). A put may then create two messages, and a receive may hide a message from all workers
-/// until its visibility timeout has passed. An update may fail with `PopReceiptMismatch` because its pop receipt is no longer valid, and the worker must then
+/// A request whose response was lost is sent again (RTY-1). A put may then create two messages, and a receive may hide a message from all workers until its
+/// visibility timeout has passed. An update may fail with `PopReceiptMismatch` because an earlier attempt has invalidated its pop receipt. The worker must then
 /// stop. Queues permit all of this (QUE-14), so consumers must be idempotent.
 ///
 /// # Texts
@@ -55,7 +55,7 @@ struct Inner {
 }
 
 impl AzureQueues {
-    /// Creates a client from a connection string (AUTH-31). Sends no request.
+    /// Creates a client from a connection string (AUTH-31). This does not send any requests.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a connection string, or if it has no queue endpoint. `AuthenticationFailed` if the account key is not base64.
@@ -84,7 +84,7 @@ impl AzureQueues {
         Self::with_options(endpoint, parsed.credential().clone(), options)
     }
 
-    /// Creates a client for an endpoint such as `https://contoso.queue.core.windows.net`. Sends no request.
+    /// Creates a client for an endpoint such as `https://contoso.queue.core.windows.net`. This does not send any requests.
     ///
     /// # Errors
     /// `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1). `Io` if the system has no trusted certificates.

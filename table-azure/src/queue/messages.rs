@@ -25,8 +25,8 @@ fn all(queue: &QueueName) -> String {
 /// Returns the path of a message.
 ///
 /// # Errors
-/// `MessageNotFound` if the identifier is empty, `.` or `..`. No message has such an identifier, and its path would address the queue or all its messages
-/// (QUE-3).
+/// `MessageNotFound` if the identifier is empty, `.` or `..`. No message has such an identifier, and the path would address the queue or all its messages
+/// instead (QUE-3).
 fn one(queue: &QueueName, id: &MessageId) -> Result<String> {
     match id.as_str() {
         "" | "." | ".." => Err(no_message(queue, id)),
@@ -81,7 +81,7 @@ impl AzureQueues {
         let request =
             Request::new("create queue", Method::PUT, format!("/{queue}")).acknowledged_by(&[201, 204]);
         match self.pipeline().send(&request).await {
-            // After a lost response, it is unknown which attempt created the queue. In either case, the queue exists.
+            // After a lost response, it is unknown which attempt created the queue, but the queue exists in any case.
             Ok(answer) => Ok(answer.status == 201),
             // The queue already exists with different metadata.
             Err(failure) if failure.known && failure.error.code() == ErrorCode::QueueAlreadyExists => {
@@ -116,7 +116,7 @@ impl AzureQueues {
             .acknowledged_by(&[201])
             .body(XML, body(self.target(), queue, &put.text)?);
         let answer = self.send(queue, request).await?;
-        // The message was put, even if the receipt in the response cannot be read.
+        // The message has been put, even if the receipt in the response cannot be read.
         let put = read(queue, OPERATION, &answer, |record| lease(record, Some(&put.text)))
             .and_then(|put| put.into_iter().next().ok_or_else(|| of_answer(queue, OPERATION)));
         put.map_err(Error::into_ambiguous)

@@ -7,11 +7,11 @@ use reqwest::header::HeaderMap;
 
 use crate::auth::parse_http_date;
 
-/// Returns the delay from `x-ms-retry-after-ms`, or else from `Retry-After` (seconds or a date), or `None` if neither header is present and valid.
-/// `now` is the client's time, which is used if the response has no `Date` header.
+/// Returns the delay from `x-ms-retry-after-ms` or, failing that, from `Retry-After` (seconds or a date). Returns `None` if neither header is present and
+/// valid. `now` is the client's time. It is used if the response has no `Date` header.
 pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    // Cosmos DB writes fractions of a millisecond.
+    // Cosmos DB sends fractions of a millisecond.
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1e12).contains(number));
     if let Some(millis) = text("x-ms-retry-after-ms").and_then(number) {
         return Some(Duration::from_secs_f64(millis / 1_000.0));

@@ -33,7 +33,7 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_container() {
     }
 }
 
-/// Sends each kind of request for a container. Returns the request paths below the account, and the results.
+/// Sends each kind of container request. Returns the request paths relative to the account, and the results.
 async fn sent(name: &str) -> (Vec<String>, [Result<(), Error>; 3]) {
     let server = Server::start(vec![answer(404, &[HTML], ""); 6]).await;
     let blobs = blobs_with(&server, Options::new().retry(RetryPolicy::NONE));
@@ -100,7 +100,7 @@ proptest! {
     }
 }
 
-/// Tests that only a rejection by the service itself shows whether a container exists (BLB-2).
+/// Tests that only a rejection by the service itself indicates whether a container exists (BLB-2).
 #[tokio::test]
 async fn blb_2_another_refusal_does_not_state_that_a_container_exists_or_is_missing() {
     let xml = |status, code: &str| {

@@ -120,11 +120,11 @@ impl Visit for State<'_> {
     fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
 }
 
-/// Tests that each call is sent only once during an outage, instead of four times, and that retries resume after enough successes.
+/// Tests that each request is sent only once during an outage, instead of four times, and that retries resume after enough successes.
 #[tokio::test(start_paused = true)]
 async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
     let circuit = Circuit::default();
-    // If a thread without a dispatcher is the first to reach a callsite, tracing disables the callsite permanently. A second dispatcher prevents this.
+    // If a thread without a dispatcher reaches a callsite first, tracing disables the callsite permanently. A second dispatcher prevents this.
     let _second = tracing::Dispatch::new(circuit.clone());
     let _listening = tracing::subscriber::set_default(circuit.clone());
     let events = || circuit.0.lock().unwrap().clone();
@@ -143,7 +143,7 @@ async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
     assert_eq!((server.received().len(), events()), (11 + 32, vec!["open".to_owned(), "closed".to_owned()]));
 }
 
-/// Tests that the client sends every transaction accepted by its own limits. The transactions are filled to the last byte with rows of several sizes.
+/// Tests that the client sends every transaction that its own limits accept. The transactions are filled to the last byte with rows of several sizes.
 #[tokio::test]
 async fn egt_3_and_con_11_a_transaction_within_the_limits_of_the_client_is_sent() {
     for (operation_ids, target) in
@@ -174,7 +174,7 @@ async fn egt_3_and_con_11_a_transaction_within_the_limits_of_the_client_is_sent(
     }
 }
 
-/// Tests the largest entities accepted by a client's limits, both by number of properties and by size.
+/// Tests the largest entities that a client's limits accept, both by number of properties and by size.
 #[tokio::test]
 async fn ent_2_size_1_and_con_11_an_entity_within_the_limits_of_the_client_is_sent() {
     for operation_ids in [false, true] {

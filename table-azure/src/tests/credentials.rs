@@ -57,7 +57,7 @@ async fn auth_2_3_and_13_both_signature_forms_match_the_sent_request() {
     {
         let server = Server::start([done(), done()]).await;
         let client = server.client(Options::new().shared_key_lite(lite));
-        // The server rejects a request that differs from its signed form.
+        // The server rejects a request if it differs from the signed text.
         for row_key in ["1", "a b+c%'é"] {
             submit(&client, [(row_key, OperationKind::InsertOrMerge(row(1)))]).await.unwrap();
         }
@@ -151,7 +151,7 @@ fn acc_1_and_auth_12_no_credential_is_sent_in_the_clear() {
     assert!(!error.to_string().contains("c2VjcmV0"), "{error}");
 }
 
-/// Tests that the secondary endpoint is checked only when it is used. An unencrypted one does not prevent the creation of a client.
+/// Tests that the secondary endpoint is checked only when it is used. An unencrypted secondary does not prevent the creation of a client.
 #[tokio::test]
 async fn acc_1_the_secondary_is_checked_when_stats_are_requested() {
     let credential = Credential::shared_key("contoso", "c2VjcmV0").unwrap();

@@ -30,7 +30,7 @@ async fn az_6_and_15_metadata_is_ignored_and_omitted_properties_are_absent() {
     }
 }
 
-/// Tests that lists omit Cosmos DB table names accepted by no other operation of this library.
+/// Tests that lists omit Cosmos DB table names that no other operation of this library accepts.
 #[tokio::test]
 async fn cos_3_lists_omit_invalid_table_names() {
     let names = ["my-table", "ab", "Employee", "日本", &"x".repeat(64)]

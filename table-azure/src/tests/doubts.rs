@@ -69,7 +69,7 @@ async fn con_11_a_refusal_after_a_lost_response_is_ambiguous() {
     }
 }
 
-/// Tests each read after each failure that makes a write ambiguous: a read changes nothing, so its error is never ambiguous.
+/// Tests each kind of read with each failure that makes a write ambiguous. A read changes nothing, so its error is never ambiguous.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_read_is_never_ambiguous() {
     for lost in [
@@ -199,7 +199,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
-/// Tests a program whose own property has the name and type of the identifier. The value may have been stored before the write, so it proves nothing.
+/// Tests a program whose own property has the name and type of the write identifier. The value may have been stored before the write, so it proves nothing.
 #[tokio::test(start_paused = true)]
 async fn con_11_an_identifier_of_the_program_proves_nothing() {
     let id = "00000000-0000-0000-0000-000000000007";
@@ -253,7 +253,7 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
         let error = server.client(Options::new()).create_table(&table()).await.unwrap_err();
         assert!(error.is_ambiguous() && error.table() == Some("Employee"), "{error}");
     }
-    // The table exists, regardless of which writer created it.
+    // The table exists, regardless of who created it.
     let server = Server::start([Reply::Cut, refusal(409, "TableAlreadyExists")]).await;
     assert!(!server.client(Options::new()).create_table_if_missing(&table()).await.unwrap());
     let server = Server::start([refusal(503, "ServerBusy"), refusal(409, "TableAlreadyExists")]).await;
@@ -265,7 +265,8 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }
 
-/// Tests that a proxy's page proves nothing about a table or an entity, whatever its status, but an error code in a header does.
+/// Tests that a proxy's page proves nothing about a table or an entity, whatever its status. An error code in a header, in contrast, identifies the service's
+/// response.
 #[tokio::test(start_paused = true)]
 async fn con_11_only_the_service_can_say_that_a_table_exists_or_an_entity_is_missing() {
     let page = |status| answer(status, &["Content-Type: text/html"], "<html><title>Conflict</title></html>");

@@ -118,7 +118,7 @@ async fn evo_3_an_attempt_without_a_response_ends_soon_after_the_lease() {
     assert!(error.is_ambiguous() && server.received().len() == 1, "{error}");
 }
 
-/// A token provider that uses up seconds of the lease for each token.
+/// A token provider that advances the lease's clock by `seconds` for each token.
 #[derive(Debug)]
 struct Slow {
     elapsed: Arc<AtomicU64>,
@@ -135,7 +135,7 @@ impl TokenProvider for Slow {
 
 #[tokio::test]
 async fn evo_3_a_request_whose_token_took_longer_than_the_lease_is_not_sent() {
-    // The second token is requested after the first one has been refused.
+    // The second token is requested once the first one has been rejected.
     for (seconds, sent) in [(6, 0), (3, 1), (1, 2)] {
         let elapsed = Arc::new(AtomicU64::new(0));
         let server = Server::start([answer(401, &[], ""), done()]).await;

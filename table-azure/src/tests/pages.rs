@@ -221,9 +221,10 @@ struct Member {
     id: String,
 }
 
-/// Reads a stream of three pages with two, one and one entities. At each entity, waits for the expected number of requests. Returns the observed numbers.
+/// Reads a stream of three pages with two, one and one entities. At each entity, waits until the server has received the expected number of requests. Returns
+/// the observed numbers.
 fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
-    /// The maximum time to wait for a request. Only a faulty client reaches it.
+    /// The maximum time to wait for a request. It expires only if the client is faulty.
     const BOUND: std::time::Duration = std::time::Duration::from_secs(10 * 60);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let token = "x-ms-continuation-NextPartitionKey: t";
@@ -234,7 +235,7 @@ fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
     ]));
     let members = table_core::Table::<Member, _>::new(server.client(Options::new()), table());
     let (mut seen, mut expected) = (Vec::new(), expected.into_iter());
-    // Blocks the thread, like a program that processes an entity. Meanwhile, the stream is not polled.
+    // Blocks the thread, like a program that is processing an entity. The stream is not polled during this time.
     let work = |_: &_| {
         let (began, wanted) = (std::time::Instant::now(), expected.next().unwrap());
         while server.received().len() < wanted && began.elapsed() < BOUND {
@@ -257,7 +258,7 @@ fn a_page_beyond_the_limit_is_not_requested() {
     assert_eq!(requests_seen([1, 1, 1, 1], 2), [1, 1]);
 }
 
-/// Tests that only a missing continuation token means the end of a result. An unreadable token is an error.
+/// Tests that only a missing continuation token marks the end of a result. An unreadable token is an error.
 #[tokio::test]
 async fn page_2_and_12_an_unreadable_position_is_not_the_end_of_the_result() {
     const READABLE: [u8; 1] = *b"t";

@@ -101,7 +101,7 @@ async fn con_11_a_message_missing_after_a_lost_response_was_deleted() {
     assert_eq!(delete(vec![Reply::Cut, taken]).await, Err(ErrorCode::PopReceiptMismatch));
 }
 
-/// Tests updates after each failure that loses a response. The retry has the receipt that the first attempt may have replaced.
+/// Tests updates after each failure that loses a response. The retry sends the old receipt, which the first attempt may have replaced.
 #[tokio::test(start_paused = true)]
 async fn que_13_and_14_an_update_whose_receipt_is_stale_fails_with_the_same_code_after_a_lost_response() {
     let now = clock().instant();
@@ -119,13 +119,13 @@ async fn que_13_and_14_an_update_whose_receipt_is_stale_fails_with_the_same_code
     for lost in [Reply::Cut, Reply::CutBody, xml(500, "OperationTimedOut"), answer(504, &[], "")] {
         let replies = vec![lost.clone(), taken()];
         assert_eq!(update(replies).await, (ErrorCode::PopReceiptMismatch, false), "{lost:?}");
-        // The message was deleted, or its time to live has expired. The text that it had before is unknown.
+        // The message was deleted or has expired, so it is unknown whether the update was applied before.
         let (_, is_ambiguous) = update(vec![lost.clone(), xml(404, "MessageNotFound")]).await;
         assert!(is_ambiguous, "{lost:?}");
     }
 }
 
-/// Tests that requests that only read, and receives, are not ambiguous, whatever response is lost.
+/// Tests that neither reads nor receives are ambiguous, whichever response is lost.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_read_of_a_queue_is_never_ambiguous() {
     for lost in [Reply::Cut, Reply::CutBody, xml(500, "OperationTimedOut"), answer(504, &[], "")] {
@@ -160,7 +160,7 @@ async fn que_3_an_identifier_that_no_message_has_addresses_neither_the_messages_
         }
         assert!(server.received().is_empty(), "{id:?}");
     }
-    // These texts have no special meaning, because their `%` is encoded again.
+    // These identifiers have no special meaning in a URL, because their `%` is encoded again.
     for (id, sent) in [("%2e%2e", "%252e%252e"), ("...", "..."), ("../..", "..%2F..")] {
         let server = Server::start([xml(404, "MessageNotFound")]).await;
         let outcome = queues(&server).delete(&work(), &MessageId::new(id), &PopReceipt::new("AAAA")).await;

@@ -52,7 +52,7 @@ async fn ex_1_2_and_25_tables() {
         refusal(409, "TableAlreadyExists"),
         answer(204, &[], ""),
         missing(),
-        // Some servers do not state which preference they applied.
+        // Some servers do not report which preference they applied.
         answer(201, &["Content-Type: application/json;odata=nometadata"], r#"{"TableName":"Employee"}"#),
     ])
     .await;

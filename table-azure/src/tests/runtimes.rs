@@ -1,4 +1,4 @@
-//! Tests of callers with different runtimes. A caller's runtime must not stop a connection used by another caller, and a call must return on any thread.
+//! Tests callers with different runtimes. A caller's runtime must not stop a connection that another caller uses, and a call must return on any thread.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ fn a_call_returns_while_it_blocks_the_thread_of_the_callers_runtime() {
                 assert!(client.query(&table(), &query, None).block_on().unwrap().rows.is_empty());
             }
             client.create_table(&table()).block_on().unwrap();
-            // A call without a response also ends at its time limit.
+            // If no response arrives, the call ends at its time limit.
             let error = hasty.query(&table(), &query, None).block_on().unwrap_err();
             assert_eq!(error.code(), ErrorCode::Io, "{error}");
         };

@@ -52,7 +52,7 @@ async fn rty_5_a_miss_on_the_secondary_goes_to_the_primary_at_once() {
     assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap(), None);
 }
 
-/// Tests that reads on which decisions depend always go to the primary. Reads from the secondary need a separate handle, which rejects writes.
+/// Tests that reads on which decisions depend always go to the primary. Reading from the secondary requires a separate handle, which rejects writes.
 #[tokio::test(start_paused = true)]
 async fn rty_5_and_con_2_decisions_never_use_possibly_stale_reads() {
     let replies =
@@ -96,8 +96,8 @@ async fn con_2_and_cos_7_the_secondary_reports_its_replication_progress() {
     assert!(primary.received().is_empty());
 }
 
-/// Tests that only a success response from the secondary ends a read. The secondary may be disabled or may not accept the credential, or a proxy may respond in
-/// its place.
+/// Tests that only a success response from the secondary completes a read. The secondary may be disabled or may not accept the credential, or a proxy may
+/// respond in its place.
 #[tokio::test(start_paused = true)]
 async fn rty_5_a_refusal_by_the_secondary_goes_to_the_primary_at_once() {
     for refused in [

@@ -21,7 +21,7 @@ use crate::{AzureTables, Credential, Options, Target};
 /// The server's reaction to one request.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
-    /// A response with a head, to which `Content-Length` is added unless the status is 204, and a body.
+    /// A response with a head and a body. `Content-Length` is added to the head unless the status is 204.
     Answer { head: String, body: String },
     /// A complete response, as bytes.
     Bytes(Vec<u8>),
@@ -35,7 +35,7 @@ pub(super) enum Reply {
     SlowBody,
     /// The server sends an endless body.
     Endless,
-    /// The server returns the requested entity with one `Int32` and the write identifier of the last received write.
+    /// The server returns the requested entity with one `Int32` and the identifier of the last write it received.
     EntityAsSent,
 }
 
@@ -203,7 +203,7 @@ impl Server {
         self.script.lock().unwrap().replies.extend(replies);
     }
 
-    /// Returns the write identifier of the last received write.
+    /// Returns the identifier of the last write that the server received.
     pub(super) fn sent_id(&self) -> String {
         sent_id(&self.received())
     }
@@ -297,7 +297,7 @@ async fn endless(stream: &mut TcpStream) {
     }
 }
 
-/// Releases the paused clock of the test, so the attempt reaches its time limit. Then waits forever.
+/// Releases the test's paused clock, so the attempt reaches its time limit. Then waits forever.
 async fn silence() -> ! {
     time::pass();
     std::future::pending().await

@@ -46,7 +46,7 @@ async fn get_2_an_html_page_does_not_mean_that_an_entity_is_missing() {
     }
 }
 
-/// Tests a server that is not a table service but sends JSON and a weak `ETag`, as web frameworks do, and a cache that returns the wrong entity.
+/// Tests a web server that is not a table service but sends JSON and a weak `ETag`, and a cache that returns the wrong entity.
 #[tokio::test]
 async fn get_1_only_the_requested_entity_is_returned() {
     let etag = "ETag: W/\"12-abc\"";
@@ -124,7 +124,8 @@ async fn invalid_or_unexpected_json_is_a_backend_fault() {
     }
 }
 
-/// Tests entities that Azurite and Cosmos DB for Table can store but the service cannot: a query skips them, and a read of one returns an error that names it.
+/// Tests entities that Azurite and Cosmos DB for Table can store but the service cannot. A query skips such an entity, and a point read returns an error that
+/// names it.
 #[tokio::test]
 async fn type_6_and_key_3_an_entity_that_cannot_be_represented_does_not_hide_the_other_entities_of_its_partition()
  {
@@ -152,7 +153,7 @@ async fn type_6_and_key_3_an_entity_that_cannot_be_represented_does_not_hide_the
     for entity in entities {
         let server = Server::start([json(200, &format!("{{{entity}}}"))]).await;
         let error = server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap_err();
-        // A later attempt reads the same entity, so the error is not that of an outage. An entity with another key belongs to another request.
+        // A later attempt would read the same entity, so the error does not suggest an outage. An entity with another key belongs to another request.
         let is_requested = entity.contains(r#""PartitionKey":"p","RowKey":"r""#);
         let code = if is_requested { ErrorCode::EntityMismatch } else { ErrorCode::InternalError };
         assert_eq!(error.code(), code, "{entity}: {error}");
@@ -160,7 +161,7 @@ async fn type_6_and_key_3_an_entity_that_cannot_be_represented_does_not_hide_the
         let source = std::error::Error::source(&error).map(ToString::to_string);
         assert!(!entity.contains("Born") || source.is_some_and(|source| source.contains("Born")), "{error}");
     }
-    // The service itself writes the Timestamp, so this response is not from a service of tables.
+    // The service itself writes the Timestamp, so this response does not come from a table service.
     let late = r#"{"PartitionKey":"p","RowKey":"r","A":[1],"Timestamp":"yesterday"}"#;
     let server = Server::start([json(200, late)]).await;
     let error = server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap_err();
@@ -191,8 +192,8 @@ async fn a_batch_response_of_the_wrong_type_is_ambiguous() {
     assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
 }
 
-/// Tests that a page not sent by the service does not acknowledge a write. A captive portal has written nothing, but a gateway may have forwarded the request
-/// (CON-11).
+/// Tests that a write is not acknowledged by a page that did not come from the service. A captive portal has written nothing, but a gateway may have forwarded
+/// the request (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     for kind in [
@@ -227,7 +228,7 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_t
     }
 }
 
-/// Tests the error pages of gateways. With a 5xx status, the gateway may have forwarded the request; with a 4xx status, it rejected the request itself.
+/// Tests the error pages of gateways. A gateway that responds with 5xx may have forwarded the request; one that responds with 4xx rejected the request itself.
 #[tokio::test]
 async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
     let client = |server: &Server| server.client(Options::new().retry(crate::RetryPolicy::NONE));
@@ -267,7 +268,7 @@ async fn egt_3_12_and_req_7_empty_and_oversized_batches_are_not_sent() {
     let server = Server::start([]).await;
     let client = server.client(Options::new());
     assert_eq!(submit(&client, []).await.unwrap_err().rule(), Some("EGT-12"));
-    // Base64 expands 36 KiB to 48 KiB, so the fifth entity does not fit into the body, although the entities together have less than 4 MiB (ENG-17).
+    // Base64 expands 36 KiB to 48 KiB. The fifth entity therefore does not fit into the body, although the entities themselves total less than 4 MiB (ENG-17).
     let mut large = RowWriter::new();
     for name in ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] {
         large.property(name, ValueRef::Binary(&vec![0; 65_536]));

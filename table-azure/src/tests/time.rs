@@ -1,8 +1,8 @@
 //! Controls the paused clock in tests. The clock advances only while the server is intentionally silent, or while no request is in progress.
 //!
-//! A paused clock jumps to the next timer whenever the runtime is idle, and the runtime is also considered idle while bytes are in transit between two
-//! sockets. If these bytes arrived late, a time limit would expire before the response arrived. Tokio does not advance the clock while a blocking task
-//! runs, so each attempt runs one.
+//! A paused clock jumps to the next timer whenever the runtime is idle, and the runtime is also considered idle while bytes are in transit between two sockets.
+//! If these bytes arrived late, a time limit would expire before the response arrived. Tokio does not advance the clock while a blocking task is running, so a
+//! blocking task runs during each attempt.
 
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -58,7 +58,7 @@ async fn a_late_response_does_not_advance_a_paused_clock() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut server = Server::start([]).await;
     server.endpoint = format!("http://{}/devstoreaccount1", listener.local_addr().unwrap());
-    // A thread sleeps here, because the paused clock would skip a sleep of tokio.
+    // This uses a thread's sleep, because the paused clock would skip a tokio sleep.
     let answering = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = Vec::new();

@@ -126,7 +126,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
     assert_eq!(routes.len(), count);
 }
 
-/// Tests that the client needs only the status and the body of a response, and no header.
+/// Tests that the client needs only the status and the body of a response, but no header.
 #[tokio::test]
 async fn req_4_no_response_header_is_required() {
     let bare = |status: u16, body: &str| Reply::Answer {
@@ -265,7 +265,7 @@ async fn page_8_a_service_token_is_returned_without_being_interpreted() {
 
 #[tokio::test]
 async fn key_10_and_fil_8_an_overlong_url_is_sent_and_its_refusal_reported() {
-    // The response of the service's HTTP front end, not of the table service, to an overlong URL.
+    // The response to an overlong URL, which comes from the service's HTTP front end instead of the table service.
     let html = "<html><title>Bad Request - Request Too Long</title></html>";
     let refused = |status| answer(status, &["Content-Type: text/html; charset=us-ascii"], html);
     // Each character has three bytes in UTF-8, and each byte is encoded as three ASCII characters.
@@ -323,7 +323,7 @@ async fn tbl_5_metrics_tables_are_read_and_never_created() {
     assert!(lines[0].starts_with("GET /$MetricsHourPrimaryTransactionsBlob()"), "{lines:?}");
 }
 
-/// A row of a metrics table, as a program would declare it.
+/// The declaration of a row in a metrics table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsTable",

@@ -1,4 +1,4 @@
-//! Converts operations to HTTP requests with a method, a path, a condition and a body (IFM-1).
+//! Converts operations to HTTP requests, each with a method, a path, a condition and a body (IFM-1).
 
 use reqwest::Method;
 use table_core::etag::IfMatch;
@@ -45,7 +45,7 @@ impl WriteRequest {
             _ => None,
         };
         let no_content = matches!(operation.kind, OperationKind::Insert(_));
-        // In every write except an insert, only the URL contains the keys (UPD-5).
+        // Only an insert has the keys in its body; in every other write, the URL contains them (UPD-5).
         let key = no_content.then_some((partition_key, row_key));
         let body = operation.kind.row().map(|row| write_body(key, row.view())).transpose()?;
         let (operation, tunnelled) = (operation.kind.name(), false);
@@ -86,8 +86,8 @@ impl WriteRequest {
     }
 }
 
-/// Replaces an empty JSON object with `{ }` for Azurite, which requires a character between the braces in a batch. Without it, Azurite would return 500
-/// for an empty merge, which is used to change the `ETag` of an entity.
+/// Replaces an empty JSON object with `{ }` for Azurite, which requires a character between the braces in a batch. Otherwise, Azurite would return 500 for an
+/// empty merge, which is used to change an entity's `ETag`.
 fn seen(body: String) -> String {
     if body == "{}" { "{ }".to_owned() } else { body }
 }

@@ -17,7 +17,7 @@ pub const fn require_table_of_owner(owner: &EntitySchema, part: &EntitySchema) {
     }
 }
 
-/// Fails if writing an entity requires follow-up writes. Only an outbox records such writes.
+/// Fails if writing an entity requires follow-up writes, which only a handle with an outbox can record.
 ///
 /// # Panics
 /// Panics at compile time if the entity has copies, or an index in another partition or table.

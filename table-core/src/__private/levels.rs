@@ -21,7 +21,7 @@ use super::text::{KeyText, partition};
 /// The character that ends a level. It sorts before every character of an escaped string, so escaped strings keep their order when they are levels.
 const END: &str = "!";
 
-/// The maximum number of possible values with which a field is rejected as the first field of a partition key.
+/// A field with at most this many possible values is rejected as the first field of a partition key.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.

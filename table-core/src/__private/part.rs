@@ -21,7 +21,7 @@ pub struct Place {
     pub end: bool,
     /// `true` if greater values are encoded as smaller strings.
     pub descending: bool,
-    /// The form of the encoded part. Its alphabet limits a range open at one end.
+    /// The form of the encoded part. Its alphabet bounds a range that is open at one end.
     pub form: Form,
     /// `true` if the encoding loses information. A range then includes both of its ends, because values inside the range may have the same encoding as an
     /// excluded end.
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_range_without_an_end_is_closed_by_the_alphabet_of_the_part() {
-        // The journal of the actor framework `Akka.NET` has rows for events and a row `highestSequenceNr`.
+        // An `Akka.NET` journal contains event rows and a row named `highestSequenceNr`.
         let events = of::<Digits<4>, u32>("", &(2..));
         assert_eq!(events.lower, Bound::Included("0002".to_owned()));
         assert_eq!(events.upper, Bound::Excluded(":".to_owned()));

@@ -34,7 +34,8 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Selects one of `of` shares of the partitions whose keys consist of a prefix and a hash. The shares cover equal ranges of hashes and are numbered from 0.
+/// Divides the partitions whose keys consist of a prefix and a hash into `of` shares, and selects share number `share`, counted from 0. The shares cover equal
+/// ranges of hashes.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -55,13 +56,14 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// Returns the start key of a share, or `None` for an unbounded edge: the start of the first share and the end of the last one.
+/// Returns the key at the start of a share. Returns `None` if the bound is open: at the start of the first share, and at the end of the last one (`share`
+/// equals `of`).
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     // The characters are in key order, which differs from their order as base64 and base32 digits. Either order puts every hash into exactly one share.
     let characters: Vec<char> =
         ('\0'..'\u{80}').filter(|character| form.alphabet.contains(*character)).collect();
     let bits = characters.len().checked_ilog2().filter(|bits| *bits > 0)?;
-    // A bound has enough characters that every share contains some hashes, and few enough that the product fits into a `u128`.
+    // Each bound has enough characters for every share to contain some hashes, but few enough that the product fits into a `u128`.
     let places = u32::try_from(form.max).unwrap_or(u32::MAX).min(80 / bits);
     let least = (1_u128 << (bits * places)) * u128::from(share) / u128::from(of);
     let character = |place| {

@@ -137,7 +137,8 @@ macro_rules! access_patterns {
     (@class partition) => { $crate::selection::Partition };
     (@class partitions) => { $crate::selection::PartitionRange };
     (@class fanout) => { $crate::selection::FanOut };
-    // `Scan` is also used for an invalid or missing ceiling, which `@ceiling` reports. Every selection is within the ceiling of a scan.
+    // `Scan` is also used for an invalid or missing ceiling. `@ceiling` reports that mistake, and every selection is within the ceiling of a scan, so rustc
+    // does not report a second error.
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 

@@ -206,12 +206,12 @@ bounded! {
     };
 }
 
-/// Returns the text of a day. For a day outside the years 0 to 9999, the text sorts before or after the text of every stored day.
+/// Returns a day as text. For a day outside the years 0 to 9999, the text sorts before or after the texts of all stored days.
 fn day_text(day: NaiveDate) -> String {
     property::day("", day).unwrap_or_else(|_| if day.year() < 0 { String::new() } else { "~".to_owned() })
 }
 
-/// Returns the text of a time. The text of a leap second sorts between the texts of the seconds before and after it.
+/// Returns a time as text. The text of a leap second sorts between the texts of the seconds before and after it.
 fn time_text(time: NaiveTime) -> String {
     // chrono represents a leap second as a fraction greater than one second, and prints it as second 60.
     property::time("", time)

@@ -15,7 +15,8 @@ use crate::refused::{Refused, refused_by_name, refused_methods};
 )]
 pub trait IsProperty<E> {}
 
-/// A column that supports substring searches. No column implements this trait.
+/// A bound that no column satisfies, required by methods such as `contains` and `ends_with`. Its error message explains that a filter compares only whole
+/// values and prefixes.
 #[diagnostic::on_unimplemented(
     message = "[T098] a filter cannot search within texts",
     label = "the service compares whole values and prefixes",
@@ -55,7 +56,8 @@ named_otherwise! {
     Present: "write `is_absent()`, and `!` before the column", "`!{E}::….is_absent()` matches the entities that have the property";
 }
 
-/// A column whose values a filter can transform, for example to lower case. No column implements this trait.
+/// A bound that no column satisfies, required by methods such as `to_lowercase` and `year`. Its error message explains that a filter compares stored values
+/// without transforming them.
 #[diagnostic::on_unimplemented(
     message = "[T235] a filter compares the stored values of a column of `{E}`, and computes none from them",
     label = "write the comparison of the column itself: `{E}::….eq(…)`",

@@ -55,7 +55,7 @@ pub enum Plain {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
-/// Marks a [`Column`] of a property the key depends on, such as an instant whose hour is in the key. No patch can set such a column, because the key of an
+/// Marks a [`Column`] of a property the key depends on, such as a timestamp whose hour is in the key. No patch can set such a column, because the key of an
 /// entity cannot change.
 ///
 /// ```

@@ -2,7 +2,7 @@
 
 use crate::refused::Refused;
 
-/// An entity that keeps its encoded key. No entity implements this trait; methods that require it exist only to produce an error message.
+/// A bound that no entity satisfies, required by methods such as `partition_key` and `row_key`. Its error message suggests `key_of`.
 #[diagnostic::on_unimplemented(
     message = "[T245] `{Self}` has no method of this name: an entity is a plain struct, and its key is encoded from its fields",
     label = "write `key_of()?`",
@@ -11,7 +11,8 @@ use crate::refused::Refused;
 )]
 pub trait KeepsKey: Refused {}
 
-/// An entity that keeps its version. No entity implements this trait; methods that require it exist only to produce an error message.
+/// A bound that no entity satisfies, required by methods such as `etag` and `timestamp`. Its error message suggests calling them on the `Versioned` returned by
+/// a read.
 #[diagnostic::on_unimplemented(
     message = "[T245] `{Self}` has no method of this name: the version of an entity is kept with the entity that was read, a `Versioned<{Self}>`",
     label = "write it for the result of a read: `found.etag()`, `found.timestamp()`",
@@ -20,7 +21,7 @@ pub trait KeepsKey: Refused {}
 )]
 pub trait KeepsVersion: Refused {}
 
-/// The bound on methods familiar from other libraries that return an entity's value. No type implements this trait.
+/// A bound that no type satisfies, required by methods such as `into_inner` of a `Versioned`. Its error message suggests `into_value`.
 #[diagnostic::on_unimplemented(
     message = "[T245] a `Versioned` has no method of this name: it is an entity with its version",
     label = "write `into_value()`",

@@ -95,7 +95,7 @@ pub enum StronglyConsistent {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventuallyConsistent {}
 
-/// The consistency of sources read by `get`, `query` and `get_by_index` of `table_patterns::Entities`. Only [`StronglyConsistent`] implements it.
+/// The consistency required of sources that `get`, `query` and `get_by_index` of `table_patterns::Entities` read. Only [`StronglyConsistent`] implements it.
 ///
 /// ```
 /// use table_core::index::{ReadAtOnce, StronglyConsistent};
@@ -121,8 +121,8 @@ impl<E> ReadAtOnce<E> for StronglyConsistent {
     type Checked = ();
 }
 
-/// The consistency of sources read by `get_eventual`, `query_eventual` and `get_by_index_eventual` of `table_patterns::Entities`. Only [`EventuallyConsistent`]
-/// implements it.
+/// The consistency required of sources that `get_eventual`, `query_eventual` and `get_by_index_eventual` of `table_patterns::Entities` read. Only
+/// [`EventuallyConsistent`] implements it.
 ///
 /// ```
 /// use table_core::index::{EventuallyConsistent, ReadLater};

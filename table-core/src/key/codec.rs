@@ -5,8 +5,8 @@
 //!
 //! - **K1** `decode(enc(a)) = a`.
 //! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
-//! - **K3** If [`Form::ordered`], `enc(a)` and `enc(b)` compare (by UTF-16 code units, ORD-6) like `a` and `b`; with [`Facts::descending`], in
-//!   reverse. Strings are ordered by UTF-16 code units, as in the service.
+//! - **K3** If [`Form::ordered`], `enc(a)` and `enc(b)` compare like `a` and `b`, or in reverse with [`Facts::descending`]. Strings are compared by UTF-16 code
+//!   units, as in the service (ORD-6).
 //! - **K4** `enc(a)` consists of characters in [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
 //! A codec rejects a value it cannot encode within these laws. It never truncates a value, changes its case or replaces characters. [`laws`] checks the laws
@@ -17,13 +17,13 @@
 //! | integers | [`Padded`] | as many digits as the type needs; `-` and nine's complement below zero |
 //! | | [`Digits`] | as many digits as declared |
 //! | | [`Hex`], [`Unpadded`] | hexadecimal digits; digits without leading zeros |
-//! | instants | [`Ticks`] | 19 digits |
+//! | timestamps | [`Ticks`] | 19 digits |
 //! | | [`Hour`] | `yyyyMMddHH` |
 //! | | [`Unix`] | seconds or milliseconds since 1970 |
 //! | days | [`Date`] | `yyyyMMdd` |
 //! | weeks | [`Week`] | `yyyy-Www` |
 //! | durations | [`Nanoseconds`] | 19 digits |
-//! | instants, days, times | [`Pattern`] | `yyyy-MM-ddTHH:mm` |
+//! | timestamps, days, times | [`Pattern`] | `yyyy-MM-ddTHH:mm` |
 //! | strings | [`Text`] | unchanged, if legal |
 //! | | [`Without`] | unchanged, if the separator does not occur |
 //! | | [`Escaped`] | any string, in the same order |
@@ -35,7 +35,7 @@
 //! | fieldless enums | [`Variant`] | the name |
 //! | newtypes | [`Newtype`] | like the inner value |
 //! | values with a fixed-width codec | [`Desc`] | like the codec, but in descending order |
-//! | numbers, instants | [`Inverted`] | a constant minus the value |
+//! | numbers, timestamps | [`Inverted`] | a constant minus the value |
 //!
 //! The field of a [`DerivedPart`] cannot be recovered from the key, so it is also stored as a property:
 //!
@@ -43,7 +43,7 @@
 //! |---|---|
 //! | [`Bucket`] | a number computed from the value, to distribute load |
 //! | [`Digest`] | digits of a hash |
-//! | [`Truncated`] | the hour, day, week or month of an instant |
+//! | [`Truncated`] | the hour, day, week or month of a timestamp |
 //! | [`Folded`], [`Replaced`], [`First`] | a string in lower or upper case; a string with a character replaced; the first characters of a string |
 
 mod alphabet;
@@ -173,14 +173,14 @@ pub struct Facts {
     /// The number of possible values if the type has few, like a `bool` or an enum; `None` for all other types. A partition key whose first field has few
     /// values is rejected (HPK-9).
     pub cardinality: Option<usize>,
-    /// `true` if the value follows the time of the write, as an instant, an hour or a day does. Entities written at about the same time then have neighbouring
+    /// `true` if the value follows the time of the write, as a timestamp, an hour or a day does. Entities written at about the same time then have neighbouring
     /// keys. A partition key that consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
     /// The description of a mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid.
     /// `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
     pub fault: Option<&'static str>,
-    /// `true` if the codec writes digits that are missing from a property of this type, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
-    /// such a codec for a field also stored as a property, because the key would differ from the stored property.
+    /// `true` if the codec writes digits that are missing from a property of this type, such as nanoseconds of a timestamp (TICK-6). `#[derive(Entity)]`
+    /// rejects such a codec for a field also stored as a property, because the key would differ from the stored property.
     pub finer_than_property: bool,
     /// `true` if the codec writes strings unchanged and rejects strings that do not match the form. `#[derive(Entity)]` then rejects string transformations
     /// whose result never matches the form, such as lower case for a ULID.
@@ -273,8 +273,8 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings, including `str`. It encodes each character separately, so an encoding starts with the encoding of a string `p` exactly if the encoded
-/// string starts with `p`.
+/// A codec for strings, including `str`. It encodes each character separately, so an encoding starts with the encoding of a string `p` if and only if the
+/// encoded string starts with `p`.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};

@@ -10,7 +10,7 @@ use crate::schema::Compatibility;
 /// The review notice at the top of each layout file and in the error for a difference.
 pub(super) const HEAD: &str = "review the changes before you commit them";
 
-/// The maximum number of characters in a report of differences.
+/// The maximum number of characters in a difference report.
 const REPORT: usize = 100_000;
 
 /// The reason a layout file cannot be read or written, or does not match the program.

@@ -15,7 +15,7 @@ const BYTES: usize = 32;
 /// A section of a layout file, which describes one entity type.
 pub(super) struct Section {
     pub(super) schema: StoredSchema,
-    /// The properties removed from the schema that older rows may still contain.
+    /// Properties that were removed from the schema, but that older rows may still contain.
     pub(super) removed: RemovedProperties,
     pub(super) golden: Vec<Golden>,
     pub(super) text: String,

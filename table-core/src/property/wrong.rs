@@ -26,7 +26,8 @@ pub trait StoredOtherwise {
     type Kind;
 }
 
-/// A kind whose types can be properties. No kind in this module implements this trait, so rustc shows the kind's error message.
+/// A bound that no kind in this module satisfies, because each kind lacks its own trait, such as `ListProperty`. rustc therefore shows the error message of
+/// that trait.
 pub trait Stores<T> {
     /// Returns a value of any type. It cannot be called, because no type implements this trait.
     fn refuse<R>() -> R;

@@ -19,7 +19,7 @@ use crate::schema::stored::StoredSchema;
 /// Compares an old schema with a new schema. Each change follows one of the [`EVOLUTION_RULES`].
 ///
 /// This pure function compares only schemas and reads no rows. If the result is [`Compatibility::NeedsRewrite`], the rewrite itself can still fail, because a
-/// value may not be storable with the new schema.
+/// stored value may not be valid in the new schema.
 ///
 /// A schema compared with itself is [`Compatibility::Same`]. `Same` implies equal fingerprints. Equal fingerprints imply `Same`, unless the name of the type
 /// has changed or the names of key parts have been swapped.

@@ -139,7 +139,7 @@ pub struct StoredProperty {
 pub struct StoredIndex {
     /// The name of the index.
     pub name: String,
-    /// The kind of rows in the index: copies of entities, or lists of keys.
+    /// The kind of row in the index: copies of entities, or lists of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected.
     pub unique: bool,

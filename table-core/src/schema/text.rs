@@ -178,7 +178,7 @@ fn read_line(schema: &mut StoredSchema, tokens: &mut Tokens<'_>) -> Option<()> {
     tokens.is_at_end().then_some(())
 }
 
-/// Parses a kind of derived rows with its optional name, such as `feed` or `copied_by Manager`.
+/// Parses a kind of derived row with its optional name, such as `feed` or `copied_by Manager`.
 fn read_kept(tokens: &mut Tokens<'_>) -> Option<String> {
     let kind = tokens.word()?;
     if tokens.is_at_end() {

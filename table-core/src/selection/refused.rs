@@ -3,7 +3,7 @@
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::selection::Selection;
 
-/// A selection that filters by properties. No selection implements this trait; methods that require it exist only to produce an error message.
+/// A bound that no selection satisfies, required by methods such as `filter` and `collect`. Its error message suggests passing the selection to `query` first.
 #[diagnostic::on_unimplemented(
     message = "[T204] a selection names keys; a query of it filters by properties and reads entities",
     label = "write `table.query(selection)` first",
@@ -11,7 +11,7 @@ use crate::selection::Selection;
 )]
 pub trait Queries<E>: Refused {}
 
-/// A selection that is a string. No selection implements this trait.
+/// A bound that no selection satisfies, required by `to_string` and `as_str`. Its error message suggests `key`, which returns the encoded key of one entity.
 #[diagnostic::on_unimplemented(
     message = "[T246] a selection is not a text: it is the key of an entity, or a part of the keys of several",
     label = "write `key()?` for the encoded key of one entity",

@@ -51,8 +51,8 @@ mod tests {
         WriteLease::new(&Clock::new(|| 7), Duration::from_secs(seconds))
     }
 
-    /// Submits a transaction with the given leases for successive admissions. The first `ended` requests fail because their lease has ended. Returns the
-    /// outcome and the numbers of admissions and requests.
+    /// Submits a transaction. Each item of `lengths` determines the lease returned by one admission. The first `ended` requests fail because their lease has
+    /// ended. Returns the outcome, the number of admissions and the number of requests.
     fn submitted(lengths: &[Option<u64>], ended: usize) -> (Result<Committed>, usize, usize) {
         let (admissions, requests) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let transaction = Transaction::new(PartitionKey::default(), Limits::PORTABLE).unwrap();

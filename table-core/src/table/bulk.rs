@@ -31,7 +31,7 @@ const CONCURRENCY: usize = 8;
 /// A bulk write under construction, on a [`Table`](crate::Table) or an `Entities` handle of `table-patterns`. Each transaction is atomic, but the bulk write
 /// as a whole is not.
 ///
-/// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
+/// - Entities are processed in windows of up to 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
 /// - Before each transaction, the program's permission to write is checked. If the schema of a newer release forbids the program's writes while the bulk write
 ///   runs, no further transaction is started.
@@ -233,8 +233,8 @@ async fn write_chain<T: BulkTarget>(
         }
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
-            // The size of some rows is unknown until the stored rows have been read. An oversized batch is split in half. A batch that may have been applied is
-            // not written again.
+            // Some row sizes are known only after the stored rows have been read, so a batch may turn out to be too large. Such a batch is split in half. A
+            // batch that may already have been applied is not written again.
             Err(error) if positions.len() > 1 && !error.is_ambiguous() && target.is_too_large(&error) => {
                 let middle = positions.len() / 2;
                 match target.split(batch, middle) {

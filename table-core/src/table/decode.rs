@@ -7,7 +7,7 @@ use crate::name::TableName;
 use crate::query::Page;
 use crate::selection::ReadableAs;
 
-/// Passes at most `most` of a page's entities to `each`. Returns the number of entities passed.
+/// Passes up to `most` entities of a page to `each`. Returns the number of entities passed.
 pub(super) fn hand_over<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
@@ -19,7 +19,7 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
         if handed == most {
             break;
         }
-        // Written without `?` or `map_err`, and inlined: moving each entity two more times would make reading a page 11 % slower.
+        // Written without `?` or `map_err`, and inlined: moving each entity two more times would make reading a page 11% slower.
         match F::read_own(row) {
             Ok(Some(entity)) => {
                 each(entity);
@@ -32,8 +32,8 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
     Ok(handed)
 }
 
-/// Passes references to at most `most` of a page's entities to `each`. Each entity is decoded into the memory of the previous one. Returns the number of
-/// entities passed.
+/// Passes references to up to `most` entities of a page to `each`. Each entity is decoded into the memory of the previous one. Returns the number of entities
+/// passed.
 pub(super) fn lend<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
@@ -45,7 +45,7 @@ pub(super) fn lend<F: ReadableAs<T>, T>(
         if handed == most {
             break;
         }
-        // Partition keys are compared by address, because a page stores a key only once for consecutive rows that share it.
+        // Partition keys are compared by pointer, because a page stores a key only once for consecutive rows that share it.
         let is_same_partition = partition.is_some_and(|last| std::ptr::eq(last, row.partition_key));
         match F::read_own_again(&mut place, row, is_same_partition) {
             Ok(true) => {

@@ -114,8 +114,8 @@ pub trait TableStoreExt: TableStore + Clone {
         list_tables(self.clone(), prefix)
     }
 
-    // These methods are defined on entities in other libraries. No trait of `std` has methods with these names. For a call on an entity, rustc shows the
-    // message of `OpensTables`.
+    // Other libraries define these methods on entities. If one is called on an entity, rustc shows the message of `OpensTables`. This works because no trait of
+    // `std` has methods with these names.
     refused_of_values! {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
             save_changes() commit() rollback() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)

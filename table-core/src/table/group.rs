@@ -15,8 +15,9 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// Reads one group into the fields of `G`: all rows whose keys start with the owner's key, or all rows in the owner's partition.
     ///
     /// Sends one range query, whose bounds are derived from the types. A row in the range that belongs to no field causes an error (PAT-HET-6). A group that
-    /// spans several pages is not a snapshot (CON-9). If the owner's RowKey is empty, a second query is sent at the same time: it reads the rows that sort
-    /// after the keys reserved for patterns ([`RESERVED`](crate::key::text::RESERVED)).
+    /// spans several pages is not a snapshot (CON-9). If the owner's RowKey is empty, a second query is sent at the same time, because the rows of the
+    /// partition may sort before and after the keys reserved for patterns ([`RESERVED`](crate::key::text::RESERVED)). The second query reads the rows after
+    /// these keys.
     ///
     /// ```
     /// # use table_core::{Entity, EntityGroup, Table, TableStoreExt, embedded::Engine};

@@ -46,12 +46,13 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///   is stored, and the remaining work is recorded in [`SchemaRecord::pending`].
     /// - If no schema of `E` is stored, but a schema with the same key format is, then `E` may be a renamed type. This is an error if the table contains rows
     ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
-    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity, or if the schema of `E` lacks an index, a feed or copies
-    ///   of the stored schema. Running programs treat these as complete. Nothing is changed: if the schema of one member of a set is refused, none is stored.
-    /// - A superseded schema belongs to an older version of the program. That version may run if its schema lacks only optional properties, and indexes, a feed
-    ///   or copies whose backfill has not begun. Its schema may declare or require additional properties. If that version may run, the stored schema is not
-    ///   changed. In all other cases, opening the table is an error, unless the table has no rows and the schema of `E` has every index, feed and copy of the
-    ///   stored schema.
+    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. They are also errors if the schema of `E` lacks an
+    ///   index, a feed or copies of the stored schema, because running programs rely on these being complete. After an error, nothing has changed: if the
+    ///   schema of one member of a set is refused, none is stored.
+    /// - A superseded schema belongs to an older version of the program. That version may run if everything its schema lacks is an optional property, or an
+    ///   index, a feed or copies whose backfill has not begun. Its schema may declare or require additional properties. If that version may run, the stored
+    ///   schema is not changed. If it may not run, opening the table is an error. The exception is a table without rows, if the schema of `E` has every index,
+    ///   feed and copy of the stored schema.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
     /// schema lacks an index, a feed or copies whose backfill has not begun, this check records that an older program is running, and the backfill is delayed
@@ -113,7 +114,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         };
         let unasked: Vec<_> = E::SCHEMAS.iter().map(unasked).collect();
         let mut proposals = Vec::with_capacity(unasked.len());
-        // IMPORTANT: the lease and the `SchemaNotes` counters are taken before the reads, because creating the table may take minutes.
+        // IMPORTANT: the lease and the `SchemaNotes` counters are taken before the reads. Creating the table may take minutes, and another program may store a
+        // schema in the meantime.
         let lease = self.runtime().lease(LEASE);
         let noted: Vec<_> = unasked.iter().map(Standing::noted).collect();
         for design in unasked.iter().map(Standing::design) {
@@ -137,7 +139,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     }
 }
 
-/// Returns a name shared by two of the schemas, or `None` if all names differ. Only one of the two schemas could be stored.
+/// Returns a name shared by two of the schemas, or `None` if all names differ. Schemas are stored by name, so only one of the two could be stored.
 fn shared_name(schemas: &[&EntitySchema]) -> Option<&'static str> {
     let mut names = schemas.iter().enumerate().map(|(at, schema)| (at, schema.entity));
     names
@@ -183,7 +185,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         let stored = read(&self.store, table, &design.entity).await?;
         let proposal = Proposal { design: &design, stored, is_new: false };
         let stored = designs::store(&self.store, table, vec![proposal], self.now(), Some(reason)).await;
-        // Even after an error, the schema may have been stored.
+        // Even after an error, the schema may have been stored, so the other handles are notified in any case.
         if let Some(exclusive) = &self.store.capabilities().exclusive {
             exclusive.schema_notes(table.as_str(), E::SCHEMA.entity).note(None);
         }
@@ -198,7 +200,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Returns the store's current time, and the last time an older program recorded that it was running: a program that may still write, but whose schema
+    /// Returns the store's current time, and the last time an older program recorded that it was running. Such a program may still write, although its schema
     /// lacks indexes, a feed or copies declared by the stored schema. If a [grant](Self::record_grant) to a program with a different schema expires later, its
     /// expiry is returned instead. Sends one write and three reads.
     ///
@@ -253,8 +255,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         }
         let retry = self.retry.clone().unwrap_or_default();
         sighting::grant((&self.store, &retry), table, (E::SCHEMA.entity, schema), expiry).await?;
-        // IMPORTANT: the schema is reread after the grant is recorded. A backfill that missed the grant was already rejecting older programs by then, so the
-        // reread fails.
+        // IMPORTANT: the schema is reread after the grant is recorded. If a backfill started without seeing the grant, it already rejected older programs by
+        // then, so the reread fails.
         self.is_current().await.map(drop)
     }
 
@@ -265,13 +267,14 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 
 impl<E, S: TableStore> Table<E, S> {
     /// Checks that a write may start now. Intended for other handles that write to this table directly. The check fails if a program with a newer schema has
-    /// opened the table, unless this program maintains everything declared by the newer schema. The check reads the stored schema at most once every [five
-    /// seconds](LEASE), several times if a read takes longer or another schema is stored meanwhile, and never for a handle that has not been opened. The handle
-    /// of a set checks all types of the set.
+    /// opened the table, unless this program maintains everything declared by the newer schema. The handle of a set checks all types of the set.
     ///
-    /// `runtime` is used to wait and to measure the time. Returns the time during which the write may be sent, for
-    /// [`Transaction::with_lease`](crate::Transaction::with_lease), or `None` if that time is not limited: if the handle has not been opened, or if no other
-    /// process can use the store.
+    /// The check normally reads the stored schema at most once every [five seconds](LEASE). It reads the schema again if a read takes longer than that, or if
+    /// another schema is stored meanwhile. A handle that has not been opened never reads it.
+    ///
+    /// `runtime` provides the clock and the sleep function. Returns the lease within which the write may be sent, for
+    /// [`Transaction::with_lease`](crate::Transaction::with_lease). Returns `None` if the handle has not been opened, or if no other process can use the store;
+    /// the write may then be sent at any time.
     ///
     /// # Errors
     /// `SchemaMismatch` if the check fails; any error from the store.
@@ -288,7 +291,7 @@ impl<E, S: TableStore> Table<E, S> {
         Ok(earliest)
     }
 
-    /// Checks that entities of one type may be written now. By default, `runtime` is the runtime of the table's retries.
+    /// Checks that entities of one type may be written now. If `runtime` is `None`, the runtime for the table's retries is used.
     pub(super) async fn admit_type(
         &self,
         standing: &Standing,
@@ -316,7 +319,7 @@ impl<E, S: TableStore> Table<E, S> {
     }
 
     /// Makes this handle check, before each write, that the programs of several handles to the same table may still write. Used for rows of several types, or
-    /// of unknown types. Handles that have not been opened are not checked.
+    /// of unknown types. Skips handles that have not been opened.
     #[doc(hidden)]
     #[must_use]
     pub fn watched_by(self, watches: impl IntoIterator<Item = SchemaWatch>) -> Self {
@@ -391,7 +394,7 @@ impl<E, S: TableStore> Table<E, S> {
         self.retry.as_ref().map_or_else(|| Runtime::new().now(), |retry| retry.runtime().now())
     }
 
-    /// Returns the runtime of the table's retries.
+    /// Returns the runtime used for the table's retries.
     #[doc(hidden)]
     #[must_use]
     pub fn runtime(&self) -> Runtime {

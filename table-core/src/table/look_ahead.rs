@@ -8,7 +8,8 @@ use table_store::Result;
 
 use crate::query::Page;
 
-/// A stream of pages that polls for the next page once before it yields the current one. It buffers at most one page.
+/// A stream that prefetches pages. Before it yields a page, it polls the inner stream once for the next page, so the next request is already under way. It
+/// buffers at most one page.
 pub(super) struct LookAhead<St> {
     pages: Pin<Box<St>>,
     waiting: Waiting,

@@ -24,7 +24,7 @@ const CONCURRENCY: usize = 8;
 /// The parameters of a query over key ranges, as set with a query builder.
 #[derive(Clone, Debug)]
 pub(crate) struct Paging {
-    /// The ranges in key order, or an error returned by the first request.
+    /// The ranges in key order, or the error that the first request returns.
     pub(crate) ranges: Result<Vec<KeyRange>>,
     /// The condition on the entities in the ranges.
     pub(crate) filter: Option<Filter>,
@@ -147,7 +147,7 @@ impl<S: TableStore + Clone> PageSource<S> {
         self.table.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns one page: the first page, or the page after the given continuation. The limit does not affect it.
+    /// Returns one page: the first page, or the page after the given continuation. Ignores the limit.
     pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
         if let Some(check) = self.check.clone() {
             check.run(self.store.clone()).await?;
@@ -228,8 +228,8 @@ fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Pag
     })
 }
 
-/// Returns `true` if the continuation marks the start of a range. Earlier releases encoded the start of a partition as a continuation without a row key. No
-/// page of that partition ends at such a continuation.
+/// Returns `true` if the continuation marks the start of a range. Also recognises the format of earlier releases, which encoded the start of a partition as a
+/// continuation without a row key. No page of that partition ends at such a continuation, so it cannot mean anything else.
 fn is_start(table: &TableName, query: &Query, from: &Continuation) -> bool {
     let of_partition = |partition_key: &str| {
         let position = Position { partition_key: partition_key.to_owned(), row_key: None };

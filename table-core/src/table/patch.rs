@@ -129,7 +129,7 @@ impl<T, V: Into<T>> PatchValue<T> for V {
 #[derive(Clone, Debug)]
 pub struct PatchChange {
     set: Row,
-    /// A row whose property names are the properties to remove. The values are ignored.
+    /// A row that contains the properties to remove. Only their names are used.
     removed: Row,
 }
 

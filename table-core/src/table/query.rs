@@ -117,8 +117,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// Sets the maximum number of entities in a page, at least 1; the default is 1,000 (TOP-1). Each page is one request. To limit the total number of entities, use
-    /// [`limit`](Self::limit).
+    /// Sets the maximum number of entities in a page, at least 1; the default is 1,000 (TOP-1). Each page is one request. To limit the total number of
+    /// entities, use [`limit`](Self::limit).
     pub const fn page_size(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);
         self

@@ -2,7 +2,8 @@
 
 use crate::refused::Refused;
 
-/// A handle with one method for both insert and replace. No handle implements this trait; methods that require it exist only to produce an error message.
+/// A bound that no handle satisfies, required by methods such as `save` and `upsert`. Its error message suggests `insert`, `insert_or_replace` or
+/// `insert_or_merge`.
 #[diagnostic::on_unimplemented(
     message = "[T190] a table has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace` or `insert_or_merge`",
@@ -11,7 +12,7 @@ use crate::refused::Refused;
 )]
 pub trait Saves<E>: Refused {}
 
-/// The bound on methods familiar from other libraries that change an entity. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `modify` and `update_one`. Its error message suggests `update`.
 #[diagnostic::on_unimplemented(
     message = "[T209] a table has no method of this name: a change reads the entity, and is repeated if another writer changed it",
     label = "write `update({E}::key(…), |entity| …)`",
@@ -20,7 +21,7 @@ pub trait Saves<E>: Refused {}
 )]
 pub trait Changes<E>: Refused {}
 
-/// A handle that finds entities by arbitrary criteria. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `find` and `get_by_id`. Its error message suggests `get`.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: an entity is read by its key",
     label = "write `get({E}::key(…))`",
@@ -29,7 +30,7 @@ pub trait Changes<E>: Refused {}
 )]
 pub trait Finds<E>: Refused {}
 
-/// A handle that writes many entities with one method call. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `insert_many` and `save_all`. Its error message suggests a bulk write or a transaction.
 #[diagnostic::on_unimplemented(
     message = "[T192] a table writes several entities in bulk, or in a transaction",
     label = "write `bulk().insert_all(entities)`",
@@ -38,7 +39,7 @@ pub trait Finds<E>: Refused {}
 )]
 pub trait WritesMany<E>: Refused {}
 
-/// A handle that deletes an entity without a version. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `remove` and `delete_by_id`. Its error message suggests `delete`, which requires a version.
 #[diagnostic::on_unimplemented(
     message = "[T203] a table has no method of this name: a delete names the key and the version of the entity",
     label = "write `delete({E}::key(…), etag)`",
@@ -46,7 +47,7 @@ pub trait WritesMany<E>: Refused {}
 )]
 pub trait Removes<E>: Refused {}
 
-/// A handle that deletes many entities. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `delete_many` and `clear`. Its error message suggests a bulk delete or `delete_table`.
 #[diagnostic::on_unimplemented(
     message = "[T203] a table has no method of this name: entities are deleted by their keys",
     label = "write `bulk().delete_all(keys)`, with `[{E}::key(…)]` or an iterator of keys; or `delete_table()`",
@@ -55,7 +56,7 @@ pub trait Removes<E>: Refused {}
 )]
 pub trait RemovesMany<E>: Refused {}
 
-/// The bound on methods familiar from other libraries that check if an entity exists. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `contains` and `has_key`. Its error message suggests `exists`.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: `exists` answers whether an entity has a key",
     label = "write `exists({E}::key(…))`",
@@ -63,7 +64,7 @@ pub trait RemovesMany<E>: Refused {}
 )]
 pub trait Contains<E>: Refused {}
 
-/// The bound on methods familiar from other libraries that create a table. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `create_table` and `ensure_created`. Its error message suggests `create_if_missing`.
 #[diagnostic::on_unimplemented(
     message = "[T200] a table has no method of this name: `create_if_missing` creates the table and stores its schema",
     label = "write `create_if_missing()`",
@@ -71,7 +72,7 @@ pub trait Contains<E>: Refused {}
 )]
 pub trait Creates<E>: Refused {}
 
-/// A handle that queries a table without a selection of keys. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `list` and `find_all`. Its error message suggests a query that selects keys.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query names the keys to read",
     label = "write `query({E}::partition(…)).collect()`",
@@ -79,7 +80,8 @@ pub trait Creates<E>: Refused {}
 )]
 pub trait ReadsAll<E>: Refused {}
 
-/// A handle that filters a table without a selection of keys. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `filter` and `find_many`. Its error message suggests a query that selects keys and filters
+/// them.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query names the keys to read, and filters them",
     label = "write `query({E}::partition(…)).filter({E}::….eq(…)).collect()`",
@@ -87,7 +89,7 @@ pub trait ReadsAll<E>: Refused {}
 )]
 pub trait Filters<E>: Refused {}
 
-/// A handle that counts the entities of a table. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `count` and `len`. Its error message suggests a query that counts its entities.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query counts the entities that it reads",
     label = "write `query({E}::partition(…)).count()`",
@@ -95,7 +97,7 @@ pub trait Filters<E>: Refused {}
 )]
 pub trait Counts<E>: Refused {}
 
-/// A handle that reads some properties of entities. No handle implements this trait.
+/// A bound that no handle satisfies, required by `select`. Its error message suggests a query with a projection.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query names the keys to read, and reads some properties as a type",
     label = "write `query({E}::partition(…)).project::<…>().collect()`, with a type that derives `Projection`",
@@ -103,7 +105,7 @@ pub trait Counts<E>: Refused {}
 )]
 pub trait Selects<E>: Refused {}
 
-/// A handle that begins a transaction without a partition. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `begin` and `create_batch`. Its error message suggests `transaction` with a partition.
 #[diagnostic::on_unimplemented(
     message = "[T202] a table has no method of this name: a transaction is on one partition",
     label = "write `transaction({E}::partition(…))`",
@@ -111,7 +113,8 @@ pub trait Selects<E>: Refused {}
 )]
 pub trait Begins<E>: Refused {}
 
-/// A handle of `table_patterns` that begins a transaction without a partition. No handle implements this trait.
+/// A bound that no handle of `table_patterns` satisfies, required by methods such as `begin` and `create_batch`. Its error message suggests `unit` with a
+/// partition.
 #[diagnostic::on_unimplemented(
     message = "[T202] a table has no method of this name: a unit is a transaction on one partition",
     label = "write `unit({E}::partition(…))?`",
@@ -120,7 +123,7 @@ pub trait Begins<E>: Refused {}
 )]
 pub trait BeginsUnit<E>: Refused {}
 
-/// The bound on methods familiar from other libraries that delete a table. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `drop_table`. Its error message suggests `delete_table`.
 #[diagnostic::on_unimplemented(
     message = "[T203] a table has no method of this name: `delete_table` deletes the table with all its rows",
     label = "write `delete_table()`",
@@ -128,7 +131,7 @@ pub trait BeginsUnit<E>: Refused {}
 )]
 pub trait Drops<E>: Refused {}
 
-/// A handle that reads by the name of an index. No handle implements this trait.
+/// A bound that no handle satisfies, required by methods such as `query_index` and `find_by_index`. Its error message suggests a selection from the index.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: an index is a selection, a function of `{E}`",
     label = "write `query({E}::by_…(…)).collect()`, or `get({E}::by_…(…))` for a unique index",
@@ -137,7 +140,7 @@ pub trait Drops<E>: Refused {}
 pub trait ReadsIndex<E>: Refused {}
 
 /// Declares methods familiar from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right method. The
-/// argument is the bound on methods that begin a transaction.
+/// argument is the bound required by methods that begin a transaction, such as `Begins`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {

@@ -83,8 +83,8 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S> TableScan<E, S> {
-    /// Sets the number of entities after which the scan fails, and thereby limits its cost. Entities are counted before the filter is applied if the backend
-    /// reports their number, and after the filter is applied otherwise.
+    /// Sets the number of entities after which the scan fails, which limits its cost. If the backend reports how many entities it has read, the limit applies
+    /// to these entities; otherwise, it applies to the entities that satisfy the filter.
     pub fn max_rows(self, rows: u64) -> BoundedScan<E, S> {
         let Self { source, paging, reason, .. } = self;
         BoundedScan { source, paging, reason, max_rows: rows, of: PhantomData }
@@ -123,7 +123,7 @@ pub trait Bounded {}
 #[diagnostic::do_not_recommend]
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// These functions exist only to report a missing limit at compile time, if they are called on a scan without a limit.
+/// Calling one of these functions on a scan without a limit is a compile error that reports the missing limit. They have no other purpose.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>

@@ -1,4 +1,4 @@
-//! Tests of the functions of a typed table: keys reserved for patterns, the sizes of pages, patches, groups, and schemas with one name.
+//! Tests of the functions of a typed table: keys reserved for patterns, page sizes, patches, groups, and schemas that share a name.
 
 use chrono::{DateTime, Utc};
 use futures_util::TryStreamExt;
@@ -34,7 +34,7 @@ fn note(id: &str) -> Note {
     Note { tenant: "contoso".into(), id: id.into(), next: None }
 }
 
-/// Returns the table of notes with one row of each kind stored by patterns, and these rows' keys.
+/// Returns a table of notes that contains one row of each kind stored by patterns, and the keys of these rows.
 fn with_reserved_rows() -> (Table<Note, Engine>, Vec<String>) {
     let engine = Engine::in_memory();
     let notes = block_on(engine.table::<Note>().create_if_missing()).unwrap();
@@ -59,7 +59,7 @@ fn stored(notes: &Table<Note, Engine>) -> Vec<String> {
     page.rows.iter().map(|entity| format!("{entity:?}")).collect()
 }
 
-/// Calls every function of a handle that takes a key or an entity. Returns the errors by the name of the function.
+/// Calls every function of a handle that takes a key or an entity. Returns the name of each function with its error, if any.
 async fn every_verb(notes: &Table<Note, Engine>, id: &str) -> Vec<(&'static str, Option<Error>)> {
     let key = || Note::key("contoso", id);
     let change = |note: &mut Note| note.next = Some(1);
@@ -216,7 +216,7 @@ fn a_group_under_an_empty_row_key_contains_all_rows_except_reserved_ones() {
     });
 }
 
-/// Two types of one table, declared by hand, whose schemas have the same name.
+/// Two types in one table, declared by hand, whose schemas have the same name.
 struct Both;
 
 impl Declared for Both {

@@ -241,7 +241,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         }
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if row::removes(before.view(), after.view())? {
-            // Only a replace removes properties (MRG-3), so the new row must include the properties not declared by `E`.
+            // Only a replace removes properties (MRG-3). It would also remove the properties not declared by `E`, so the new row must include them.
             let stored = match version {
                 Some(found) => found.stored.row,
                 None => self.stored_at(table, key, &etag).await?,

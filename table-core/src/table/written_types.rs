@@ -9,7 +9,7 @@ use crate::table::Table;
 /// Entity types written by one or more operations of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenTypes {
-    /// The schemas of the types; empty if the type is unknown. In this case, every type of the handle is checked.
+    /// The schemas of the types. If a type is unknown, this list is empty, and every type of the handle is checked.
     designs: &'static [&'static EntitySchema],
     /// `true` if an entity is replaced. A replace removes all properties that the entity's schema does not declare.
     is_whole: bool,
@@ -31,8 +31,8 @@ impl WrittenTypes {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Checks that entities of these types may be written now. Returns the time during which their transaction may be sent, or `None` if that time is not
-    /// limited.
+    /// Checks that entities of these types may be written now. Returns the lease within which their transaction may be sent, or `None` if it may be sent at any
+    /// time.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids writes of one of the types, or if an entity is replaced entirely and a newer schema of its

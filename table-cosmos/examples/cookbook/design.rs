@@ -1,5 +1,5 @@
-//! A recipe that evaluates a design before deployment. From a workload, it computes the partition load, the next split, partition keys near their size limit,
-//! and alternative level orders.
+//! A recipe that evaluates a design before deployment. From a workload, it computes the partition load, the next split, the partition keys that are near their
+//! size limit, and alternative level orders.
 
 use table_advice::{Design, Distribution, Step, Workload};
 use table_core::selection::Selection;

@@ -25,7 +25,7 @@ struct Line {
     units: String,
 }
 
-/// A recipe's queries and their costs.
+/// A list of a recipe's queries, with their costs.
 pub(super) struct Ledger {
     emulator: Emulator,
     lines: Vec<Line>,
@@ -38,13 +38,13 @@ impl Ledger {
         Self { emulator: emulator.clone(), lines: Vec::new() }
     }
 
-    /// Adds a query. Its requests are all those sent since the previous query was added.
+    /// Adds a query. All requests sent since the previous query was added are attributed to it.
     pub(super) fn add(&mut self, question: &str, rows: Rows) {
         let sent = self.emulator.sent();
         let points: Vec<&Sent> =
             sent.iter().filter(|sent| !sent.is_query && sent.path.contains("/docs")).collect();
         let queries: Vec<&Sent> = sent.iter().filter(|sent| sent.is_query).collect();
-        // A query by partition key does not specify a physical partition, but uses exactly one, like a point read.
+        // A query by partition key does not specify a physical partition. Like a point read, it uses exactly one.
         let named: BTreeSet<&String> = queries.iter().filter_map(|sent| sent.partition.as_ref()).collect();
         let touched = named.len().max(1);
         let one_each = || "1 each".to_owned();
@@ -75,7 +75,7 @@ fn count(rows: usize) -> f64 {
     f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
 }
 
-/// Formats the ledger as a text table. For items that queries read, request units are omitted, because the service publishes no price for them.
+/// Formats the ledger as a text table. Request units are omitted for items that queries read, because the service does not publish a price for them.
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "| question | rows | points | queries | partitions | RU by the published prices |")?;

@@ -1,4 +1,4 @@
-//! Recipes for hierarchical partition keys. They run on the Azure SDK's in-memory emulator, and need neither an account nor a server.
+//! Recipes for hierarchical partition keys. They run on the Azure SDK's in-memory emulator and require neither an account nor a server.
 //!
 //! ```text
 //! cargo run -p table-cosmos --features emulator --example cookbook              # all recipes

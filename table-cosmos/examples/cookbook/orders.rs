@@ -60,7 +60,7 @@ pub(super) async fn run() -> Result<Shown> {
     Ok(Shown { name: "orders", text, picture: None })
 }
 
-/// Returns a member of a stored item, as read by the other program.
+/// Returns a member of a stored item, as the other program reads it.
 async fn member_of(emulator: &Emulator, id: &str, member: &str) -> Result<String> {
     let key = ("x-ms-documentdb-partitionkey".to_owned(), r#"["contoso","ada"]"#.to_owned());
     let target = format!("/dbs/tables/colls/Orders/docs/{id}");

@@ -10,7 +10,7 @@ use super::Shown;
 use super::documents::{Document, stored};
 use super::ledger::{Ledger, Rows};
 
-/// Returns the documents' load on the partitions in `map`. Size limits are scaled down: a partition is full at forty documents.
+/// Returns the documents' load on the partitions in `map`. The size limits are scaled down: forty documents fill a partition.
 fn load(map: PartitionMap) -> Load {
     let key = |number: usize| {
         let levels = vec!["contoso".to_owned(), format!("d{number}")];

@@ -15,7 +15,7 @@ use table_core::TableName;
 use table_cosmos::emulator::{DATABASE, Emulator};
 use tests::command;
 
-/// The container's number of physical partitions.
+/// The number of physical partitions in the container.
 const PARTITIONS: u32 = 4;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

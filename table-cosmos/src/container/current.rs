@@ -17,7 +17,7 @@ use crate::token::Token;
 use crate::usage::Verb;
 
 impl Container {
-    /// Returns `true` if the Azure SDK still sends requests to the container that was checked against the options. Sends no request.
+    /// Returns `true` if the Azure SDK still sends requests to the container that was checked against the options. This does not send a request.
     pub(crate) async fn is_current(&self) -> bool {
         let Some(compared) = self.incarnation else { return true };
         let Ok(key) = key::partition_key(&vec![String::new(); self.mapping.depth()]) else { return true };
@@ -34,8 +34,8 @@ impl Container {
 }
 
 impl CosmosTables {
-    /// Checks the current container against the options after a replacement of the container `opened` by an operation. If the new container does not match the
-    /// options, or has a different number of levels, returns an error instead of the operation's result.
+    /// Checks the current container against the options. Called if `opened`, the container that an operation used, has been replaced. If the new container does
+    /// not match the options, or has a different number of levels, returns an error instead of the operation's result.
     pub(crate) async fn compared_again<T>(
         &self,
         table: &TableName,

@@ -13,14 +13,14 @@ impl CosmosTables {
     /// Returns the container that currently stores a table, with its current properties.
     ///
     /// # Errors
-    /// - `TableNotFound` if the container does not exist, even if it existed when it was opened.
+    /// - `TableNotFound` if the container does not exist, for example because it was deleted after it was opened.
     /// - `SchemaMismatch`, as for every other request.
     pub(crate) async fn described(&self, table: &TableName) -> Result<(Container, ContainerProperties)> {
         let container = self.container(table).await?;
         let described = async { container.client.read(None).await?.into_model() };
         match Box::pin(described).await {
             Ok(properties) if incarnation_of(&properties) == container.incarnation => {
-                // The time to live of a container can change.
+                // The container's time to live can have changed since it was opened.
                 compare(table, self.options(), &container.mapping, &properties)
                     .inspect_err(|_| self.containers().forget(table))?;
                 return Ok((container, properties));

@@ -6,8 +6,8 @@ use crate::expiry::TimeToLive;
 use crate::throughput::Throughput;
 use crate::unique::write_paths;
 
-/// A difference between a container and the [options](crate::Options). If the partition key differs, or items can expire although the options do not allow
-/// expiry, the container cannot be used and an error is returned instead.
+/// A difference between a container and the [options](crate::Options) that does not prevent the use of the container. A container with a different partition
+/// key, or whose items can expire although the options do not allow expiry, cannot be used and causes an error instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
@@ -22,8 +22,8 @@ pub enum Difference {
     Indexing {
         /// The path.
         path: String,
-        /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, in which case queries that compare the value
-        /// also read items that do not match.
+        /// `true` if the container indexes the path, which makes writes more expensive. If it is `false`, queries that compare the value also read items that
+        /// do not match.
         indexed: bool,
     },
     /// The time to live differs. If the container does not have one, its items never expire.
@@ -34,7 +34,8 @@ pub enum Difference {
         found: TimeToLive,
     },
     /// The container has a unique key. A write that repeats the values of another item with the same partition key fails with
-    /// [`UniqueViolation`](table_core::ErrorCode::UniqueViolation). A missing member counts as a value, so only one item per partition key may lack all paths.
+    /// [`UniqueViolation`](table_core::ErrorCode::UniqueViolation). A missing member counts as a value, so only one item per partition key may lack all of
+    /// these members.
     UniqueKey {
         /// The unique key's paths.
         paths: Vec<String>,

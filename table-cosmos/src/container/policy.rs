@@ -1,4 +1,4 @@
-//! The indexing policy of containers. It covers item members used by queries (levels, ids, properties and their types), but not write identifiers.
+//! The indexing policy of containers. It indexes the members that queries use (levels, ids, properties and their types), but not write identifiers.
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
@@ -7,10 +7,10 @@ use crate::mapping::{Mapping, Path};
 
 /// The indexing path that covers all members.
 const ALL: &str = "/*";
-/// The indexing path of the `ETag`, which every write changes and no query uses.
+/// The indexing path of the `ETag`, which is not indexed: every write changes it, and no query uses it.
 const ETAG: &str = "/\"_etag\"/?";
 
-/// Returns the indexing policy for new containers.
+/// Returns the indexing policy for a new container.
 pub(super) fn new(mapping: &Mapping) -> IndexingPolicy {
     let mut policy =
         IndexingPolicy::default().with_indexing_mode(IndexingMode::Consistent).with_included_path(ALL);
@@ -39,7 +39,7 @@ pub(super) fn differences(container: &ContainerProperties, mapping: &Mapping) ->
     differing.collect()
 }
 
-/// Returns `true` if a policy indexes a path. The most precise matching path in the policy decides.
+/// Returns `true` if a policy indexes a path. If several paths in the policy match, the most precise one takes precedence.
 fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     let Some(path) = Covered::parse(path) else { return false };
     let most_precise = |paths: &[PropertyPath]| {
@@ -52,7 +52,7 @@ fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     }
 }
 
-/// The values covered by a policy path: `/a/b/?` covers the value at `/a/b`, and `/a/b/*` also covers everything below it.
+/// A parsed policy path. `/a/b/?` covers the value at `/a/b`, and `/a/b/*` also covers everything below it.
 #[derive(PartialEq)]
 struct Covered {
     names: Vec<String>,
@@ -60,8 +60,8 @@ struct Covered {
 }
 
 impl Covered {
-    /// Parses a path in a policy. Quotes are ignored, because policies may quote names that need no quotes. Returns `None` for other paths, such as those of
-    /// array elements, which cover no path of a mapping.
+    /// Parses a path in a policy. Quotes are ignored, because policies may quote names that need no quotes. Returns `None` for paths that no mapping can
+    /// contain, such as those of array elements.
     fn parse(text: &str) -> Option<Self> {
         let (path, is_all) = match text.strip_suffix("/*") {
             Some(path) => (path, true),
@@ -75,7 +75,7 @@ impl Covered {
         self == other || self.is_all && other.names.starts_with(&self.names)
     }
 
-    /// Returns a value that is greater for a more precise path: one with more names, or with the same names and `?` instead of `*`.
+    /// Returns a sort key for the precision of the path. A path is more precise if it has more names, or the same names and `?` instead of `*`.
     fn precision(&self) -> (usize, bool) {
         (self.names.len(), !self.is_all)
     }
@@ -110,7 +110,7 @@ mod tests {
         );
     }
 
-    /// Returns the paths of all indexing differences, each with `true` if the container indexes it.
+    /// Returns the path of each indexing difference, with `true` if the container indexes it.
     fn paths(container: &ContainerProperties, mapping: &Mapping) -> Vec<(String, bool)> {
         let paths = differences(container, mapping).into_iter().map(|difference| match difference {
             Difference::Indexing { path, indexed } => (path, indexed),

@@ -1,4 +1,4 @@
-//! A log of the requests to an account and their routing, and the response type.
+//! A log of the requests to an account with their routing, and the type of its responses.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ impl Log {
     }
 }
 
-/// The routing data of a request.
+/// A request as recorded in the log, with its routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sent {

@@ -70,7 +70,7 @@ pub(crate) fn write(
         }
     }
     for (member, _) in mapping.members.iter().zip(written).filter(|(_, written)| !written) {
-        // If the stored member is null, which also represents an absent property, it remains null.
+        // A null member also represents an absent property, so it remains null.
         if stored.is_some_and(|stored| member.path.find(stored).is_ok_and(|found| found.is_some())) {
             member.path.remove(&mut item);
         }
@@ -89,7 +89,7 @@ pub(crate) fn write(
     Ok(item.into())
 }
 
-/// Returns `true` if a stored value equals a property value. Doubles are compared bit by bit.
+/// Returns `true` if a stored value equals a property value. Doubles are compared bitwise.
 fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
     match (stored, value) {
         (Value::Double(left), ValueRef::Double(right)) => left.to_bits() == right.to_bits(),
@@ -101,7 +101,7 @@ fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
 ///
 /// # Errors
 /// `Corrupted`, with the readable part of the key, if the document is not an entity of the mapping: it lacks a level or has an extra one (WIRE-6), has an
-/// invalid key, lacks a constant, or contains a value of a different type or format.
+/// invalid key, lacks a constant, or contains a value with the wrong type or format.
 pub(crate) fn read(json: &Json, mapping: &Mapping) -> Result<Item> {
     parse(json, mapping).map_err(|what| {
         let id = json.get("id").and_then(Json::as_str).unwrap_or_default();
@@ -132,7 +132,7 @@ pub(super) fn parse(json: &Json, mapping: &Mapping) -> Result<Item, Foreign> {
         let invalid = || Foreign::Value(name.clone());
         let value = match path.find(json).map_err(|NotAnObject| invalid())? {
             Some(value) => Some(format.read(value).ok_or_else(invalid)?),
-            // A release whose mapping had no path for the property stored it among the unmapped properties.
+            // The value may have been stored by a release whose mapping had no path for the property.
             None => unmapped.value(name)?,
         };
         match value {
@@ -182,7 +182,7 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
     Ok((levels, partition_key, row_key.to_owned()))
 }
 
-/// Returns a description of a non-string value's JSON type.
+/// Returns a description of the JSON type of a value that is not a string.
 const fn kind(value: Option<&Json>) -> &'static str {
     match value {
         None | Some(Json::Null) => "missing or null",
@@ -192,7 +192,7 @@ const fn kind(value: Option<&Json>) -> &'static str {
     }
 }
 
-/// A document's properties without a path, and their types. Items written by other programs have none, unless they use the default format.
+/// The properties that have no path in the mapping, and their types. Items written by other programs have none, unless they use the default format.
 #[derive(Clone, Copy)]
 struct Unmapped<'a> {
     properties: Option<&'a Map<String, Json>>,

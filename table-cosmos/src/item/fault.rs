@@ -1,4 +1,4 @@
-//! Errors about items written by other programs that are not entities.
+//! Errors for items that are not entities because other programs wrote them.
 
 use table_core::Fault;
 

@@ -1,4 +1,4 @@
-//! Unparsed items, as sent by the service. If an item cannot be parsed, the other items on its page can still be read.
+//! Unparsed items, as sent by the service. Items are parsed one by one, so an invalid item does not make the rest of its page unreadable.
 
 use std::borrow::Cow;
 
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn page_9_the_resource_id_of_an_item_identifies_its_container() {
         let of = |rid: &str| incarnation(&RawValue::from_string(format!(r#"{{"_rid": "{rid}"}}"#)).unwrap());
-        // Two items of one container, and an item of a second container in the same database.
+        // Two items in one container, and an item in a second container of the same database.
         let [first, second, other] =
             ["kuV+AP-3aHwBAAAAAAAAAA==", "kuV+AP-3aHwCAAAAAAAAAA==", "kuV+ALq1x0wBAAAAAAAAAA=="];
         assert!(of(first).is_some_and(|number| number > 0));

@@ -113,7 +113,7 @@ fn json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// A test case: a changed member, its new value, the expected error, and the expected key.
+/// A test case: the member to change, its new value, the expected error, and the expected key.
 type Case = (&'static str, Option<Json>, &'static str, (&'static str, &'static str));
 
 #[test]

@@ -1,4 +1,4 @@
-//! Values in the default format: JSON, with annotations for types missing from JSON.
+//! Values in the default format: JSON, with annotations for types that JSON lacks.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use table_core::{Value, ValueRef, ticks};
 use crate::exact::{MOST_EXACT, integer};
 use crate::mapping::Format;
 
-/// The names of types missing from JSON, as stored in the `t` member.
+/// The names of the types that JSON lacks, as stored in the `t` member.
 pub(crate) const INT64: &str = "Int64";
 const DOUBLE: &str = "Double";
 /// A double that JSON cannot represent: NaN, an infinity, or negative zero.
@@ -27,7 +27,7 @@ pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
         ValueRef::Int64(number) if number.unsigned_abs() <= MOST_EXACT => (number.into(), Some(INT64)),
         ValueRef::Int64(number) => (number.to_string().into(), Some(INT64)),
         ValueRef::Double(number) => write_double(number),
-        // The instant in a checked row is always within the range of the type (TYPE-6).
+        // In a checked row, the time is always within the range of the type (TYPE-6).
         ValueRef::DateTime(at) => {
             (ticks::to_datetime(at).map_or(Json::Null, |instant| date_time(instant).into()), Some(DATE_TIME))
         }
@@ -36,7 +36,7 @@ pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
     }
 }
 
-/// Formats an instant with seven fractional digits. The resulting strings sort in chronological order.
+/// Formats a time with seven fractional digits, so the strings sort chronologically.
 fn date_time(instant: DateTime<Utc>) -> String {
     let nanos = instant.to_rfc3339_opts(SecondsFormat::Nanos, true);
     nanos.strip_suffix("00Z").map_or(nanos.clone(), |hundreds| format!("{hundreds}Z"))
@@ -53,8 +53,8 @@ fn write_double(number: f64) -> (Json, Option<&'static str>) {
     (special.into(), Some(SPECIAL))
 }
 
-/// Parses a JSON value of the given type, or returns `None` if it is not in a format of that type. SQL filters must select every readable value, so dates,
-/// GUIDs and binary values are accepted only in the formats of mapped properties.
+/// Parses a JSON value of the given type, or returns `None` if it is not in a format of that type. An SQL filter must select every value that this function
+/// accepts. Dates, GUIDs and binary values are therefore accepted only in the formats of mapped properties.
 pub(super) fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
     Some(match (edm, json) {
         (None, Json::String(text)) => Value::String(text.clone()),

@@ -26,8 +26,8 @@ pub enum Format {
     Int64,
     /// `Edm.Int64` as a string of digits, such as `"9007199254740993"`.
     Int64Text,
-    /// `Edm.Double` as a JSON number. NaN and infinities cannot be written, because JSON has no numbers for them; `-0.0` cannot, because the service stores it
-    /// as `0`.
+    /// `Edm.Double` as a JSON number. NaN and infinities cannot be written, because JSON has no numbers for them. `-0.0` cannot be written, because the service
+    /// stores it as `0`.
     Double,
     /// `Edm.Boolean` as `true` or `false`.
     Boolean,
@@ -116,7 +116,7 @@ fn stored_exactly(number: f64) -> Option<Number> {
     if is_negative_zero { None } else { Number::from_f64(number) }
 }
 
-/// Returns the number of time units from 1970 to an instant, or `None` if the number is not whole.
+/// Returns the time since 1970 in the given unit, or `None` if it is not a whole number of units.
 fn since_1970(ticks: u64, unit: u64) -> Option<i64> {
     let passed = i64::try_from(ticks).ok()?.checked_sub(i64::try_from(ticks::UNIX_EPOCH).ok()?)?;
     let unit = i64::try_from(unit).ok()?;
@@ -132,7 +132,7 @@ fn instant(ticks: u64) -> Option<Value> {
     (ticks::EDM_MIN..=ticks::MAX).contains(&ticks).then(|| ticks::to_datetime(ticks))?.map(Value::DateTime)
 }
 
-/// Parses an RFC 3339 string in UTC. Its first 19 characters have a fixed format, so the strings sort in the order of their seconds.
+/// Parses an RFC 3339 string in UTC. Only strings whose first 19 characters have a fixed format are accepted, so the strings sort chronologically, by seconds.
 fn read_utc(text: &str) -> Option<u64> {
     let fraction = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?.get(19..)?;
     let is_fraction = fraction.is_empty()
@@ -148,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a number as the service stores it: as a double, with an unsigned zero.
+    /// Returns a number as the service stores it: as a double, with negative zero converted to zero.
     fn stored(json: Json) -> Json {
         match json.as_f64().and_then(|number| Number::from_f64(number + 0.0)) {
             Some(number) if json.is_number() => number.into(),

@@ -59,7 +59,7 @@ impl Path {
         &self.sql
     }
 
-    /// Returns the path in indexing policy syntax, followed by `ending`. `?` indexes only the value itself, and `*` indexes everything below it.
+    /// Returns the path in indexing policy syntax, followed by `ending`: `?` to index only the value itself, or `*` to index everything below it.
     pub(crate) fn in_policy(&self, ending: &str) -> String {
         let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let quoted = |name: &String| if is_plain(name) { name.clone() } else { format!("\"{name}\"") };

@@ -8,7 +8,7 @@ use table_core::query::{EntityRef, Query, Rows};
 use crate::item::Item;
 use crate::scope::Scope;
 
-/// A query's key range and filter, which select rows among the items read.
+/// A query's key range and filter, which select rows from the items read.
 pub(super) struct Wanted<'a> {
     query: &'a Query,
     scope: &'a Scope,

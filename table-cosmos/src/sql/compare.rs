@@ -15,7 +15,7 @@ use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_sent};
 
 impl Sql {
-    /// Returns a condition that is true whenever the comparison is true or, if it is negated, whenever the comparison is false.
+    /// Returns a condition implied by the comparison or, if it is negated, by its opposite. The condition may match more rows.
     pub(super) fn compare(
         &mut self,
         mapping: &Mapping,
@@ -37,7 +37,7 @@ impl Sql {
                     } else {
                         self.by_member(member, operator, value)
                     };
-                    // A release without a path for the property may have stored the item.
+                    // The item may have been written by a release whose mapping had no path for the property.
                     let unmapped =
                         |property: Property| Condition::One(format!("IS_DEFINED({})", property.value));
                     return mapped.or(property.map_or(Condition::True, unmapped));
@@ -77,7 +77,7 @@ impl Sql {
         Condition::of(self.id(sign(operator), text))
     }
 
-    /// Returns a comparison with the Timestamp, which the service stores in seconds.
+    /// Returns a comparison with the Timestamp, which the service truncates to seconds.
     fn by_timestamp(&mut self, operator: Comparison, value: &Value) -> Condition {
         let Value::DateTime(instant) = value else { return mismatched(operator) };
         let seconds = instant.timestamp();
@@ -148,7 +148,7 @@ impl Sql {
                     };
                     others(&format!("({compared} OR NOT IS_NUMBER({place}){lesser})"))
                 } else {
-                    // Integers beyond 2^53, NaN and infinities are stored as strings.
+                    // Integers above 2^53, NaN and infinities are stored as strings.
                     format!(
                         "({compared} OR (IS_STRING({place}) AND ({edm} = '{INT64}' OR {edm} = '{SPECIAL}')))"
                     )
@@ -202,7 +202,7 @@ pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static st
     }
 }
 
-/// Returns a comparison that is true whenever the given comparison of two present values is false. It may also be true in other cases.
+/// Returns a comparison that is true for two present values if the given comparison is false. It may also be true in other cases.
 const fn opposite(operator: Comparison) -> Comparison {
     match operator {
         Comparison::Eq => Comparison::Ne,

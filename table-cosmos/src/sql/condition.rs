@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-/// An SQL condition, or a constant.
+/// An SQL condition, or one of the constants true and false.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// A condition that is always true, and is therefore not sent.
+    /// A condition that is always true and therefore not sent.
     True,
     /// A condition that is always false.
     False,
@@ -76,7 +76,8 @@ impl Condition {
     }
 }
 
-/// Joins two conditions with an operator. The shorter one is moved into the longer one, so a filter of any shape is converted in almost linear time.
+/// Joins two conditions with an operator. The shorter condition is moved into the longer one, so a filter is converted in almost linear time, regardless of its
+/// shape.
 fn join(mut left: Pieces, operator: &'static str, mut right: Pieces) -> Pieces {
     if left.len() < right.len() {
         right.push_front(operator.into());

@@ -1,4 +1,4 @@
-//! Converts the bounds of a PartitionKey range to bounds of a single level.
+//! Converts the bounds of a PartitionKey range to bounds on a single level.
 //!
 //! A PartitionKey consists of its levels, each followed by `!`. `PartitionKey`s sort in the same order as their levels, except if a level
 //! contains a space, which is the only character in keys that sorts below `!`: `a b!` is less than `a!`. A bound may also contain control characters.
@@ -34,7 +34,8 @@ impl Sql {
             (!level.is_empty()).then(|| self.ordered(place, ">=", level)).flatten()
         });
         let upper = rest(&range.upper).and_then(|rest| {
-            // A level may continue the text of the bound with a space. Such a level sorts before the bound followed by the terminator.
+            // The terminator stays in the bound. A level that continues the bound's text with a space sorts before the text with the terminator, but after the
+            // text without it.
             let bound = rest.split_inclusive(END).next().unwrap_or_default();
             self.ordered(place, "<", bound)
         });

@@ -1,4 +1,4 @@
-//! Converts comparisons with mapped properties to SQL. Their types are known, so the conditions do not check value types.
+//! Converts comparisons with mapped properties to SQL. The types of mapped properties are known, so the conditions do not check them.
 
 use serde_json::Value as Json;
 use table_core::Value;
@@ -10,7 +10,7 @@ use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_sent};
 
 impl Sql {
-    /// Returns a condition that is true whenever the comparison of a mapped property is true.
+    /// Returns a condition implied by the comparison with a mapped property. It may match more rows than the comparison does.
     pub(super) fn by_member(&mut self, member: &Member, operator: Comparison, value: &Value) -> Condition {
         let place = member.path.sql();
         let sent = match (member.format, value) {
@@ -19,7 +19,7 @@ impl Sql {
             {
                 Some((sign(operator), text.as_str().into()))
             }
-            // A number of a different type may be treated as less than the constant, regardless of its value (FIL-16).
+            // A number of another type may be treated as less than the constant, regardless of its value (FIL-16).
             (Format::Int32 | Format::TimeToLive | Format::Int64 | Format::Double, number_value)
                 if member.format.edm_type() == value.edm_type() || !is_below(operator) =>
             {
@@ -45,7 +45,7 @@ impl Sql {
         })
     }
 
-    /// Returns a condition that is true whenever the comparison is true or the property is absent.
+    /// Returns a condition that matches at least the items for which the comparison is true or the property is absent.
     pub(super) fn by_member_or_none(
         &mut self,
         member: &Member,
@@ -83,7 +83,7 @@ const fn is_below(operator: Comparison) -> bool {
     matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne)
 }
 
-/// Returns the operator and the bound for comparing a number of time units with an instant that may lie between two units.
+/// Returns the operator and the bound for comparing whole time units with a time that may lie between two units.
 fn whole(operator: Comparison, units: i64) -> Option<(&'static str, Json)> {
     match operator {
         Comparison::Eq => Some(("=", units.into())),

@@ -13,7 +13,7 @@ use crate::write::planned::Planned;
 /// The state of a transaction with a lost response, as determined from its entities.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// The transaction was applied. Contains `None` if another writer has since changed an entity, because the transaction's `ETag`s are then unknown.
+    /// The transaction was applied. Contains `None` if a concurrent writer has since changed an entity, because the transaction's `ETag`s are then unknown.
     Applied(Option<Committed>),
     /// The transaction had no effect, and its conditions ensure that it takes effect only once. It can be sent again.
     NotApplied,
@@ -43,7 +43,7 @@ impl Evidence {
         if ours > 0 {
             return Self::Applied((others == 0).then_some(committed));
         }
-        // Each version of an item has a unique `ETag`, so the request has had no effect if its condition still holds.
+        // Each version of an item has a unique `ETag`. If a request's condition still holds, the request has therefore had no effect.
         let untouched = planned.iter().any(|plan| plan.condition_holds(found(plan).map(|found| &found.etag)));
         if untouched { Self::NotApplied } else { Self::Unknown }
     }

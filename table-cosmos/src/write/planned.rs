@@ -33,7 +33,7 @@ pub(crate) struct Planned {
     pub(crate) body: Option<Json>,
     /// The `ETag` that the item must have, in the request format.
     pub(crate) if_match: Option<String>,
-    /// The rejection statuses that mean another writer changed the entity after it was read.
+    /// The rejection statuses which mean that a concurrent writer changed the entity after it was read.
     races: &'static [u16],
 }
 
@@ -74,7 +74,7 @@ pub(crate) const fn creates(kind: &OperationKind) -> bool {
     )
 }
 
-/// The verb, the body and the condition of a request, and the statuses that mean another writer changed the entity.
+/// The verb, the body and the condition of a request, and the statuses which mean that a concurrent writer changed the entity.
 type Parts = (Verb, Option<Json>, Option<String>, &'static [u16]);
 
 impl Planned {
@@ -83,7 +83,7 @@ impl Planned {
         let Context { mapping, levels, write, exact, limits } = context;
         let row_key = operation.row_key.as_str();
         let item_key = ItemKey { levels, row_key };
-        // An item that does not match the table's mapping belongs to another program.
+        // An item that does not match the table's mapping belongs to another program and must not be changed.
         if let Some(stored) = stored.filter(|_| !mapping.is_standard) {
             stored.read(mapping, item_key)?;
         }
@@ -126,7 +126,8 @@ impl Planned {
                     (Verb::Replace, body, if_match, races)
                 }
                 // The replace has an `ETag` that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's condition is
-                // not sent: after a stale read, the service would accept it, and members not read would be lost.
+                // not sent, because the read may have been stale. The service could then accept the condition, and the members that were not read would be
+                // lost.
                 _ => {
                     let races: &[u16] = if matches!(condition, IfMatch::Any) { &[412] } else { &[] };
                     (Verb::Replace, document(row, None)?, Some(NEVER.to_owned()), races)
@@ -152,7 +153,7 @@ impl Planned {
         self.verb == Verb::Create
     }
 
-    /// Returns `true` if a rejection with the given status means that another writer changed the entity after it was read.
+    /// Returns `true` if a rejection with the given status means that a concurrent writer changed the entity after it was read.
     pub(crate) fn lost_a_race(&self, status: u16) -> bool {
         self.races.contains(&status)
     }
@@ -172,7 +173,7 @@ impl Planned {
     }
 }
 
-/// Returns the condition for changing an existing entity, and the statuses that mean another writer committed first.
+/// Returns the condition for changing an existing entity, and the statuses which mean that a concurrent writer committed first.
 fn conditioned(condition: &IfMatch, stored: Option<&Found>, exact: bool) -> (Option<String>, &'static [u16]) {
     match (condition, stored) {
         (IfMatch::ETag(etag), _) => (Some(item::sent_etag(etag)), &[]),

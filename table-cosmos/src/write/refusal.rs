@@ -9,12 +9,12 @@ use crate::unique::UniqueKeys;
 use crate::write::Target;
 use crate::write::planned::Planned;
 
-/// The status for an existing key, and for a unique value already used within the partition key (LIM-16).
+/// The status for an existing key, and for a unique value that is already taken within the partition key (LIM-16).
 pub(super) const CONFLICT: u16 = 409;
 
 impl CosmosTables {
-    /// Returns `true` if a rejection with 409 was caused by a unique key instead of an existing key: the container has unique keys, and the request was not an
-    /// insert or no item has its key.
+    /// Returns `true` if a rejection with 409 was caused by a unique key instead of an existing item. This is the case if the container has unique keys, and
+    /// the request either was not an insert or no item has its key.
     pub(super) async fn is_of_value(&self, target: &Target<'_>, planned: &Planned) -> Result<bool> {
         if target.container.unique_keys.is_empty() {
             return Ok(false);
@@ -22,7 +22,8 @@ impl CosmosTables {
         if !planned.is_creation() {
             return Ok(true);
         }
-        // The Azure SDK has stored the session token of the rejection, so with Session consistency or stronger, the read is at least as recent.
+        // The Azure SDK has stored the session token of the rejection. With Session consistency or stronger, the read is therefore at least as recent as the
+        // rejection.
         let found = self.find_raw(target.table, target.container, target.levels, &planned.row_key).await?;
         Ok(found.is_none())
     }
@@ -50,7 +51,7 @@ pub(super) fn refusal(
     placed(Error::new(code, message).with_rule(rule), transaction, at, cause)
 }
 
-/// Returns the error for an operation whose unique value another item with the same partition key already has.
+/// Returns the error for an operation that repeats a unique value of another item with the same partition key.
 pub(super) fn violation(
     transaction: &Transaction,
     at: usize,

@@ -32,7 +32,7 @@ pub(super) struct Acknowledged {
 /// The reason planned requests were not acknowledged.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// The operation at index `at` failed. `repeated` is `true` if the Azure SDK had sent the request before and received no response.
+    /// The operation at index `at` failed. `repeated` is `true` if the Azure SDK had sent the request before without receiving a response.
     At { at: usize, status: (u16, u16), repeated: bool, cause: Option<CosmosError> },
     /// The entire request failed.
     Whole(CosmosError),
@@ -47,7 +47,7 @@ pub(super) enum Refused {
 impl Refused {
     /// Returns `true` if the request had no effect and may succeed later (MAP-12).
     ///
-    /// The Azure SDK waits if a whole request is throttled, but not if only an operation in a batch has that status.
+    /// The Azure SDK backs off if a whole request is throttled, but not if only an operation in a batch has that status.
     fn is_temporary(&self) -> bool {
         match self {
             Self::At { status: (status, _), repeated, .. } => {
@@ -99,10 +99,10 @@ impl CosmosTables {
             let Some(remaining) = lease.remaining() else {
                 return Err(Refused::Before(WriteLease::ended(None)));
             };
-            // The timeout uses Tokio's timer, as the Azure SDK's own limits do. The options' runtime may need a thread per sleep, which would outlive the
-            // request.
+            // The timeout uses Tokio's timer, as the Azure SDK's own limits do. The runtime in the options may need a thread for each sleep, and that thread
+            // would outlive the request.
             match timeout(remaining + WriteLease::ATTEMPT, send_now(Some(remaining))).await {
-                // A throttled response to a request that the Azure SDK had already sent does not prove that nothing was applied.
+                // If the Azure SDK had already sent the request before, a throttled response does not prove that nothing was applied.
                 Ok(Err(Refused::Whole(throttled)))
                     if failure::status(&throttled).0 == 429
                         && failure::verdict(&throttled) == failure::Verdict::Refused =>
@@ -174,7 +174,7 @@ impl CosmosTables {
         }
         let results = answer.into_model().map_err(unreadable)?;
         let results = results.results();
-        // If a batch was rolled back, the response is 207: one operation has the status of the cause, and all others have 424.
+        // The response to a rolled-back batch is 207. The operation that caused the rollback has its own status, and all others have 424.
         let failed = results
             .iter()
             .position(|result| !result.is_success() && result.status_code() != FAILED_DEPENDENCY);

@@ -15,7 +15,7 @@ use crate::partitioned::Partitioned;
 enum On {
     /// Containers with the given number of physical partitions.
     Partitions(u32),
-    /// Containers whose partitions are split and merged between and during requests.
+    /// Containers whose partitions are split and merged, between requests and during them.
     Restless,
     /// Containers that respond to some requests with 429.
     Throttled,
@@ -121,7 +121,7 @@ mod mapped_containers {
     tests::for_each_scenario!(mapped);
 }
 
-/// Tests that splits, merges and throttling actually occur during the suite's requests.
+/// Tests that the suite's requests actually encounter splits, merges and throttling.
 #[test]
 fn map_12_and_rty_1_the_scenarios_are_disturbed() {
     for on in [On::Restless, On::Throttled] {
@@ -131,7 +131,7 @@ fn map_12_and_rty_1_the_scenarios_are_disturbed() {
             let unrest = store.unrest.as_ref().unwrap();
             assert!(unrest.count() >= 8, "{on:?}: {}", unrest.count());
             if let On::Restless = on {
-                // Once all splits and merges have completed, the container no longer has its initial partitions.
+                // When all splits and merges have completed, the container must no longer have its initial partitions.
                 store.emulator.settled().await;
                 let table = store.list_tables("", None, 10).await.unwrap().names.remove(0);
                 let map = store.store.partitions(&table).await.unwrap();

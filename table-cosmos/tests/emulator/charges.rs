@@ -105,7 +105,7 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
         let of = |key: &str| Query { top: Some(20), ..Query::new(KeyRange::partition(key)) };
         assert!(store.explain(&table, &of("p")).await.unwrap().measured.is_none());
         network.take();
-        // Two pages for one key and one page for another key are three pages with the same SQL text.
+        // Two pages for one key and one page for another key have the same SQL text, so they count as three pages.
         let first = store.query(&table, &of("p"), None).await.unwrap();
         let mut pages = vec![network.take()];
         store.query(&table, &of("p"), first.continuation.as_ref()).await.unwrap();
@@ -190,7 +190,7 @@ fn the_span_of_an_operation_has_its_request_units() {
         let network = Watching::new(&account);
         let store = account.open_over(Options::new(), network.clone()).await.unwrap();
         store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap();
-        // The span's callsite may have been registered on the thread of another test, which has no subscriber.
+        // Another test's thread, which has no subscriber, may have registered the span's callsite.
         tracing::callsite::rebuild_interest_cache();
         network.take();
         spans.0.lock().unwrap_or_else(PoisonError::into_inner).clear();

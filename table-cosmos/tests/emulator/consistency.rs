@@ -1,4 +1,4 @@
-//! Tests of the consistency requested by reads.
+//! Tests which consistency reads request.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::runtime;
 /// The Azure SDK's header for the consistency of a read.
 const STRATEGY: &str = "x-ms-cosmos-read-consistency-strategy";
 
-/// A mock network that records the requests for items.
+/// A mock network that records item requests.
 struct Recorder {
     account: Emulator,
     sent: Mutex<Vec<Request>>,

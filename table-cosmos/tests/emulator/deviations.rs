@@ -1,6 +1,6 @@
 //! The scenarios of the behaviour suite that fail on Cosmos DB, each with the rules that explain the failure.
 
-/// The scenarios, each with its rules and a description of the difference.
+/// The failing scenarios, each with its rules and a description of the difference.
 pub(crate) const DEVIATIONS: &[(&str, &str, &str)] = &[
     ("etag::etag_1_and_2_the_etag_is_the_timestamp_in_the_services_form", "ETAG-2", ETAG),
     ("etag::etag_5_6_and_con_10_every_write_of_an_entity_gives_a_later_etag", "ETAG-2", ETAG),

@@ -60,7 +60,7 @@ fn value(row: &mut RowWriter, name: &str, random: &mut StdRng) {
         }
         6 => row.property(name, ValueRef::String(["", "a", "b", "1"][random.random_range(0..4_usize)])),
         7 => row.property(name, ValueRef::Boolean(random.random())),
-        // An instant on 2024-01-02, in ticks.
+        // A time on 2024-01-02, in ticks.
         8 => row
             .property(name, ValueRef::DateTime(638_397_504_000_000_000 + u64::from(random.random::<bool>()))),
         9 => row.property(name, ValueRef::Guid(Uuid::from_u128(random.random_range(6..9)))),
@@ -90,7 +90,7 @@ fn filter(random: &mut StdRng, depth: usize) -> String {
     }
 }
 
-/// Generates a comparison with the Timestamp. Each store sets its own Timestamps, so the stores return equal results only if the constants are far from
+/// Generates a comparison with the Timestamp. Each store sets its own Timestamps. The stores therefore return equal results only if the constants are far from
 /// the current time.
 fn timestamp(operator: &str, random: &mut StdRng) -> String {
     let year = pick(&["1990", "2990"], random);
@@ -190,7 +190,7 @@ fn place(map: &PartitionMap, partition_key: &str, depth: usize) -> usize {
     map.partitions().iter().position(|partition| partition.id == id).unwrap()
 }
 
-/// Returns the number of rows whose first levels have the values fixed by the range.
+/// Returns the number of rows whose first levels have the values that the range fixes.
 async fn count(engine: &Engine, table: &TableName, range: &TextRange, depth: usize) -> u64 {
     let partition_key = match range.single() {
         Some(key) => TextRange::exactly(key),
@@ -228,8 +228,8 @@ fn ord_1_and_fil_10_to_18_random_queries_return_the_engines_rows_in_order() {
                 }
                 let (mut ours, rows) = answer(&cosmos, &table, &query).await;
                 let (theirs, _) = answer(&engine, &table, &query).await;
-                // Rows with one partition key are read in order. With several keys, rows are ordered only within each page, and physical partitions are read
-                // one after another.
+                // Rows with the same partition key are read in order. If the query covers several keys, rows are ordered only within each page, and physical
+                // partitions are read one after another.
                 if query.keys.partition_key.single().is_none() {
                     let places: Vec<usize> = ours.iter().map(|(key, _)| place(&map, key, depth)).collect();
                     assert!(places.is_sorted(), "{places:?} for {query:?}");
@@ -274,7 +274,7 @@ fn rt_11_a_range_over_the_next_level_reads_exactly_its_rows() {
             };
             let (found, read) = answer(&cosmos, &table, &Query::new(keys)).await;
             assert_eq!(found.len(), 10);
-            // The day after the range equals the upper bound, so its row is read as well.
+            // The day after the range is the upper bound, so its row is read as well.
             assert!(read <= 11, "{read} rows were read");
         }
     });

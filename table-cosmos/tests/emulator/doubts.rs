@@ -1,4 +1,4 @@
-//! Tests of lost responses. The client detects that a write was applied, or reports an unknown outcome as an ambiguous error.
+//! Tests of lost responses. The client detects that a write was applied, or returns an ambiguous error because the outcome is unknown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,7 +96,7 @@ fn transaction<const N: usize>(
     transaction
 }
 
-/// Returns every kind of write, each with its RowKey and the stored value before and after the write.
+/// Returns every kind of write, each with its RowKey and with the stored value before and after it.
 fn writes() -> Vec<(&'static str, Option<i32>, OperationKind, Option<i32>)> {
     let row = || cents_of(2);
     vec![

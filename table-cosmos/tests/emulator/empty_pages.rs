@@ -21,7 +21,7 @@ struct Hollow {
     account: Emulator,
     /// The bodies of queries that received an empty page. The page's token is the index in this list.
     queries: Mutex<Vec<Vec<u8>>>,
-    /// The bodies of continued queries that differ from their token's query. The service would reject such queries.
+    /// The bodies of continued queries that differ from the query to which their token belongs. The service would reject such queries.
     misused: Mutex<Vec<String>>,
 }
 

@@ -39,7 +39,7 @@ fn egt_3_a_bulk_write_splits_the_batches_that_the_client_enlarges() {
                 let merged =
                     things.bulk().on_progress(|_| transactions += 1).insert_or_merge_all(flags).await;
                 assert_eq!(merged.unwrap().len(), 100);
-                // A larger number would mean that batches were split unnecessarily.
+                // More transactions would mean that batches were split unnecessarily.
                 assert!((1..=4).contains(&transactions), "{transactions}");
                 let replaced = things.bulk().insert_or_replace_all(all.clone()).await;
                 assert_eq!(replaced.unwrap().len(), 100);

@@ -1,5 +1,5 @@
-//! Tests of the time to live of containers and items. The emulator does not implement expiry, so the tests check request bodies, and inject container
-//! properties as returned by the service.
+//! Tests of the time to live of containers and items. The emulator does not implement expiry. The tests therefore check request bodies, and inject container
+//! properties as the service returns them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ struct Session {
     expires_in: Option<i32>,
 }
 
-/// A mock network that records the properties of new containers, and adds a time to live to those of existing ones.
+/// A mock network that records the properties of new containers, and adds a time to live to the properties of existing containers.
 struct Expiring {
     account: Emulator,
     default_ttl: Option<i32>,

@@ -1,4 +1,4 @@
-//! Tests the list of physical partitions after failed requests for it.
+//! Tests which physical partitions are listed after requests for the list have failed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use table_hierarchy::{Component, Epk};
 
 use crate::runtime;
 
-/// A mock network on which partition list requests fail while it is turned on.
+/// A mock network that fails partition list requests while it is turned on.
 struct Failing {
     account: Emulator,
     failure: Result<Answer, Broken>,

@@ -81,7 +81,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
     });
 }
 
-/// Tests that a scan reads every row of this library, and reports items written by other programs, wherever they are stored.
+/// Tests that a scan reads every row that this library wrote, and reports the items that other programs wrote, wherever they are stored.
 #[test]
 fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
     runtime().block_on(async {
@@ -113,7 +113,7 @@ fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
     });
 }
 
-/// Tests that a damaged item with a write identifier is never skipped. The identifier shows that this library wrote the item.
+/// Tests that a corrupted item with a write identifier is never skipped. The identifier shows that this library wrote the item.
 #[test]
 fn wire_6_a_damaged_item_of_this_library_stops_a_scan() {
     runtime().block_on(async {

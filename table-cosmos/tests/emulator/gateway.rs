@@ -15,10 +15,10 @@ use crate::runtime;
 /// A mock network with a captive portal. Once turned on, the portal responds to some requests itself.
 struct Portal {
     account: Emulator,
-    /// Returns `true` for each request that the portal itself responds to.
+    /// Returns `true` for a request to which the portal itself responds.
     is_answered: fn(&Request) -> bool,
     page: Answer,
-    /// `true` if the account still processes the requests answered by the portal, and only the responses are replaced.
+    /// `true` if requests still reach the account and the portal only replaces the responses.
     forwards: bool,
     is_on: AtomicBool,
 }
@@ -45,7 +45,7 @@ impl fmt::Debug for Portal {
     }
 }
 
-/// Returns a page with an `ETag`, as sent by web servers.
+/// Returns a page with an `ETag`, as web servers send it.
 fn page(status: u16) -> Answer {
     let mut page = Answer::new(status, "<html>sign in to the network</html>");
     page.headers.push(("content-type".to_owned(), "text/html".to_owned()));
@@ -112,7 +112,8 @@ impl World {
     }
 }
 
-/// The statuses of the portal's pages. From the service itself, 404 and above would describe the state of an item.
+/// The status codes of the portal's pages. If the service itself returned 404, 409, 410 or 412, this would report the state of an item; from the portal, they
+/// prove nothing.
 const STATUSES: [u16; 10] = [200, 201, 204, 207, 302, 403, 404, 409, 410, 412];
 
 fn options() -> [Options; 3] {
@@ -146,7 +147,7 @@ fn con_11_a_page_of_a_gateway_is_never_the_outcome_of_a_write() {
         for (options, status) in options().iter().flat_map(|options| STATUSES.map(|status| (options, status)))
         {
             for forwards in [false, true] {
-                // After a 410, the Azure SDK repeats a request for several seconds.
+                // After a 410, the Azure SDK repeats a request for several seconds, so only two writes are tested.
                 let most = if status == 410 { 2 } else { usize::MAX };
                 let count = world(status, forwards, options).await.writes().len().min(most);
                 for at in 0..count {
@@ -159,7 +160,7 @@ fn con_11_a_page_of_a_gateway_is_never_the_outcome_of_a_write() {
                     match outcome {
                         Ok(_) => assert!(changed, "{case}"),
                         Err(error) if error.is_ambiguous() => {}
-                        // A proxy that returns 403 has not forwarded the request.
+                        // A real proxy that returns 403 has not forwarded the request, so 403 counts as a definite rejection.
                         Err(_) => assert!(!changed || status == 403, "{case}"),
                     }
                 }

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::lossy::{LATEST, Lossy};
 
-/// Runs the random history for a seed.
+/// Runs the random history with the given seed.
 fn run(seed: u64, options: &Options) -> Result<Tally, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
@@ -58,7 +58,7 @@ async fn history(seed: u64, options: &Options) -> Result<Tally, String> {
     })
 }
 
-/// Returns the number of histories of each kind to run. The `TABLE_COSMOS_HISTORIES` environment variable overrides it.
+/// Returns how many histories of each kind to run. The `TABLE_COSMOS_HISTORIES` environment variable overrides the default.
 pub(crate) fn histories() -> u64 {
     std::env::var("TABLE_COSMOS_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
 }
@@ -74,7 +74,7 @@ fn con_11_all_responses_over_a_lossy_network_are_consistent() {
     assert!(total.ambiguous > 0, "{total:?}");
 }
 
-/// Tests that the results are also consistent with at-most-once writes disabled. More results are then ambiguous, but none is wrong, because each request is
+/// Tests that the results are also consistent if at-most-once writes are disabled. More results are then ambiguous, but none is wrong, because each request is
 /// sent only once.
 #[test]
 fn con_11_all_responses_without_exact_writes_are_consistent() {

@@ -16,11 +16,11 @@ use tokio::time::Instant;
 
 use crate::operation::{row, transaction};
 
-/// The treatment of write requests.
+/// The network's reaction to write requests.
 #[derive(Clone, Copy, Debug)]
 enum Writes {
     Served,
-    /// No response arrives. `true` if the request is applied.
+    /// No response arrives. The request is applied if the value is `true`.
     Silent(bool),
     /// The connection breaks, the request is not applied, and the lease ends.
     BrokenAtTheEnd,
@@ -31,7 +31,7 @@ struct Scripted {
     account: Emulator,
     act: Writes,
     sent: AtomicU32,
-    /// The time that passes in addition to the test runtime's time, in seconds.
+    /// The number of seconds by which the lease's clock is ahead of the test runtime's clock.
     passed: Arc<AtomicU64>,
 }
 

@@ -122,7 +122,7 @@ fn hpk_43_a_table_without_levels_adopts_those_of_its_container_if_the_option_is_
         let within = KeyRange { partition_key: TextRange::prefix("t!"), row_key: TextRange::ALL };
         let plan = store.store.explain(&three, &Query::new(within)).await.unwrap();
         assert_eq!(plan.text, "SELECT * FROM c WHERE c.l1 = @p0");
-        // Configured levels are still compared with the container's.
+        // Configured levels are still compared with the container's levels.
         let error = store.store.get(&two, &key, &table_core::query::Select::All).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("HPK-43")), "{error}");
     });
@@ -157,7 +157,7 @@ fn lim_5_wire_5_a_key_that_would_address_another_item_is_not_sent() {
             transaction.push(Operation { row_key: RowKey::new(row).unwrap(), kind }).unwrap();
             transaction
         };
-        // The container is already open, so only the write itself could be sent.
+        // The container is already open, so the write itself is the only request that could be sent.
         for table in [&one, &three] {
             store.query(table, &Query::new(KeyRange::ALL), None).await.unwrap();
         }

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 /// The maximum delay of a request.
 pub(crate) const LATEST: Duration = Duration::from_secs(3);
 
-/// The network's treatment of a request.
+/// The network's reaction to a request.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Serve,
@@ -47,19 +47,19 @@ pub(crate) struct Lossy {
 }
 
 impl Lossy {
-    /// Creates a network whose faults are determined by a seed, or a network without faults if `calm` is `true`.
+    /// Creates a network that injects random faults with the given seed, or no faults if `calm` is `true`.
     pub(crate) fn new(account: Emulator, seed: u64, calm: bool) -> Arc<Self> {
         let random = Mutex::new(StdRng::seed_from_u64(seed));
         Arc::new(Self { account, random, calm, log: Mutex::default() })
     }
 
-    /// Returns each request and its treatment, one per line.
+    /// Returns the log: each request and the network's reaction to it, one per line.
     pub(crate) fn lines(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).join("\n  ")
     }
 
     fn act(&self, request: &Request) -> Act {
-        // The properties of the account and the containers are read only once, so only item requests have faults.
+        // Faults are injected only into item requests, because the properties of the account and the containers are read only once.
         if self.calm || !request.target.contains("/docs") {
             return Act::Serve;
         }
@@ -94,11 +94,11 @@ impl Lossy {
     }
 }
 
-/// Returns `true` if a second delivery of a request is harmless, given the first delivery's status.
+/// Returns `true` if a second delivery of a request is harmless. `status` is the status of the first delivery.
 ///
-/// If the entity is deleted between the deliveries, a duplicate insert inserts it again. So does a duplicate of a batch rejected because of an insert, if the
-/// batch's conditions still hold. HTTP/1.1 never delivers such a request twice. However, any network may duplicate a request whose condition cannot hold a
-/// second time, so this network duplicates only these requests.
+/// If the entity is deleted between the deliveries, a duplicate insert inserts it again. The same applies to a duplicate of a batch that was rejected because
+/// of an insert, if the batch's conditions still hold. HTTP/1.1 never delivers such requests twice. A request whose condition cannot hold a second time may be
+/// duplicated by any network, so this network duplicates only such requests.
 fn is_harmless_twice(request: &Request, status: u16) -> bool {
     let body = String::from_utf8_lossy(&request.body);
     let was_refused_insert = status != 200 && body.contains("\"operationType\":\"Create\"");
@@ -189,7 +189,7 @@ fn rolled_back(status: u16) -> Answer {
 impl Steps for Lossy {
     fn begin(&self, _: usize) {}
 
-    /// Returns 1, because a request is applied only once, even if it arrives several times.
+    /// Returns 1, because a request is applied at most once, even if it arrives several times.
     fn arrivals(&self, _: usize) -> usize {
         1
     }

@@ -72,7 +72,7 @@ async fn store(partitions: u32, options: Options) -> Partitioned {
     Partitioned { emulator, store, partitions, unrest: None, mapped: None }
 }
 
-/// Returns options with enough attempts for a slow machine.
+/// Returns options that allow enough attempts for a slow machine.
 fn patient() -> Options {
     Options::new().retry_during_splits(
         100_000,
@@ -90,7 +90,7 @@ async fn mapped() -> Partitioned {
     Partitioned { mapped: Some(Arc::default()), ..store(4, Options::new()).await }
 }
 
-/// Opens a store that has some requests throttled.
+/// Opens a store whose requests are sometimes throttled.
 async fn throttled() -> Partitioned {
     let emulator = Emulator::new(false).unwrap();
     let rules = unrest::throttling();

@@ -1,4 +1,4 @@
-//! Tests that writes wait during splits, merges and throttling, and that pages neither skip nor repeat rows.
+//! Tests that writes are retried during splits, merges and throttling, and that pages neither skip nor repeat rows.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +47,7 @@ fn map_12_and_hpk_24_writes_and_reads_wait_for_a_split_and_lose_nothing() {
         let emulator = Emulator::new(false).unwrap();
         let table = TableName::new("Events").unwrap();
         emulator.create(&table, 2, 1, None).unwrap();
-        // The attempts would last hours, so a slow machine does not use them up.
+        // The attempts would last for hours, so they are not exhausted even on a slow machine.
         let patient = Backoff { initial: Duration::from_millis(5), max: Duration::from_millis(50) };
         let store = emulator
             .open(Options::new().levels("Events", 2).retry_during_splits(100_000, patient))

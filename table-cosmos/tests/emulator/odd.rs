@@ -29,16 +29,16 @@ struct Order {
 
 /// Placeholders in stored documents. The network replaces them in responses, because the emulator rejects documents that contain the actual text.
 const REPLACED: [(&str, &str); 4] = [
-    // An unpaired surrogate, as written by some UTF-16 clients.
+    // An unpaired surrogate, as some UTF-16 clients write it.
     ("HALF", "\\ud83d"),
     // A number beyond the range of doubles.
     ("\"HUGE\"", "1e999"),
-    // A last write in the year 10000.
+    // A timestamp in the year 10000.
     ("\"FUTURE\":0", "\"_ts\":253402300800,\"FUTURE\":0"),
     ("\"BEYOND\":0", "\"_ts\":18446744073709551615,\"BEYOND\":0"),
 ];
 
-/// A mock network that requests JSON as text, and replaces placeholders in responses with text the emulator would refuse to store.
+/// A mock network that requests JSON as text, and replaces placeholders in responses with text that the emulator would not store.
 struct Odd(Emulator);
 
 /// The Azure SDK's header for requesting binary JSON.
@@ -76,7 +76,7 @@ fn nested(depth: usize) -> Json {
 /// Returns the malformed documents, each with the partition key for the request header. `levels` adds the members of the partition key to a document.
 fn documents(levels: impl Fn(&mut Json, Option<Json>, Option<Json>)) -> Vec<(String, Json)> {
     let mut documents = Vec::new();
-    // The values a level may have. `None` represents a missing member.
+    // The values that a level may have. `None` represents a missing member.
     let kinds =
         [None, Some(Json::Null), Some(json!(true)), Some(json!(7)), Some(json!(7.5)), Some(json!(""))];
     let header = |first: &Option<Json>, second: &Option<Json>| {
@@ -198,7 +198,7 @@ async fn check_store(store: &CosmosTables, table: &TableName, expected: &[Order]
             assert_eq!(own, count, "{keys:?} {filter:?}: {found:?}");
         }
     }
-    // A number differs from a string of the same digits as a level.
+    // As a level, a number differs from a string with the same digits.
     let numbers = EntityKey::new("contoso!7!", "second-3").unwrap();
     assert!(store.get(table, &numbers, &Select::All).await.unwrap().is_none());
     let orders = store.entities::<Order>();

@@ -1,4 +1,4 @@
-//! Tests that point operations with unusual characters in their keys address the correct items, and no others.
+//! Tests that point operations with unusual characters in their keys address only the correct items.
 
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ fn lim_5_and_wire_5_keys_with_odd_characters_address_their_own_items() {
     });
 }
 
-/// Tests that comparisons of keys with texts containing control characters give the same results as in the embedded engine.
+/// Tests that comparing keys with texts that contain control characters gives the same results as in the embedded engine.
 #[test]
 fn fil_16_a_comparison_of_a_key_with_control_characters_omits_no_row() {
     const TEXTS: [&str; 12] = [

@@ -118,7 +118,7 @@ fn a_new_container_indexes_no_operation_ids_and_has_the_set_throughput() {
     });
 }
 
-/// Strings whose UTF-16 code units take one, two, three and six bytes in JSON.
+/// Strings whose UTF-16 code units occupy one, two, three and six bytes in JSON.
 const TEXTS: [&str; 4] = ["x", "é", "東", "\u{1}"];
 
 #[test]
@@ -148,8 +148,8 @@ fn egt_3_a_batch_that_a_transaction_accepts_fits_a_request_and_fills_it() {
     });
 }
 
-/// Tests that a batch too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice, so the estimated size is too
-/// small for long `RowKey`s. Therefore, the request itself is also measured.
+/// Tests that a batch that is too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice, so the estimated
+/// size is too small if `RowKey`s are long. Therefore, the request itself is also measured.
 #[test]
 fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
     runtime().block_on(async {

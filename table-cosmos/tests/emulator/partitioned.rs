@@ -1,4 +1,4 @@
-//! A store wrapper that creates tables with a given number of physical partitions. A client cannot request that number.
+//! A store wrapper that creates tables with a given number of physical partitions, which a client cannot request.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Tests, on Cosmos DB containers, of patterns that work on whole partitions: several entity types in one table, participants (functions that write additional
+//! Tests, on Cosmos DB containers, the patterns that work on whole partitions: several entity types in one table, participants (functions that write additional
 //! rows), and tenants.
 
 use table_core::{Entity, EntitySet, IfMatch, Result, TableEntity, TableStoreExt, Value};

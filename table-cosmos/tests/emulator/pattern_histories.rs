@@ -106,7 +106,7 @@ impl Process {
     }
 }
 
-/// An increment of a counted deal by a unique power of two, so the sum shows which increments were applied.
+/// An increment of a counted deal by a unique power of two. The sum therefore shows which increments were applied.
 #[derive(Debug)]
 struct Increment {
     id: u32,
@@ -125,7 +125,7 @@ impl Writer {
     fn deal(&mut self) -> Deal {
         let id = self.random.random_range(COUNTED..DEALS);
         let state = STATES[self.random.random_range(0..STATES.len())].to_owned();
-        // Each badge belongs to a single deal, because a uniqueness violation across partitions would need a manual decision.
+        // Each badge belongs to a single deal, because a uniqueness violation across partitions could only be resolved manually.
         let badge = format!("{id}-{}", self.random.random_range(0..2));
         Deal { team: TEAM.to_owned(), id, state, badge, cents: self.random.random_range(0..100) }
     }
@@ -151,7 +151,7 @@ impl Writer {
                 let outcome = outcome.map_or_else(|_| Err(dropped()), |result| result.map(drop));
                 self.increments.push(Increment { id, bit, outcome });
             } else {
-                // The outcome is not needed, because the derived rows are checked later.
+                // The outcome is ignored, because the derived rows are checked later.
                 let _ = timeout(limit, self.churn()).await;
             }
         }
@@ -192,7 +192,7 @@ fn mapped() -> Options {
     Options::new().mapping_of::<Deal>(mapping).unwrap()
 }
 
-/// Runs the random history for a seed.
+/// Runs the random history with the given seed.
 fn run(seed: u64) -> std::result::Result<usize, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();

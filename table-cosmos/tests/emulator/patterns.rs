@@ -1,4 +1,4 @@
-//! Tests, on Cosmos DB containers, of patterns that need only a store. Each cell of the table in `docs/cosmos.md` has one test.
+//! Tests, on Cosmos DB containers, the patterns that need only a store. Each cell of the table in `docs/cosmos.md` has one test.
 
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ fn a_cross_partition_index_is_updated_by_the_outbox() {
         tokio::time::timeout(Duration::from_secs(5 * 60), done).await.unwrap();
         let copy = staff.get_eventual(Staff::by_badge("7")).await.unwrap().unwrap();
         assert_eq!(copy.possibly_stale().id, 1);
-        // All changes happen within one second and have the same Timestamp, but the copies still follow them.
+        // All changes happen within one second and have the same Timestamp, but the copies are still updated.
         for badge in ["8", "9", "7"] {
             staff.update(Staff::key("contoso", "red", 1), |ada| ada.badge = badge.into()).await.unwrap();
             worker.run_until_idle().await.unwrap();

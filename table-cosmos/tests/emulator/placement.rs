@@ -1,5 +1,5 @@
-//! Tests that keys are placed in the physical partitions predicted by the model, according to the items in each feed range and the partition named in each
-//! point read's response. The tests run on the emulator, and also on a real account if one is configured.
+//! Tests that keys are placed in the physical partitions that the model predicts. The placement is known from the items in each feed range and from the
+//! partition named in the response to each point read. The tests run on the emulator, and also on a real account if one is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Tests that the indexing policies sent for new containers match those documented in `docs/cosmos.md`.
+//! Tests that the indexing policies sent for new containers match the policies documented in `docs/cosmos.md`.
 
 use std::fmt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tests with documented service responses that the emulator never sends, or sends differently. `docs/cosmos.md` lists the sources.
+//! Tests with documented service responses that the emulator never sends or sends in a different form. `docs/cosmos.md` lists the sources.
 //!
 //! The client, its retries and its errors are real; only the response is injected by a rule.
 
@@ -112,7 +112,7 @@ fn con_2_a_lagging_replica_is_an_error_and_never_a_missing_item() {
         let error = store.get(&table, &key("there"), &Select::All).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
         assert!(!error.is_not_found(), "{error}");
-        // An insert-or-merge reads first, and must not insert an entity that already exists.
+        // An insert-or-merge reads the entity first, and must not insert an entity that already exists.
         let merge = write(&store, "there", OperationKind::InsertOrMerge);
         assert_eq!(store.submit(&table, merge).await.unwrap_err().code(), ErrorCode::ServerBusy);
     });
@@ -231,7 +231,7 @@ fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
         let one = custom(StatusCode::Ok, 0, item);
         let (store, table) = answering(FaultOperationType::ReadItem, one, two_levels()).await;
         refused(store.get(&table, &key("there"), &Select::All).await.unwrap_err());
-        // A merge reads first, and must not copy the properties of another tenant's row.
+        // A merge reads the entity first, and must not copy the properties of another tenant's row.
         let merge = write(&store, "there", |row| OperationKind::Merge(row, IfMatch::Any));
         refused(store.submit(&table, merge).await.unwrap_err());
     });
@@ -284,7 +284,7 @@ fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
             (1, r#"{"paths":["/l1"],"kind":"Hash"}"#),
             (1, r#"{"paths":["/l1"],"kind":"MultiHash","version":2}"#),
             (2, r#"{"paths":["/l1","/l2"],"kind":"Hash","version":2}"#),
-            // If the version is missing, the client assumes the kind `Hash` and version 1, whatever kind is specified.
+            // If the version is missing, the client assumes the kind `Hash` and version 1, regardless of the specified kind.
             (2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash"}"#),
         ] {
             let error = opening(levels, partition_key, None).await;

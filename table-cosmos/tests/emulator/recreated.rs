@@ -16,7 +16,7 @@ use crate::runtime;
 /// The status and sub-status codes by which the service and its gateway report a replaced container. The emulator sends only the first.
 pub(crate) const REPORTS: [(u16, u16); 2] = [(400, 1024), (410, 1000)];
 
-/// A mock network that corrects the emulator's responses to item requests: it adds the service's sub-status for a missing container or database, and
+/// A mock network that makes the emulator's responses to item requests match the service's. It adds the sub-status for a missing container or database, and
 /// substitutes the report of a replaced container.
 struct Owners {
     account: Emulator,
@@ -150,7 +150,7 @@ fn hpk_43_a_container_that_was_replaced_by_one_with_other_paths_is_refused() {
     }
 }
 
-/// Tests that a store that had the old container open has the same outcomes as a store opened after the replacement.
+/// Tests that operations on a store that had opened the old container have the same outcomes as on a store opened after the replacement.
 #[test]
 fn opt_6_a_container_that_was_created_again_is_used_like_one_that_was_never_open() {
     for (first, report) in (0..VERBS).flat_map(|first| REPORTS.map(|report| (first, report))) {
@@ -159,7 +159,7 @@ fn opt_6_a_container_that_was_created_again_is_used_like_one_that_was_never_open
             for is_new in [false, true] {
                 let options = Options::new().throughput(4_000);
                 let (account, store, table) = opened_with(options.clone(), report).await;
-                // The partitions and the throughput of the old container are known.
+                // The store has already read the partitions and the throughput of the old container.
                 for number in 9..VERBS {
                     verb(&store, &table, number).await.1.unwrap();
                 }
@@ -250,7 +250,7 @@ fn page_9_a_query_ends_with_an_error_if_the_table_was_created_again_between_two_
                 }
                 let reader = if is_same_store { &store } else { &other };
                 let case = format!("{keys:?}, {new:?}, {report:?}, same store: {is_same_store}");
-                // A query retried as during a split would last minutes.
+                // If the query were retried as during a split, it would take minutes.
                 let later = timeout(Duration::from_secs(60), reader.query(&table, &query, Some(&from))).await;
                 let error = later.expect(&case).map(|page| page.rows.len()).expect_err(&case);
                 assert_eq!(

@@ -1,4 +1,4 @@
-//! Tests that a store rechecks a container replaced by a new one with the same name, whichever request notices the replacement.
+//! Tests that a store rechecks a container that was replaced by a new one with the same name, whichever request notices the replacement.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ fn hpk_43_the_differences_of_a_container_with_other_paths_are_an_error() {
     });
 }
 
-/// Tests a replacement noticed by another request: the Azure SDK then sends all requests to the new container, and none of them reports the replacement.
+/// Tests a replacement that another request has noticed. The Azure SDK then sends all requests to the new container, and none of them reports the replacement.
 #[test]
 fn hpk_43_a_replacement_that_another_request_noticed_is_refused() {
     runtime().block_on(async {
@@ -142,7 +142,7 @@ fn hpk_43_a_replacement_is_refused_if_the_request_that_noticed_it_is_cancelled_o
     });
 }
 
-/// Tests a store that adopts the levels of a table's container: entity keys never have the old container's levels.
+/// Tests that if a store adopts the levels of a table's container, entity keys never have the old container's levels.
 #[test]
 fn hpk_43_a_container_that_was_replaced_by_one_with_more_levels_is_read_by_its_new_levels() {
     for first in 0..VERBS {

@@ -1,4 +1,4 @@
-//! Tests of callers with different runtimes, over HTTP. A caller's runtime must not stop a connection used by another caller, and a call must return on any
+//! Tests callers with different runtimes, over HTTP. A caller's runtime must not stop a connection that another caller uses, and a call must return on any
 //! thread.
 
 use std::sync::Arc;

@@ -46,7 +46,7 @@ fn tbl_2_each_spelling_refers_to_the_same_container_in_every_order_of_calls() {
                 }
             }
         }
-        // After one of the containers is deleted, its name refers to the remaining one.
+        // Once one of the containers is deleted, its name refers to the remaining container.
         let store = account.open(Options::new()).await.unwrap();
         assert!(store.get(&upper, &key, &Select::All).await.unwrap().is_some());
         store.delete_table(&upper).await.unwrap();
@@ -227,8 +227,8 @@ async fn refused_creation(
     (before, sent(), error)
 }
 
-/// Tests a failure of each request sent by a table creation. It may be reported instead of the original error, but must not suggest a different outcome:
-/// `create_if_missing` opens the table only if the creation reports that it exists.
+/// Tests a failure of each request that a table creation sends. The failure may be reported instead of the original error, but must not suggest a different
+/// outcome, because `create_if_missing` opens the table only if the creation reports that it exists.
 #[test]
 fn opt_2_a_failed_request_of_a_creation_does_not_decide_whether_the_table_exists() {
     let runtime =

@@ -1,4 +1,4 @@
-//! Tests of writes with a lost response. Before the client determines the outcome, another writer sees the effect and changes the entity again (CON-11).
+//! Tests of writes whose response is lost. Before the client determines the outcome, a concurrent writer sees the effect and changes the entity again (CON-11).
 //!
 //! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client does afterwards, the other
 //! writer's acknowledged change must remain.
@@ -166,8 +166,8 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
     });
 }
 
-/// Tests a write request lost before it arrives, followed by another writer's change. Acceptable outcomes are a rejection, an ambiguous error, or exactly one
-/// application of the write after that change.
+/// Tests a write request that is lost before it arrives, followed by another writer's change. Acceptable outcomes are a rejection, an ambiguous error, or that
+/// the write is applied exactly once after that change.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! Tests that reads and filters agree about values spelled differently by other programs: a filter finds every matching item that can be read as an entity.
+//! Tests that reads and filters agree on values that other programs spell differently: a filter finds every matching item that can be read as an entity.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -34,8 +34,8 @@ const FORMATS: [(&str, Format); 11] = [
     ("Base64", Format::Base64),
 ];
 
-/// Returns a value's JSON as some serializer would write it, such as a date in JavaScript, Python or .NET format, an integer with a fraction, or a number as
-/// text.
+/// Returns JSON for a random value in the form of some serializer, such as a date in JavaScript, Python or .NET format, an integer with a fraction, or a number
+/// as text.
 fn spelling(random: &mut StdRng) -> Json {
     let of = |texts: &[&str], random: &mut StdRng| texts[random.random_range(0..texts.len())].to_owned();
     match random.random_range(0..5_u32) {

@@ -1,8 +1,8 @@
 //! Tests that the physical partition model agrees with the Azure SDK's throttled emulator (HPK-9, HPK-12, HPK-14, HPK-16).
 //!
 //! A container in the emulator divides its throughput evenly among its partitions, and each partition can use its share once per second. A workload is replayed
-//! in bursts, one per second, each of which sends every write not yet admitted. The number of bursts until all writes are admitted, divided by the workload's
-//! duration, is the measured utilisation of the hottest partition. The model predicts this value. The emulator throttles only writes.
+//! in bursts, one per second. Each burst sends every write that has not been admitted yet. The number of bursts until all writes are admitted, divided by the
+//! workload's duration, is the measured utilisation of the hottest partition. The model predicts this value. The emulator throttles only writes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as SyncMutex};
@@ -26,7 +26,7 @@ const RATE: f64 = 40.0;
 const SHARE: u32 = 100;
 /// The length of the emulator's throttling window.
 const WINDOW: Duration = Duration::from_secs(1);
-/// The maximum accepted relative difference between the model's prediction and the measurement.
+/// The maximum relative difference that is accepted between the model's prediction and the measurement.
 const TOLERANCE: f64 = 0.20;
 
 #[derive(Clone, Entity)]
@@ -65,7 +65,7 @@ struct Case {
     levels: fn(&mut Draw<'_>, &Distributions) -> Vec<String>,
 }
 
-/// The distributions sampled by the cases.
+/// The distributions that the cases sample.
 struct Distributions {
     users: Distribution,
     thousands: Distribution,
@@ -190,7 +190,7 @@ async fn windows(
     let mut admitted: HashMap<u32, Vec<f64>> = HashMap::new();
     while !pending.is_empty() {
         tokio::time::sleep(WINDOW + Duration::from_millis(5)).await;
-        // Only one burst at a time uses the processor.
+        // Bursts run one at a time, so they do not compete for the processor.
         let alone = turn.lock().await;
         let (start, mut rest, mut burst) = (Instant::now(), Vec::new(), HashMap::<u32, f64>::new());
         for write in pending {

@@ -1,4 +1,4 @@
-//! Tests that a batch rejected by the service because of its size is committed in parts, whatever the service's exact limit.
+//! Tests that a batch that the service rejects because of its size is committed in parts, whatever the service's exact limit.
 
 use std::fmt;
 use std::sync::Arc;

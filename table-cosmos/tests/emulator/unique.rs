@@ -209,7 +209,8 @@ fn lim_16_a_repeated_value_is_never_taken_for_a_repeated_key() {
     }
 }
 
-/// A mock network that rejects the next insert of an item as if its key existed, although it does not: another writer has deleted the item in the meantime.
+/// A mock network that rejects the next insert of an item as if its key existed. The key does not exist, as if another writer had deleted the item in the
+/// meantime.
 struct Deleted {
     account: Emulator,
     is_armed: AtomicBool,
@@ -327,7 +328,8 @@ struct Member {
     email: Option<String>,
 }
 
-/// Tests the documented limit of patterns: an index row repeats its entity's value, and only one row per partition key may lack the value.
+/// Tests a documented limit of patterns. An index row either repeats its entity's unique value or lacks it, and only one row per partition key may lack the
+/// value.
 #[test]
 fn lim_16_rows_of_patterns_are_refused_with_the_reason() {
     runtime().block_on(async {

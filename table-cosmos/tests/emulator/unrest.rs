@@ -1,4 +1,4 @@
-//! Disturbs scenarios: splits and merges partitions between and during requests, or answers requests with 429.
+//! Disturbs scenarios: splits and merges partitions between and during requests, or responds to requests with 429.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,21 +19,22 @@ use tokio::sync::Mutex;
 
 use crate::{doubts, recorded};
 
-/// The time during which a partition serves no requests during a split or merge.
+/// The time for which a partition is unavailable during a split or merge.
 const LOCKED: Duration = Duration::from_millis(2);
 /// The bounds at which partitions are split, given by the first byte of an effective partition key.
 const CUTS: [u8; 5] = [0x20, 0x10, 0x30, 0x08, 0x28];
 /// The maximum number of throttling disturbances of each kind in one scenario.
 const MOST: u32 = 24;
-/// The number of times one rule throttles a request. The client retries a request nine times, and up to four threads may throttle it at the same time.
+/// The number of times that one rule throttles a request. The request still succeeds, because the client retries it nine times, and at most four threads
+/// throttle it at the same time.
 const THROTTLED: u32 = 2;
 
 /// The kind of disturbance applied to a scenario's requests.
 pub(crate) enum Unrest {
-    /// Splits and merges each table's partitions. Scenarios also use their own threads, but the emulator's tasks need a runtime.
+    /// Splits and merges each table's partitions. The emulator's tasks need a runtime, which the scenarios' own threads lack.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
-    /// Requests are answered with 429 before they reach the emulator, by one rule at a time. The emulator's own throttling is not used, because its budget is
-    /// per second of real time. Readers in a loop would use it up, and the scenario's writer would never succeed.
+    /// One rule at a time responds to requests with 429 before they reach the emulator. The emulator's own throttling is not used, because its budget is per
+    /// second of real time. Readers in a loop would exhaust the budget, and the scenario's writer would never succeed.
     Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
 }
 

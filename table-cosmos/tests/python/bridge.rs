@@ -58,7 +58,7 @@ async fn connected(
             return connection.flush().await;
         };
         if is_account {
-            // The account properties contain the hosts of its regions, to which clients send all further requests.
+            // The account properties contain the host names of its regions, to which clients send all further requests.
             let text = String::from_utf8_lossy(&answer.body);
             answer.body = text.replace("https://eastus.emulator.local/", endpoint).into_bytes();
         }

@@ -1,5 +1,5 @@
-//! Tests with a pinned version of the Azure SDK for Python on the same emulator. It reads items written by this library, writes items that this library reads,
-//! and computes hash ranges, which must equal those of this project's partition model.
+//! Tests with a pinned version of the Azure SDK for Python on the same emulator. The SDK reads items written by this library, writes items that this library
+//! reads, and computes hash ranges, which must equal those of this project's partition model.
 //!
 //! The first run installs the client below the target folder. Without `python3` or a registry, the suite is skipped with a message. If `CI`
 //! is `true`, it fails instead.
@@ -85,7 +85,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
             assert!(theirs.contains(&ours), "{prefix}: {ours:?} of {theirs:?}");
         }
 
-        // The items written by the client are read without codecs, which would escape spaces.
+        // The items written by the client are read without codecs, because these would escape spaces.
         let keys = KeyRange { partition_key: TextRange::prefix("python!"), row_key: TextRange::ALL };
         let page = store.query(&table, &Query::new(keys), None).await.unwrap();
         let found: BTreeSet<(String, String, String)> = page

@@ -1,4 +1,4 @@
-//! Lints waived by a declaration: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
+//! Parses the lints that a declaration waives with `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
 
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -20,7 +20,7 @@ const WORDS: [Symbol; 5] =
 #[derive(Default)]
 pub(crate) struct Allows {
     words: Vec<Ident>,
-    /// `true` if an `allow` could not be parsed completely and may have waived more lints.
+    /// `true` if an `allow` could not be parsed completely, so it may waive lints that are not recorded here.
     partial: bool,
 }
 
@@ -30,7 +30,7 @@ impl Allows {
         self.words.iter().find(|allowed| **allowed == word)
     }
 
-    /// Returns `true` if this lint is waived, or may turn out to be waived once the reported errors are fixed.
+    /// Returns `true` if this lint is waived, or may be waived once the reported errors are fixed.
     pub(crate) fn may_waive(&self, word: Symbol) -> bool {
         self.partial || self.get(word).is_some()
     }

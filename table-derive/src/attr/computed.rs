@@ -1,4 +1,4 @@
-//! Help texts for expressions that compute a value where a key piece is expected.
+//! Help texts for a computed expression that is written where a key piece is expected.
 
 use proc_macro2::{TokenStream, TokenTree};
 

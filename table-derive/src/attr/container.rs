@@ -54,7 +54,7 @@ pub(crate) struct ContainerAttrs {
     pub(crate) indexes: Vec<IndexAttr>,
 }
 
-/// The help text for a relation word that does not state whether the entity holds the copies or is copied.
+/// The help text for a relation word that does not say whether the entity holds the copies or is copied.
 const COPIES: &str = "write `copies_from(Assignee)` if this entity holds the copies, or `copied_by(Assignee)` if they are copies of it";
 
 /// The words accepted by `#[entity(…)]`.
@@ -135,7 +135,7 @@ const WORDS: Words = Words {
     ],
 };
 
-/// The words in `#[entity(…)]` and their values. Each word may be given at most once.
+/// The words in `#[entity(…)]` that have been parsed, with their values. Each word may be given at most once.
 struct EntityWords {
     table: Slot<LitStr>,
     schema_name: Slot<LitStr>,
@@ -228,7 +228,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
             foreign::refuse(ctxt, attr, None, keyed);
         }
     }
-    // A key declared in another attribute is reported there instead of as missing.
+    // If another attribute declares a key, the error is reported there, and the key is not reported as missing.
     let elsewhere = |word: Symbol| {
         let name = misplaced.iter().find(|name| **name == word)?;
         let original = syn::parse_quote!(#[#name]);
@@ -254,7 +254,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
 }
 
 fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>) {
-    // A malformed key is not reported as missing, and the key rules report an empty key.
+    // A malformed key is not reported as missing. An empty key is reported by the key rules.
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()

@@ -142,7 +142,7 @@ fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: &syn::Field, read: &mut 
     });
 }
 
-/// Replaces the sample name and type in a message with the field's name and type. A sample name in the attribute itself is kept.
+/// Replaces the sample name and type in a message with the field's name and type. If the attribute itself contains the sample name, the name is kept.
 fn of_field(message: &str, attr: &Attribute, field: &syn::Field) -> String {
     const SAMPLE: &str = "\"Name\"";
     let mut message = foreign::for_field(message, field.ident.as_ref());

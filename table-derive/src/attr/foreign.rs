@@ -1,4 +1,4 @@
-//! Attributes of other libraries. They are recognised only to suggest the equivalent attribute of this library.
+//! Attributes of other libraries. They are recognised only to suggest this library's equivalent attribute in the error.
 
 mod known;
 
@@ -15,11 +15,11 @@ use crate::grammar;
 use crate::samples;
 use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 
-/// Libraries whose attributes contain settings, such as `primary_key` in `#[sea_orm(primary_key)]`. A struct may also derive these libraries' traits. A setting
-/// is therefore rejected only if it could be mistaken for part of the entity declaration.
+/// Libraries whose attributes contain settings, such as `primary_key` in `#[sea_orm(primary_key)]`. Because a struct may also derive these libraries' traits, a
+/// setting is rejected only if it could be mistaken for part of the entity declaration.
 pub(crate) const LIBRARIES: [&str; 4] = ["diesel", "sea_orm", "sqlx", "dynomite"];
 
-/// Field attributes of other libraries that declare a key without saying whether it is the `PartitionKey` or the `RowKey`.
+/// Other libraries' field attributes that declare a key without specifying whether it is the `PartitionKey` or the `RowKey`.
 const BOTH: [&str; 7] = ["key", "Key", "primary_key", "PrimaryKey", "id", "Id", "primary"];
 
 /// Attributes of other libraries that declare a non-unique index.
@@ -182,7 +182,7 @@ fn key_of_library(attr: &Attribute) -> Option<Setting> {
     })
 }
 
-/// Reports an attribute of another library. The help text names the field below the attribute. Several `#[key]` fields count as one error.
+/// Reports an attribute of another library. The help text names the field below the attribute. If several fields have `#[key]`, only one error is reported.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed<'_>) {
     let Some(name) = name_of(attr) else { return };
     let (word, arguments, shown) = if LIBRARIES.contains(&name.as_str()) {
@@ -222,7 +222,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     FOREIGN.iter().flat_map(|(names, _)| *names).copied().chain(LIBRARIES)
 }
 
-/// Returns the name of an attribute as a string, which is faster to compare with many words than an identifier.
+/// Returns the name of an attribute as a string. A string can be compared with many words faster than an identifier.
 fn name_of(attr: &Attribute) -> Option<String> {
     attr.path().get_ident().map(Ident::to_string)
 }

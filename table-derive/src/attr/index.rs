@@ -36,7 +36,7 @@ pub(crate) struct IndexAttr {
     pub(crate) partition_key: Option<PieceList>,
     /// The pieces of the `RowKey` of index rows.
     pub(crate) row_key: Option<PieceList>,
-    /// The fields in `include(…)`, contained in each copy.
+    /// The fields in `include(…)`, which each copy contains.
     pub(crate) include: Option<Vec<Ident>>,
     /// `true` if an invalid word has been reported and skipped. It may be a misspelled option, which must then not be reported as missing.
     pub(crate) broken: bool,
@@ -75,7 +75,7 @@ const LISTS: Words = Words {
 
 const WHEN_FORM: &str = "when = Employee::is_active` of `fn is_active(&self) -> bool";
 
-/// Words used by other libraries for `when`.
+/// Words that other libraries use for `when`.
 const CONDITIONS: [&str; 3] = ["condition", "filter", "where"];
 
 const SUGGESTED: &[(&str, &str)] = &[
@@ -185,7 +185,7 @@ fn parse_words(
     })
 }
 
-/// Returns a help text that shows `when` with a method of the struct.
+/// Returns a help text that shows `when` with the path of one of the struct's methods.
 fn when_help(of: &DeriveInput) -> String {
     format!("write `when = {}::is_active` of `fn is_active(&self) -> bool`", of.ident)
 }
@@ -207,7 +207,7 @@ fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>, of: &Deriv
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
     let text = name.to_string();
     let known = || words.known.iter().map(|(word, _)| word.0);
-    // Most names are known words, and the similarity search is slow in an unoptimised macro.
+    // Most names are known words. They are looked up first, because the similarity search is slow in an unoptimised macro.
     let is_word = known().any(|word| text == word)
         || words.suggested.iter().any(|(word, _)| text == *word)
         || symbol::nearest(&text, known()).is_some();
@@ -230,7 +230,7 @@ fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>, of: &Deriv
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
-/// Returns the correct syntax for an index declared with another library's settings, such as `name = "ByEmail", columns = [email], unique = true`.
+/// Returns the correct syntax for an index that is declared with another library's settings, such as `name = "ByEmail", columns = [email], unique = true`.
 fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).ok().filter(|word| word == "name" || word == "index_name")?;

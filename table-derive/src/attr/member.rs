@@ -18,7 +18,7 @@ pub(crate) struct ContainerAttrs {
 
 /// The parsed attributes of a variant or field.
 pub(crate) struct MemberAttrs {
-    /// The `#[other]` attribute, which marks the variant or field that collects rows of other types.
+    /// The `#[other]` attribute, which marks the variant or field for rows of all other types.
     pub(crate) other: Option<Attribute>,
     /// The paths in `#[upgrade(from = OldEmployee)]`, in order.
     pub(crate) upgrades: Vec<(Attribute, Path)>,

@@ -24,7 +24,7 @@ pub(crate) enum PieceAttr {
         /// The codec of the field in this key.
         codec: Codec,
     },
-    /// A piece for which an error has been reported, with the names in it. One of them may be the intended field.
+    /// A piece for which an error has been reported. Contains the names in the piece, one of which may be the intended field.
     Wrong(Vec<Ident>),
 }
 

@@ -16,9 +16,9 @@ pub(crate) struct ProjectionAttrs {
     pub(crate) of: Option<Path>,
     /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
-    /// `true` if a reported error may explain a missing word.
+    /// `true` if a reported error may be the reason that a word is missing.
     pub(crate) broken: bool,
-    /// The entity type probably meant by a malformed attribute.
+    /// The entity type that a malformed attribute probably means.
     pub(crate) suggested: Option<Path>,
 }
 

@@ -6,7 +6,7 @@ use quote::ToTokens;
 
 use crate::ctxt::Ctxt;
 
-/// A value that may be given at most once. `set` reports a second value at the value's span, so callers need not handle duplicates.
+/// A value that may be given at most once. `set` reports any second value at that value's span, so callers need not handle duplicates.
 pub(crate) struct Slot<T> {
     word: &'static str,
     value: Option<T>,

@@ -1,4 +1,4 @@
-//! Guesses the key pieces that a user meant by an expression or by another library's setting.
+//! Guesses which key pieces a user meant by an expression or by another library's setting.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -63,7 +63,7 @@ pub(super) fn assigned_pieces(attr: &Attribute) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join(if are_names { ", \"_\", " } else { ", " }))
 }
 
-/// Returns the help text for another library's key setting, or for a field assigned a value.
+/// Returns the help text for another library's key setting, or for a field to which a value is assigned.
 fn assigned(tokens: &TokenStream) -> Option<String> {
     let mut tokens = tokens.clone().into_iter();
     let (Some(TokenTree::Ident(word)), Some(TokenTree::Punct(sign)), Some(TokenTree::Literal(_))) =
@@ -231,7 +231,7 @@ fn suggested(tokens: TokenStream) -> Vec<String> {
             TokenTree::Group(_) | TokenTree::Punct(_) => {}
         }
     }
-    // With several placeholders, the mapping from arguments to placeholders is unknown.
+    // If the format has several placeholders, it is unknown which argument belongs to which.
     if holes > 1 { Vec::new() } else { with_argument(suggested) }
 }
 

@@ -1,5 +1,5 @@
-//! Suggested key pieces that allow further pieces after them. A string needs a terminator that its encoding cannot contain, because its value could contain any
-//! separator.
+//! Suggests key pieces that can be followed by further pieces. A string's value could contain any separator, so it is suggested with a terminator that its
+//! encoding cannot contain.
 
 use syn::Ident;
 
@@ -11,12 +11,12 @@ use crate::model::index::Index;
 use crate::model::key::Piece;
 use crate::model::{Entity, Field};
 
-/// Returns the pieces of an index's `RowKey`, followed by the separator required before further pieces: `"age_", age, "_"`.
+/// Returns the pieces of an index's `RowKey`, followed by the separator that further pieces require: `"age_", age, "_"`.
 pub(super) fn row_key(entity: &Entity<'_>, index: &Index) -> Vec<String> {
     let mut written = index.row_key_pieces();
     let pieces = index.row_key.as_ref().map_or(&[][..], |key| &key.pieces);
     let Some(last) = pieces.iter().rposition(|piece| matches!(piece, Piece::Part(_))) else {
-        // An empty literal can only be a whole key.
+        // An empty literal is allowed only as the entire key.
         written.retain(|literal| literal != "\"\"");
         return written;
     };
@@ -48,7 +48,7 @@ pub(super) fn fields<'n>(entity: &Entity<'_>, names: impl IntoIterator<Item = &'
     before.chain([last.to_string()]).collect()
 }
 
-/// Returns a field as a key piece, and the separator required before further pieces.
+/// Returns a field as a key piece, followed by the separator that further pieces require.
 pub(super) fn field(entity: &Entity<'_>, name: &Ident) -> [String; 2] {
     let mut fields = entity.fields.iter().enumerate();
     let Some((at, field)) = fields.find(|(_, field)| field.ident == name) else {
@@ -69,8 +69,8 @@ fn literal(end: Option<char>) -> String {
     format!("{:?}", end.unwrap_or('_').to_string())
 }
 
-/// Returns a part, rewritten if necessary to have a terminator, and the terminator. The terminator is `None` if any separator can end the part. `written` is
-/// the part as written in the declaration.
+/// Returns a part and its terminator. If the part as declared, `written`, has none but needs one, it is rewritten. The terminator is `None` if any separator
+/// can end the part.
 fn ended(entity: &Entity<'_>, field: usize, codec: &Codec, written: String) -> (String, Option<char>) {
     if codec.is_hash() || codec.is_bucket() {
         return (written, None);

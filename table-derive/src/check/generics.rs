@@ -6,7 +6,7 @@ use syn::{GenericArgument, Ident, PathArguments, Type};
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
-/// Reports key fields whose type depends on a generic parameter, JSON fields whose parameter lacks bounds, and the first index of a generic entity.
+/// Reports key fields whose type depends on a generic parameter, JSON fields whose type parameter lacks bounds, and the first index of a generic entity.
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     if entity.parameters.is_empty() {
         return;

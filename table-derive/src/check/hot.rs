@@ -1,5 +1,5 @@
-//! Checks that a partition key distributes writes (PAT-ANTI-1). Reports a constant key, a key of instants alone, a leading `bool`, and more buckets than can be
-//! queried one by one. The compiler reports other time types, enums and newtypes.
+//! Checks that a partition key distributes writes (PAT-ANTI-1). Reports a constant key, a key that consists only of timestamps, a leading `bool`, and more
+//! buckets than can be queried one by one. The compiler reports other time types, enums and newtypes.
 
 use syn::Type;
 use syn::ext::IdentExt;
@@ -30,7 +30,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
             entity.original.ident
         );
         let mut pieces = grammar::items(grammar::arguments(&key.original));
-        // An empty literal can only be a whole key.
+        // An empty literal is allowed only as the entire key.
         if key.literal_from(0).is_empty() {
             pieces.clear();
         } else {
@@ -54,8 +54,8 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns the name of a field suited to distributing the entities: the first `RowKey` field missing from the `PartitionKey`, or else another field that may
-/// identify an entity. Times are excluded. Falls back to any key field.
+/// Returns the name of a field that is suited to distributing the entities. This is the first `RowKey` field missing from the `PartitionKey` or, failing that,
+/// another field that may identify an entity. Times are excluded. Falls back to any key field.
 fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
     let is_new = |at: usize| key.parts().all(|part| part.field != at) && !may_be_time(entity, at);
     let of_row = entity.row_key.iter().flat_map(Key::parts).find(|part| is_new(part.field));
@@ -67,7 +67,7 @@ fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
     name.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string())
 }
 
-/// Returns `true` if a field's type is named `DateTime` or `NaiveDate`. Entities written at the same time share its value.
+/// Returns `true` if a field's type is named `DateTime` or `NaiveDate`. Entities written at about the same time have similar values in such a field.
 fn may_be_time(entity: &Entity<'_>, at: usize) -> bool {
     let Some(Type::Path(path)) = entity.fields.get(at).map(|field| field.ty) else { return false };
     path.path.segments.last().is_some_and(|last| last.ident == "DateTime" || last.ident == "NaiveDate")
@@ -81,7 +81,7 @@ fn is_bool(entity: &Entity<'_>, at: usize) -> bool {
         .is_some_and(|field| matches!(field.ty, Type::Path(path) if path.path.is_ident("bool")))
 }
 
-/// Reports a `PartitionKey` that consists of instants alone (PAT-ANTI-1). The compiler reports all other cases, such as dates and type aliases.
+/// Reports a `PartitionKey` that consists only of timestamps (PAT-ANTI-1). The compiler reports all other cases, such as dates and type aliases.
 fn time_alone(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
     let follows = |part: &Part| entity.is_instant(part.field) && part.codec.follows_time();
     if key.parts().next().is_none() || !key.parts().all(follows) || entity.allows.may_waive(HOT_PARTITION) {
@@ -135,7 +135,7 @@ fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let many = |count: &&syn::LitInt| count.base10_parse::<u32>().is_ok_and(|count| count > MOST_BUCKETS);
     let many: Vec<_> = counts.filter(many).collect();
     match entity.allows.get(MANY_BUCKETS) {
-        // A key with errors may contain a bucket that was not parsed.
+        // A key with errors may contain a bucket that has not been parsed.
         Some(word) if many.is_empty() && ctxt.is_sound() => {
             let help = format!("remove it; it is for more than {MOST_BUCKETS} buckets");
             ctxt.error(

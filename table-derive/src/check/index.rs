@@ -69,7 +69,8 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Suggests the missing `RowKey` of a unique index: a literal if the index has a `PartitionKey` with a field, or else the field the index is named after.
+/// Suggests the missing `RowKey` of a unique index: a literal if the index has a `PartitionKey` with a field, and otherwise the field after which the index is
+/// named.
 fn row_key_of_name(entity: &Entity<'_>, index: &Index) -> Option<String> {
     let is_unique = index.attr.unique.is_some();
     if let Some(part) = index.partition_key.as_ref().and_then(|key| key.parts().next()) {
@@ -81,7 +82,7 @@ fn row_key_of_name(entity: &Entity<'_>, index: &Index) -> Option<String> {
     (is_field && is_unique).then(|| format!("\"{field}_\", {field}"))
 }
 
-/// Reports a field in `include(…)` that the key of the copy already contains (PAT-INTRA-6).
+/// Reports a field in `include(…)` that the copy's key already contains (PAT-INTRA-6).
 fn included_from_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     // If the list contains errors, the intended fields are unknown.
     for index in entity.indexes.iter().filter(|index| !index.attr.broken) {
@@ -120,7 +121,7 @@ fn included_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports `unique` on a list index (PAT-IX). A list contains the keys of all entities with a value, so the value cannot be unique.
+/// Reports `unique` on a list index (PAT-IX). A list contains the keys of all entities that share a value, so the value need not be unique.
 fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list) {
         if let Some(word) = &index.attr.unique {
@@ -138,7 +139,7 @@ fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a list index without a limit. One row contains all keys for a value and could grow without bound (PAT-ANTI-3, PAT-IX-4).
+/// Reports a list index without a limit. One row contains all keys for a value, so it could grow without bound (PAT-ANTI-3, PAT-IX-4).
 fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list && !index.is_broken(entity)) {
         let name = &index.attr.name;
@@ -168,7 +169,7 @@ fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a non-unique index whose key omits a part of the entity's key. The copies of two entities could then collide (PAT-INTRA-5).
+/// Reports a non-unique index whose key omits a part of the entity's key. The copies of two entities could then have the same key (PAT-INTRA-5).
 fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in &entity.indexes {
         if index.attr.list || index.attr.unique.is_some() || index.is_broken(entity) {

@@ -70,8 +70,8 @@ fn illegal_literal(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
     }
 }
 
-/// Reports a literal that starts with U+FFFC. Keys that start with this character are reserved for patterns, and a string before the literal may be empty
-/// (PAT-EC-8).
+/// Reports a literal that starts with U+FFFC. Keys that start with this character are reserved for patterns. A literal later in the key is also reported,
+/// because a string before it may be empty (PAT-EC-8).
 fn reserved_literal(ctxt: &Ctxt, key: &Key) {
     for text in literals(key).filter(|text| is_reserved(&text.value())) {
         let wrong = "U+FFFC begins the keys of rows that are reserved for patterns (PAT-EC-8)";
@@ -79,7 +79,7 @@ fn reserved_literal(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Returns the field before a separator if it is a string that could contain any separator and another string follows.
+/// Returns the field before a separator if it is a string that could contain any separator and is followed by another string.
 fn open_text_before<'k>(entity: &Entity<'_>, key: &'k Key, separator: &LitStr) -> Option<&'k Ident> {
     let is_open = |piece: Option<&'k Piece>| match piece {
         Some(Piece::Part(part)) if matches!(*part.codec, Codec::Natural) => {
@@ -104,7 +104,7 @@ fn empty_literal(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a derived part, such as a bucket, inside another codec. Nesting is allowed only if the outer codec loses even more of the value.
+/// Reports a derived part, such as a bucket, inside another codec. Nesting is allowed only if the outer codec discards even more of the value.
 fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     for part in key.parts() {
         let (mut outer, mut inner) = (&*part.codec, part.codec.inner());
@@ -123,8 +123,8 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports an instant that the keys contain both in full and as a coarser unit, such as its day, if the coarser part lacks `truncate`. Such a part rejects
-/// every instant that is not at the start of its unit. `truncate` gives all instants of a unit the same part.
+/// Reports a timestamp that the keys contain both in full and in a coarser unit, such as its day, if the coarser part lacks `truncate`. Without `truncate`, the
+/// part rejects every timestamp that is not at the start of its unit. With it, all timestamps in a unit have the same part.
 fn coarse_instant(ctxt: &Ctxt, entity: &Entity<'_>) {
     let parts = || [&entity.partition_key, &entity.row_key].into_iter().flatten().flat_map(Key::parts);
     for part in parts().filter(|part| part.codec.is_coarse_time() && entity.is_instant(part.field)) {

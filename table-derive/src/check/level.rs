@@ -29,7 +29,7 @@ fn fourth_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a derived part used as a level. Queries could not specify its value.
+/// Reports a derived part that is used as a level, because queries could not specify its value.
 fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     for part in key.parts().filter(|part| !part.codec.is_decodable()) {
         let word = part.codec.word().map_or("part", |word| word.name);
@@ -45,7 +45,7 @@ fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports waivers without effect. For a key without levels, the compiler reports an unused ambiguity waiver.
+/// Reports waivers that have no effect. If the key has no levels, the compiler reports an unused waiver of the ambiguity rule.
 fn idle_allow(ctxt: &Ctxt, entity: &Entity<'_>) {
     let Some(key) = entity.partition_key.as_ref().filter(|key| !key.broken) else { return };
     let idle = |word: &Ident, help: &str| {

@@ -50,7 +50,7 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
             None => ctxt.error("T020", &entity.original.ident, wrong, help),
         }
     };
-    // A key attribute on a field or from another library is reported at its own span.
+    // A key attribute that is on a field, or that belongs to another library, is reported at its own span.
     let is_missing = |key: &Option<Key>, word: Symbol| {
         let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
         let mut attributes = entity.original.attrs.iter().chain(of_fields);
@@ -82,7 +82,7 @@ fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
     let (shared, identifying) = (names(may_share), names(may_identify));
     let of_type = format!("{}_id", snake_case(&ident.unraw().to_string()));
     let own = identifying.iter().find(|name| **name == "id" || **name == of_type);
-    // Structs usually declare the shared field before the identifier.
+    // In most structs, the shared field comes before the identifier.
     let owner = match (own, shared.first()) {
         (Some(own), Some(first)) if own == first => {
             shared.iter().find(|name| *name != own && name.ends_with("_id"))
@@ -139,7 +139,7 @@ pub(super) fn may_identify(field: &Field<'_>) -> bool {
     may_be_part(field, field.ty) && name_of_type(field).is_some_and(|name| name != "bool")
 }
 
-/// Returns `true` if a field is suited to grouping entities into partitions: it may identify an entity, and its type is not a time.
+/// Returns `true` if a field is suited to grouping entities into partitions: it may be an identifier, and its type is not a time.
 fn may_share(field: &Field<'_>) -> bool {
     const TIMES: [&str; 5] = ["DateTime", "NaiveDate", "NaiveTime", "Duration", "TimeDelta"];
     may_identify(field) && name_of_type(field).is_some_and(|name| TIMES.iter().all(|time| name != time))

@@ -39,7 +39,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// A kind of row stored for a declaration: entities, or the rows of one index.
 struct RowKind {
-    /// The name in messages: "the entity itself" or the quoted name of the index.
+    /// The name used in messages: "the entity itself" or the quoted name of the index.
     name: String,
     /// The table, in lower case.
     table: String,
@@ -68,14 +68,15 @@ impl Start {
         self.text.starts_with(&other.text) || other.text.starts_with(&self.text)
     }
 
-    /// Returns `true` if two keys with these starts may be equal. A whole key differs from every key that starts with a longer text.
+    /// Returns `true` if two keys with these starts may be equal. A key that consists entirely of constant text differs from every key that starts with a
+    /// longer text.
     fn may_equal(&self, other: &Self) -> bool {
         let is_shorter = |one: &Self, other: &Self| one.is_whole && one.text.len() < other.text.len();
         self.overlaps(other) && !is_shorter(self, other) && !is_shorter(other, self)
     }
 }
 
-/// A reason two kinds of rows cannot be told apart.
+/// A reason why two kinds of rows cannot be told apart.
 #[derive(Clone, Copy)]
 enum Mixing<'k> {
     /// The partitions start with the same text, and one `RowKey` start is a prefix of the other.
@@ -84,11 +85,11 @@ enum Mixing<'k> {
     Keys(&'k RowKind, &'k RowKind),
 }
 
-/// Returns the first reason a kind of row cannot be told apart from an earlier one.
+/// Returns the first reason why a kind of row cannot be told apart from an earlier kind.
 fn mixing<'k>(kinds: &'k [RowKind], kind: &'k RowKind) -> Option<Mixing<'k>> {
     let (own, _) = kinds.split_first()?;
-    // `Entities` does not insert entities into the partitions of an index whose rows could be mistaken for entities. These partitions start with the index's
-    // literal.
+    // If the rows of an index could be mistaken for entities, `Entities` does not insert entities into the partitions of the index. These partitions start with
+    // the index's literal.
     let excludes_entities = |index: &RowKind| own.partition.text.is_empty() && index.row.overlaps(&own.row);
     let is_excluded = |one: &RowKind, other: &RowKind| {
         one.is_in_own_partition && !other.is_in_own_partition && excludes_entities(other)
@@ -140,7 +141,7 @@ fn report_mixed(ctxt: &Ctxt, own_key: &Key, index: &Index, mixing: Mixing<'_>) {
     ctxt.error("T066", name, wrong, help);
 }
 
-/// Returns the pieces of a key after a literal. An empty literal is replaced, because it can only be a whole key.
+/// Returns the literal followed by the pieces of a key. An empty literal among the pieces is removed, because it is allowed only as the entire key.
 fn started(literal: &str, pieces: Vec<String>) -> String {
     let pieces = pieces.into_iter().filter(|piece| piece != "\"\"");
     std::iter::once(format!("{literal:?}")).chain(pieces).collect::<Vec<_>>().join(", ")
@@ -190,7 +191,7 @@ mod tests {
                 r#"#[partition_key("emp_", department)] #[row_key("e_", id)]"#,
                 r#"A, unique, partition_key("emp", name), row_key("a_", id)"#,
             ),
-            // The whole `PartitionKey` or `RowKey` is shorter than the other's literal.
+            // The entire `PartitionKey` or `RowKey` is shorter than the literal in the other row's key.
             (PREFIXED, r#"A, unique, partition_key("emp"), row_key(name)"#),
             (
                 r#"#[partition_key("emp_", department)] #[row_key("e_", id)]"#,
@@ -217,7 +218,7 @@ mod tests {
         assert!(is_refused(PLAIN, &[own, &other(r#""email_", email"#)]));
         assert!(is_refused(PLAIN, &[&other(r#""email_", email"#), own]));
         assert!(!is_refused(PLAIN, &[own, &other(r#""mail_", email"#)]));
-        // Entities are not inserted into the partitions of `B`, so copies of `A` are not either.
+        // Entities are not inserted into the partitions of `B`, and therefore neither are copies of `A`.
         assert!(!is_refused(PLAIN, &[own, &other("email")]));
     }
 }

@@ -1,4 +1,5 @@
-//! Recognises by path the types that cannot be part of a key. The compiler rejects any other unsupported type, but repeats an error in an index for each use.
+//! Recognises types that cannot be part of a key by their tokens. The compiler rejects any other unsupported type, but for an index, it repeats the error at
+//! each use.
 
 use std::fmt::Display;
 

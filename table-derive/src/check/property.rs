@@ -13,7 +13,7 @@ use crate::model::{Entity, Field};
 
 /// The maximum number of custom properties of an entity (ENT-2).
 const MOST: usize = 252;
-/// The reserved property that marks index copies a repair is about to delete.
+/// The reserved property with which a repair marks the index copies that it is about to delete.
 const UNCLAIMED: &str = "_unclaimed";
 /// The maximum length of a property name in UTF-16 code units (PROP-2).
 const LONGEST_NAME: usize = 255;
@@ -24,7 +24,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     too_many(ctxt, entity);
 }
 
-/// Checks the rules for single properties, such as those for names.
+/// Checks the rules for single properties, such as the rules for their names.
 pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_of_key_field(ctxt, entity);
     also_of_no_key(ctxt, entity);
@@ -76,7 +76,8 @@ fn also_of_no_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Checks the field that collects the remaining properties. At most one is allowed, without a name or codec, and outside the key.
+/// Checks the `rest` field, which collects the remaining properties. At most one such field is allowed. It must be outside the key, and have no property name
+/// or codec.
 fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
     let mut first = None;
     for (at, field) in entity.fields.iter().enumerate() {
@@ -232,8 +233,8 @@ pub(super) fn is_identifier(name: &str) -> bool {
         && characters.all(unicode_ident::is_xid_continue)
 }
 
-/// Returns the name without `r#` and surrounding spaces, and with `_` in place of each character that an identifier cannot contain, or `None` if the result
-/// is still not an identifier.
+/// Converts a name to an identifier: removes `r#` and surrounding spaces, and replaces each character that an identifier cannot contain with `_`. Returns
+/// `None` if the result is still not an identifier.
 fn identifier(name: &str) -> Option<String> {
     let name = name.trim();
     let name = name.strip_prefix("r#").unwrap_or(name);

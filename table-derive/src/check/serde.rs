@@ -1,4 +1,4 @@
-//! Reports attributes of serde and other libraries that suggest a different stored form. They do not change how an entity is stored.
+//! Reports attributes of serde and other libraries that suggest a different stored form, because they do not change how an entity is stored.
 //!
 //! A struct may also be serialised with serde or stored with another library. These attributes are therefore allowed on a field with
 //! `#[property(…)]`, where the stored form is declared explicitly, and on a struct that names its table.
@@ -13,7 +13,7 @@ use crate::ctxt::Ctxt;
 use crate::model::{Entity, Field};
 use crate::symbol::{ENTITY, PROPERTY};
 
-/// The settings that would change the stored value of a field, each with its effect in its own library.
+/// The settings that, in their own libraries, change the stored value of a field, each with its effect.
 const OF_FIELDS: &[(&[&str], Effect)] = &[
     (&["skip", "skip_serializing", "skip_deserializing", "ignore"], Effect::Skips),
     (&["flatten", "embed"], Effect::Flattens),

@@ -21,7 +21,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     property::check_names(ctxt, entity);
     slot_range(ctxt, wide);
     name_twice(ctxt, wide);
-    // The parts contain all fields outside the key, so the key must be known.
+    // The parts contain all fields outside the key, so they can be checked only if the key is known.
     if [&entity.partition_key, &entity.row_key].into_iter().flatten().any(|key| key.broken) {
         return;
     }
@@ -129,7 +129,7 @@ fn too_many_parts(ctxt: &Ctxt, wide: &Wide<'_>) {
     ctxt.error("T151", field, wrong, help_of_size());
 }
 
-/// Reports a declared part with more properties than a row can have (ENT-2).
+/// Reports a declared part that has more properties than a row can have (ENT-2).
 fn full_part(ctxt: &Ctxt, wide: &Wide<'_>) {
     for (number, part) in (1..).zip(&wide.parts) {
         let room = if number == 1 { wide.entity.first_room() } else { ROOM };

@@ -7,8 +7,8 @@ use syn::parse::ParseStream;
 use crate::codec::Output;
 use crate::codec::words::{self, Word};
 
-/// Returns an example of a codec word with this field. The example of a hash repeats the algorithm from `arguments`, and the
-/// number of digits, or shows all digits if no number is given.
+/// Returns an example of a codec word with this field. The example of a hash repeats the algorithm and the number of digits from `arguments`. If no number is
+/// given, it shows the full number of digits.
 pub(super) fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream) -> String {
     let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().unwrap_or_default().into_iter().collect();
     let named =

@@ -90,7 +90,7 @@ pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word
     arguments.map(codec)
 }
 
-/// Returns the example of a codec word as written in an attribute: `digits(6)` for `digits(6, id)`.
+/// Returns the example of a codec word in attribute form: `digits(6)` for `digits(6, id)`.
 pub(crate) fn in_attribute(word: &Word) -> String {
     let form = word.form(None);
     let whole = form.split('`').next().unwrap_or(&form);
@@ -203,7 +203,7 @@ fn parse_one_of(
     let name = input.call(Ident::parse_any)?;
     let found = words.iter().find(|(word, _)| name == *word).and_then(|(_, tokens)| tokens.parse().ok());
     found.ok_or_else(|| {
-        // If no field follows, the unknown word is probably the field.
+        // If no field follows, the unknown word itself is probably the field.
         let field = field_of(&input.fork()).or_else(|| is_in_key.then(|| name.unraw().to_string()));
         let field_in_key = is_in_key.then(|| field.as_deref().unwrap_or("field"));
         let help = suggested_form(word.name, &name, field_in_key).unwrap_or_else(|| {

@@ -1,10 +1,10 @@
-//! Words users may write in keys, such as method names or other libraries' codecs, each with the codec to suggest.
+//! Suggests codecs for words that users may write in keys, such as method names or other libraries' codecs.
 
 use syn::Ident;
 
 use crate::codec::words::{HASH_DIGITS, filled};
 
-/// Words users may write instead of a codec. The sample name in braces is replaced with the actual field name.
+/// Words that users may write instead of a codec, each with the codec to suggest. The sample name in braces is replaced with the actual field name.
 const CODECS: &[(&str, &str)] = &[
     ("padded", "write `digits(6, {id})`"),
     ("pad", "write `digits(6, {id})`"),
@@ -95,8 +95,8 @@ const END: &str =
     "a key can contain the start of a text: `first(3, {name})`; for its end, store it as a field";
 const MADE: &str = "a key is made of fields; create the value together with the entity";
 
-/// Words users may write instead of a known argument. Each entry contains the codec, the words, the known argument and its meaning. If the known argument is
-/// `None`, the help text suggests the type's default codec.
+/// Words that users may write instead of a known argument. Each entry contains the codec, the words, the known argument and its meaning. If the known argument
+/// is `None`, the help text suggests the type's default codec.
 const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
     ("guid", &["n", "N"], Some("simple"), "32 digits without hyphens"),
     ("guid", &["d", "D", "lower", "hyphenated"], None, "digits with hyphens"),

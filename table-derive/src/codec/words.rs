@@ -8,7 +8,7 @@ pub(crate) struct Word {
     pub(crate) codec: &'static str,
     /// A complete example for messages. Braces enclose the name of a sample field.
     form: &'static str,
-    /// The arguments before or after the field.
+    /// The arguments that precede or follow the field.
     pub(super) arguments: &'static [Argument],
     /// `true` if the word may enclose another codec instead of a field.
     pub(super) around: bool,
@@ -25,7 +25,7 @@ impl Word {
     }
 }
 
-/// Replaces each `{sample}` placeholder in `form` with `field`, or with the sample name itself if `field` is `None`.
+/// Replaces each placeholder such as `{id}` in `form` with `field`, or with the sample name inside the braces if `field` is `None`.
 pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
     let mut filled = String::with_capacity(form.len());
     let mut parts = form.split(['{', '}']);

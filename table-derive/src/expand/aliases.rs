@@ -16,7 +16,7 @@ use crate::model::key::Part;
 #[derive(Default)]
 pub(super) struct Aliases {
     types: RefCell<Vec<(String, TokenStream)>>,
-    /// The key parts named so far. An expansion refers to each part many times, and printing or parsing a type is slow in an unoptimised macro.
+    /// A cache of the key parts named so far. An expansion refers to each part many times, and printing or parsing a type is slow in an unoptimised macro.
     parts: RefCell<Vec<(PartId, Rc<PartNames>)>>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct PartNames {
     pub(super) codec_alias: Ident,
     /// The alias of the encoded type, if it differs from the field's type.
     pub(super) ty_alias: Option<Ident>,
-    /// The codec's items named so far, such as `encode`.
+    /// A cache of the codec's items named so far, such as `encode`.
     items: RefCell<Vec<(&'static str, TokenStream)>>,
 }
 

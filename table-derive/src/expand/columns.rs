@@ -15,12 +15,12 @@ use crate::model::{Entity, Field};
 pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
         let property = field.property.as_ref().filter(|property| !property.chunks)?;
-        // The duplicate constant has already been reported.
+        // The duplicate constant name has already been reported.
         if entity.same_constant(at).is_some() {
             return None;
         }
         let name = &property.name;
-        // A `Table` patch does not update other rows, such as index or feed rows, and no patch changes a key.
+        // A `Table` patch does not update the entity's other rows, such as index or feed rows. No patch can change a key.
         let is_indexed = entity.is_indexed(at) || entity.feed.is_some() || entity.has_copies();
         let marker = if entity.key_needs(at) {
             Some(quote!(, __table::OfKey))

@@ -1,4 +1,4 @@
-//! Code generated for entity groups: an `impl EntityGroup` that distributes the rows of a range to the fields, and a compile-time check that the range contains
+//! Code generated for entity groups: an `impl EntityGroup` that assigns the rows of a range to the fields, and a compile-time check that the range contains
 //! these rows.
 
 use proc_macro2::TokenStream;
@@ -113,7 +113,8 @@ fn proofs(group: &EntityGroup<'_>) -> TokenStream {
             impl __table::GroupOf<#owner> for #ident {}
         }
     } else {
-        // The type is not a projection of the field's type, because rustc treats two implementations for such projections as conflicting.
+        // The entity type is written out instead of as an associated type of the field's type, because rustc would treat two implementations for such
+        // associated types as conflicting.
         let of = group.members.iter().map(|Member { entity, .. }| {
             quote! {
                 #[automatically_derived]

@@ -94,7 +94,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
     let allow = allow_type(&design.entity.parameters);
-    // The type has the span of the index's name, where rustc reports a second type of this name.
+    // The type has the span of the index's name. If another type has the same name, rustc reports the duplicate there.
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {
         #[doc = #doc]

@@ -12,7 +12,7 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
 
-/// The schema of an entity or of one of its indexes, with both keys, for which code is generated.
+/// The input for code generation: an entity or one of its indexes, with both keys.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
     /// The type aliases created so far.
@@ -33,7 +33,7 @@ pub(super) struct KeyField<'e> {
     pub(super) names: Rc<PartNames>,
     /// The span of the field's type.
     pub(super) span: Span,
-    /// `true` if the value might be absent. The compiler decides whether it can be; see `IndexPart`.
+    /// `true` if the value might be absent. Whether it can be is determined by the compiler; see `IndexPart`.
     pub(super) is_optional: bool,
     /// `true` if the part might support prefix queries.
     pub(super) may_be_text: bool,
@@ -78,7 +78,7 @@ impl KeyField<'_> {
         }
     }
 
-    /// Returns the call that appends the field's argument, which is already a reference, to a key.
+    /// Returns the call that appends the field's argument to a key. The argument must already be a reference.
     fn append_borrowed(&self) -> TokenStream {
         let (argument, name, encode) = (self.field.ident, &self.names.name, self.item("encode"));
         quote_spanned!(self.span=> .part(#name, #argument, #encode))
@@ -100,7 +100,7 @@ impl<'e> Design<'e> {
         &self.entity.original.vis
     }
 
-    /// Returns the visibility with the given span. rustc reports an item at its first token, so the visibility needs the span as well.
+    /// Returns the visibility with the given span. rustc reports an item at its first token, which is the visibility, so it also needs the span.
     pub(super) fn vis_at(&self, span: Span) -> Visibility {
         let mut vis = self.vis().clone();
         match &mut vis {
@@ -111,7 +111,7 @@ impl<'e> Design<'e> {
         vis
     }
 
-    /// Returns the field of a key part. `None` cannot occur, because the names of all fields have been resolved already.
+    /// Returns the field of a key part. The result is never `None`, because all field names have already been resolved.
     pub(super) fn field(&self, part: &Part) -> Option<KeyField<'e>> {
         let field = self.entity.fields.get(part.field)?;
         let is_optional =
@@ -171,7 +171,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the fields on which the given keys depend, without duplicates, as function parameters.
+    /// Returns function parameters for the fields on which the given keys depend, without duplicates.
     ///
     /// A field is a parameter even if the keys contain it only in lossy form, such as a hash. If `with_buckets`
     /// is `false`, a field that the keys contain only as a bucket is skipped.
@@ -193,7 +193,7 @@ impl<'e> Design<'e> {
         arguments
     }
 
-    /// Returns `argument` as the function parameter. A stub accepts any type instead.
+    /// Returns `argument` as the function parameter. In a stub, the parameter accepts any type instead.
     pub(super) fn parameter(&self, argument: TokenStream) -> TokenStream {
         if self.stub { any() } else { argument }
     }
@@ -233,7 +233,7 @@ impl<'e> Design<'e> {
         parts.filter_map(|part| self.field(part)).collect()
     }
 
-    /// Returns an expression for the `PartitionKey` built from the function's arguments, for selections that do not enumerate buckets.
+    /// Returns an expression that builds the `PartitionKey` from the function's arguments, for selections that do not enumerate buckets.
     pub(super) fn partition_of_arguments(&self) -> TokenStream {
         if self.index.is_some_and(|(_, index)| index.partition_key.is_some()) {
             return self.text(self.partition_key, false);

@@ -49,7 +49,7 @@ fn constant(blob: &Blob<'_>) -> TokenStream {
     let Blob { ident, ty, vis, property, constant } = blob;
     let (entity, address) = (local("entity"), local("address"));
     let doc = format!("The blob whose address is in `{}`.", ident.unraw());
-    // The call has the span of the field's type, where rustc reports a type that cannot contain a blob address.
+    // The call has the span of the field's type. If the type cannot contain a blob address, rustc reports it there.
     let get = quote_spanned!(ty.span()=> <#ty as __large::BlobField>::get);
     let set = quote_spanned!(ty.span()=> <#ty as __large::BlobField>::set);
     quote! {

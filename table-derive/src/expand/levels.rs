@@ -177,7 +177,7 @@ fn levels<'e>(design: &'e Design<'_>) -> Vec<KeyField<'e>> {
     key.parts().filter_map(|part| design.field(part)).collect()
 }
 
-/// Returns the name of the type for a prefix without the levels in `missing`: `EventWithoutUserAndSession`.
+/// Returns the name of the type for a prefix that lacks the levels in `missing`: `EventWithoutUserAndSession`.
 fn name(design: &Design<'_>, missing: &[KeyField<'_>]) -> Ident {
     let missing: Vec<String> = missing.iter().map(|level| pascal_case(&level.names.name)).collect();
     format_ident!("{}Without{}", design.ident().unraw(), missing.join("And"))

@@ -97,7 +97,7 @@ fn parameters_before(design: &Design<'_>, before: &Key) -> impl Iterator<Item = 
     let forms = key::forms(&design.partition_constant());
     before.ranged().filter_map(move |(at, part)| {
         let argument = design.field(part)?.argument();
-        // As in row selections, codecs with a fixed width need no check.
+        // As in row selections, codecs with a fixed width do not need a check.
         let self_delimiting = (!design.stub && part.codec.may_vary()).then(|| self_delimiting(&forms, at));
         Some(quote!(#argument #self_delimiting,))
     })

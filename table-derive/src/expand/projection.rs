@@ -48,12 +48,12 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let index = Ident::new("__Index", Span::mixed_site());
     let kept = projection.fields.iter().map(|field| {
         let column = &field.column;
-        // The tokens have the field's span, where rustc reports a column that the index does not include. Both column types have the method `number`.
+        // The tokens have the field's span. If the index does not include the column, rustc reports it there. Both column types have the method `number`.
         quote_spanned! {field.ident.span()=>
             #index: __table::Includes<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
         }
     });
-    // An inherent constant takes precedence over a trait's. If the entity has none, rustc shows the message of `HasField`.
+    // An inherent constant takes precedence over the constant of a trait. If the entity has no such inherent constant, rustc shows the message of `HasField`.
     let absent = projection.fields.iter().map(|field| &field.column);
     let absent = (!projection.fields.is_empty()).then(|| {
         quote! {

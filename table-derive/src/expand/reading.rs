@@ -28,8 +28,8 @@ use crate::model::{Entity, Field};
 /// }
 /// ```
 ///
-/// If the value of a part is also in a property or in another part, the part is kept as a string and compared once the value
-/// is known. A bucket is handled in the same way.
+/// If a property or another part contains the same value as a part, the part is kept as a string and compared once the value is known. A bucket is handled in
+/// the same way.
 pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     let entity = local("entity");
     let mut reading = Reading::new(design, schema::shape(design.entity));
@@ -84,8 +84,8 @@ pub(super) fn bind(span: Span, pattern: &impl ToTokens, value: &TokenStream) -> 
     quote_spanned!(span=> let __table::Some(#pattern) = #value else { break #fail; };)
 }
 
-/// Generates the check that a stored entity has its type's kind: `reader.is_kind("Employee")`. In a set, a type without a kind accepts only entities without a
-/// kind, as the set does. A type with its own `EntityType` property, as a field or in a `rest` field, is exempt.
+/// Generates the check that a stored entity has the kind of its type: `reader.is_kind("Employee")`. In a set, a type without a kind accepts only entities
+/// without a kind, as the set does. A type that has its own `EntityType` property, as a field or in a `rest` field, is exempt.
 pub(super) fn kind(entity: &Entity<'_>) -> Option<TokenStream> {
     let reader = local("reader");
     if let Some(kind) = &entity.kind {
@@ -101,7 +101,7 @@ fn require(condition: &TokenStream) -> TokenStream {
     quote!(if !#condition { break #fail; })
 }
 
-/// The start of a function that reads keys: the creation of the reader, and the reads of the key parts.
+/// The first part of a function that reads keys: it creates the reader and reads the key parts.
 pub(super) struct Keys {
     reader: TokenStream,
     parts: TokenStream,
@@ -127,7 +127,7 @@ fn fail() -> Lifetime {
     Lifetime::new("'fail", Span::mixed_site())
 }
 
-/// The state of a generator for code that reads both keys, part by part.
+/// The state of the generator for the code that reads both keys, part by part.
 pub(super) struct Reading<'d> {
     design: &'d Design<'d>,
     /// The constant for the shape of the rows (the names and types of their properties).
@@ -149,7 +149,7 @@ impl<'d> Reading<'d> {
         let row_forms = key::forms(&self.design.constant("ROW_KEY"));
         let partition_key = self.key(self.design.partition_key, wanted);
         let row_key = self.key(self.design.row_key, wanted);
-        // A reference gives the reader's methods precedence over those of a blanket trait.
+        // The call goes through a reference, so the reader's methods take precedence over those of a blanket trait.
         let shape = &self.shape;
         let end = require(&quote!(#reader.properties(#shape)));
         Keys {

@@ -25,8 +25,8 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// The function is generated only if memory can be reused and no key values have to be compared. Each function costs
-/// compile time. Without the function, the trait's provided method reads a new value.
+/// The function is generated only if memory can be reused and no key values have to be compared, because each function costs compile time. Otherwise, the
+/// trait's provided method reads a new value.
 pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     if !design.entity.fields.iter().any(|field| has_memory(field.ty)) || !is_plain(design) {
         return None;
@@ -86,7 +86,7 @@ fn is_plain(design: &Design<'_>) -> bool {
     are_parts_plain && are_properties_plain && entity.rest().is_none() && !entity.has_unread_key()
 }
 
-/// Returns `true` if a type, judging by its tokens, owns a reusable buffer: `String`, `Vec<u8>`, or an `Option` of either.
+/// Returns `true` if a type, judged by its tokens, owns a reusable buffer: `String`, `Vec<u8>`, or an `Option` of either.
 fn has_memory(ty: &Type) -> bool {
     let path = match ty {
         Type::Group(group) => return has_memory(&group.elem),

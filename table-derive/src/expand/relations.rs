@@ -13,7 +13,7 @@ pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
         return None;
     }
     let copies = copies(entity);
-    // All tokens of a call have the span of the relation, where rustc reports errors.
+    // All tokens of a call have the span of the relation, so rustc reports errors there.
     let gives = entity
         .copied_by
         .iter()

@@ -31,7 +31,8 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Generates the return type of `rows`, with one `impl` for each part of the `RowKey`. The type's const parameter is the number of fixed parts.
+/// Generates the return type of `rows`, with one `impl` for each part of the `RowKey`. The type's const parameter is the number of parts that are already
+/// fixed.
 ///
 /// ```text
 /// pub struct EmployeeRows<const __PINNED: usize = 0>(RowsOf);
@@ -115,7 +116,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     Some((definition, quote!(#impls #of_all #(#stages)*)))
 }
 
-/// Returns the number 0 as a token. `quote!` would parse the literal in its template, which is slow in an unoptimised macro.
+/// Returns the number 0 as a token. If the literal were in the template of `quote!`, the macro would parse it, which is slow in an unoptimised build.
 fn zero() -> Literal {
     Literal::usize_unsuffixed(0)
 }
@@ -135,7 +136,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let literal = literal(&next);
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
-    // The check is generated only if the macro cannot tell that the codec's output delimits itself, because each bound costs compile time.
+    // The check is generated only if the macro cannot tell that the codec's output is self-delimiting, because each bound costs compile time.
     let bound = (!design.stub && !end && part.codec.may_vary() && !part.codec.is_ended_by(&next))
         .then(|| quote_spanned!(field.span=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let bound_if_more = bound.as_ref().filter(|_| !last);
@@ -214,8 +215,8 @@ pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> 
     quote_spanned!(field.span=> #place(#until, #end))
 }
 
-/// Generates the type `EmployeeRows` for stage 0, `EmployeeRows<1>` for stage 1, and so on. Stage 0 uses the default
-/// of the parameter, because each number costs compile time.
+/// Generates the type `EmployeeRows` for stage 0, `EmployeeRows<1>` for stage 1, and so on. Stage 0 uses the parameter's default, because each number costs
+/// compile time.
 fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     let type_arguments = design.entity.parameters.type_arguments();
     match stage {

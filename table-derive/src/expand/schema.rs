@@ -30,7 +30,7 @@ pub(super) fn proven(proofs: &TokenStream) -> TokenStream {
 pub(super) fn keys(design: &Design<'_>) -> Keys {
     let entity = design.entity.name.clone();
     let mut keys = vec![("ROW_KEY", "RowKey", design.row_key)];
-    // An index without a `PartitionKey` uses the entity's, which has already been checked.
+    // An index without a `PartitionKey` uses the entity's `PartitionKey`, which has already been checked.
     if design.index.is_none_or(|(_, index)| index.partition_key.is_some()) {
         keys.insert(0, ("PARTITION_KEY", "PartitionKey", design.partition_key));
     }
@@ -137,14 +137,14 @@ pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
         return quote!(&[]);
     }
     let kind = option(entity.kind.as_ref().map(|kind| quote!(#kind)));
-    // A path is used because the method of a blanket trait could take precedence in a method call.
+    // The function is called by its path, because in a method call, the method of a blanket trait could take precedence.
     quote!(__table::Shape::bytes(&__SHAPE, #kind, __PROPERTIES))
 }
 
 fn list(entity: &Entity<'_>) -> TokenStream {
     let properties =
         entity.properties().map(|(field, property)| self::property(field, property, &property.name, false));
-    // Additional chunks come last, so the other properties keep the order of their fields.
+    // Additional chunks come last, so the other properties remain in field order.
     let chunks = entity.properties().flat_map(|(field, property)| {
         property.more_chunks().map(move |name| self::property(field, property, &name, true))
     });
@@ -152,7 +152,7 @@ fn list(entity: &Entity<'_>) -> TokenStream {
     quote!(&[#(#all),*])
 }
 
-/// Returns the schema of one property. `is_more` is `true` for every chunk except the first. These chunks may be absent.
+/// Returns the schema of one property. `is_more` is `true` for every chunk except the first, because these chunks may be absent.
 fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -> TokenStream {
     let ident = field.ident.unraw().to_string();
     if property.chunks {
@@ -185,8 +185,8 @@ fn is_json(ty: &Type) -> bool {
     matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == "Json"))
 }
 
-/// A field as a property, for paths such as `<i32 as Property>::EDM`. The type of a JSON field is named without its wrapper, so a type without serde's traits
-/// is reported once, under its own name.
+/// A field as a property, for paths such as `<i32 as Property>::EDM`. The type of a JSON field is named without its wrapper. A type without serde's traits is
+/// therefore reported only once, under its own name.
 pub(super) struct AsProperty<'f>(pub(super) &'f Field<'f>);
 
 impl ToTokens for AsProperty<'_> {
@@ -244,7 +244,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
     quote!(#(#pieces),*)
 }
 
-/// Returns `true` if the entity's key contains the same part. Mistakes in the part are then reported for the entity's key.
+/// Returns `true` if the entity's key contains the same part, so mistakes in the part are already reported for the entity's key.
 fn is_reported(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);

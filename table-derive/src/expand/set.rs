@@ -79,7 +79,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
     )
 }
 
-/// Returns, for each type, the index of its current version in the list of types. Returns an empty list if no type has earlier versions.
+/// For each type, returns the index of its current version in the list of types. Returns an empty list if no type has earlier versions.
 fn current(set: &EntitySet<'_>) -> Vec<usize> {
     if set.members.iter().all(|member| member.upgrades.is_empty()) {
         return Vec::new();
@@ -91,7 +91,7 @@ fn current(set: &EntitySet<'_>) -> Vec<usize> {
     current
 }
 
-/// Generates the code that writes values of the set. Each call is forwarded to the member's own type, including the ETag update after a write.
+/// Generates the code that writes values of the set. Each call, including the ETag update after a write, is forwarded to the member's own type.
 fn write(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     let schema_table = set.members.first().map(|member| {
@@ -109,7 +109,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
             quote!(<#ty as __table::ToEntity>::Table)
         },
     );
-    // The `for<'m>` defers an error: a member that `Table` cannot write is reported only where the set is written.
+    // The `for<'m>` defers the error for a member that `Table` cannot write: it is reported only where the set is written.
     let types = set.members.iter().map(|member| member.ty).chain(set.other.map(|(_, ty)| ty));
     let bounds = types.map(|ty| quote_spanned!(ty.span()=> for<'m> #ty: __table::ToEntity));
     let variants: Vec<_> =

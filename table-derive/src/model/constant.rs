@@ -6,8 +6,8 @@ use crate::casing::upper_case;
 use crate::model::{Entity, Field};
 
 impl<'a> Entity<'a> {
-    /// Returns a field whose generated constant has the same name as the constant of the field at `at`: an earlier field with a column, or any field with a
-    /// blob.
+    /// Returns a field whose generated constant has the same name as the constant of the field at `at`. It is either an earlier field with a column, or any
+    /// field with a blob.
     pub(crate) fn same_constant(&self, at: usize) -> Option<&Field<'a>> {
         let constant = |field: &Field<'_>| {
             let has_column = field.attrs.rest.is_none() && field.attrs.chunks.is_none();

@@ -92,7 +92,7 @@ impl<'a> EntityGroup<'a> {
     }
 }
 
-/// Reports an error if the member is a standard-library list or `Option`. The compiler rejects every other unsupported type.
+/// Reports a member whose type is a standard-library list or `Option`. The compiler rejects every other unsupported type.
 fn list(ctxt: &Ctxt, ty: &Type) {
     let Some(last) = last_segment(ty) else { return };
     let (inner, text) = (grammar::type_text(entity(ty)), grammar::type_text(ty));

@@ -65,7 +65,7 @@ impl Index {
         self.keys(entity).any(|key| key.can_decode(field))
     }
 
-    /// Returns the parts of the entity's key not determined by the key of an index row: the index key contains neither the same part nor a decodable form of
+    /// Returns the parts of the entity's key that the key of an index row does not determine, because it contains neither the same part nor a decodable form of
     /// the field. Two entities that differ only in these parts have the same index key.
     pub(crate) fn undetermined<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Part> {
         let partition_key = self.partition_key.as_ref().and(entity.partition_key.as_ref());
@@ -135,7 +135,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// Returns the first name of an index function already taken by the entity or by an earlier index with a different name, if any.
+    /// Returns the first function name of an index that the entity, or an earlier index with a different name, has already taken, if any.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;
@@ -163,7 +163,7 @@ impl Entity<'_> {
     }
 }
 
-/// Names unavailable to index functions: functions of every entity, and keywords.
+/// Names that index functions cannot have: names of functions that every entity has, and keywords.
 const MADE: [&str; 10] = [
     "key",
     "rows",

@@ -19,11 +19,11 @@ pub(crate) struct Key {
     pub(crate) pieces: Vec<Piece>,
     /// `true` if an error has been reported for at least one piece.
     pub(crate) broken: bool,
-    /// The number of invalid pieces for which no field could be guessed.
+    /// The number of invalid pieces whose intended field could not be guessed.
     pub(crate) placeholders: usize,
     /// `true` if the parts are levels. A terminator follows each level.
     pub(crate) levels: bool,
-    /// `true` if the key is not decoded because different values can have the same text. The fields are stored as properties instead.
+    /// `true` if the key is not decoded, because different values can have the same text. The fields are stored as properties instead.
     pub(crate) unread: bool,
 }
 
@@ -132,7 +132,7 @@ impl Key {
         })
     }
 
-    /// Returns the parts by which functions can narrow a selection, each with its position. Each field occurs once, and buckets are omitted.
+    /// Returns the parts by which generated functions can narrow a selection, each with its position. Each field occurs once, and buckets are omitted.
     pub(crate) fn ranged(&self) -> impl Iterator<Item = (usize, &Part)> {
         let mut seen = Vec::new();
         self.pieces.iter().enumerate().filter_map(move |(at, piece)| {

@@ -144,7 +144,7 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
     Some(Kind::Enum(names))
 }
 
-/// Reports the first variant at which the combined names exceed the length limit of a codec name. The runtime defines the same limit.
+/// Reports the variant whose name makes the combined names longer than a codec name may be. The runtime defines the same limit.
 fn too_long(ctxt: &Ctxt, names: &[(&Ident, String)]) {
     let mut length = 0;
     let first = names.iter().find(|(_, name)| {
@@ -160,10 +160,10 @@ fn too_long(ctxt: &Ctxt, names: &[(&Ident, String)]) {
     }
 }
 
-/// The maximum combined length of all variant names in bytes, with one byte between two names.
+/// The maximum combined length of all variant names, in bytes, including one byte between two names.
 const MOST_NAMES: usize = 4_088;
 
-/// Reports variants that serde renames but that keep their own names in keys. `#[key_part("…")]` sets the name in keys explicitly.
+/// Reports variants that serde renames, although keys contain their original names. `#[key_part("…")]` sets the name in keys explicitly.
 fn renamed_by_serde(ctxt: &Ctxt, input: &DeriveInput, data: &DataEnum) {
     let all = settings::find(&input.attrs, "serde", "rename_all");
     let rule = all.as_ref().and_then(|(_, setting)| setting.text());

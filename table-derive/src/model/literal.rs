@@ -12,8 +12,8 @@ use crate::grammar;
 use crate::model::Field;
 use crate::symbol::LITERAL;
 
-/// Reports literals that contain a placeholder, or that are spelled like a field missing from the row's keys. Such a literal would put the same text into every
-/// entity's key. A reported literal is marked as wrong, so no other rule reports it again.
+/// Reports literals that contain a placeholder, or that are spelled like a field missing from the row's keys. Every entity's key would contain the text of such
+/// a literal instead of the field's value. A reported literal is marked as wrong, so no other rule reports it again.
 pub(super) fn check(
     ctxt: &Ctxt,
     fields: &[Field<'_>],
@@ -84,7 +84,7 @@ fn check_literal(
     } else if let Some((_, inside, _)) = braces() {
         let mut right = format::pieces(&value, next, is_field);
         for piece in right.iter_mut().filter(|piece| piece.starts_with("pattern(")) {
-            // A format such as `%Y-%m-%d` drops the smaller units of an instant, so the suggested piece needs `truncate`.
+            // A format such as `%Y-%m-%d` drops the smaller units of a timestamp, so the suggested piece needs `truncate`.
             let is_instant =
                 |field: &Field<'_>| piece.ends_with(&format!(", {})", name(field))) && is_time(field.ty);
             if fields.iter().any(is_instant) {

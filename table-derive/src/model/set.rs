@@ -53,7 +53,7 @@ impl<'a> EntitySet<'a> {
                 _ => None,
             };
             let Some(ty) = ty else {
-                // A last variant without fields is probably meant for rows of other types.
+                // If the last variant has no fields, it is probably meant for rows of other types.
                 let is_last = data.variants.last().is_some_and(|last| last.ident == *ident);
                 let is_meant = lacks_other && is_last && matches!(variant.fields, Fields::Unit);
                 lacks_other &= !is_meant;
@@ -97,7 +97,7 @@ impl<'a> EntitySet<'a> {
         Some(set)
     }
 
-    /// Returns the types of the members and of their earlier versions, in the order tried.
+    /// Returns the types of the members and of their earlier versions, in the order in which they are tried.
     pub(crate) fn types(&self) -> impl Iterator<Item = &dyn ToTokens> {
         self.members.iter().flat_map(|member| {
             let upgrades = member.upgrades.iter().map(|from| from as &dyn ToTokens);

@@ -18,7 +18,7 @@ pub(crate) const MOST_PARTS: usize = 99;
 
 /// The declaration of a wide entity.
 pub(crate) struct Wide<'a> {
-    /// The declaration, parsed as an entity. A field with slots has no property here.
+    /// The declaration, parsed as an entity. In this entity, a field with slots has no property.
     pub(crate) entity: Entity<'a>,
     /// The fields outside the key, in declaration order.
     pub(crate) stored: Vec<Stored>,
@@ -171,7 +171,7 @@ impl Entity<'_> {
     }
 }
 
-/// Reports the words of `#[entity(…)]` supported only for entities in a single row.
+/// Reports the words of `#[entity(…)]` that are supported only for entities in a single row.
 fn refuse_derived_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     let help = "declare it on a separate entity, and write both in one unit with `put_wide`";
     if let Some(word) = &entity.feed {
@@ -196,7 +196,7 @@ fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs)
     }
 }
 
-/// Returns the parts as declared. Parts that are too large are not split.
+/// Returns the parts as declared, without splitting parts that are too large.
 fn declared_parts(stored: &[Stored]) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     for (at, stored) in stored.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Tests the markers of columns, which restrict the patches that can set a property.
+//! Tests the markers of columns, which restrict which patches can set a property.
 
 use quote::quote;
 

@@ -108,7 +108,7 @@ fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
         let TokenTree::Group(group) = token else { continue };
         let is_attribute = group.delimiter() == Delimiter::Bracket;
         let inner = if is_attribute { prefixes(&group.stream()) } else { self::truncations(&group.stream()) };
-        // An attribute without a name cannot belong to a derive.
+        // An attribute without a name does not belong to any derive.
         for inner in inner.into_iter().filter(|inner| !(is_attribute && inner.is_empty())) {
             let mut whole = tokens.clone();
             whole[at] = with(group, inner);
@@ -138,7 +138,7 @@ fn an_incomplete_declaration_expands_with_at_most_one_mistake() {
         for partial in truncations(&declaration) {
             count += 1;
             let expansion = expand(derive, partial.clone());
-            // The length of a name must not affect the tokens before it; see `expand::named`.
+            // The tokens before a name must not depend on its length; see `expand::named`.
             if ["Entity", "Wide"].contains(&derive) {
                 assert!(expansion.to_string().starts_with("# [allow (deprecated"), "{expansion}");
             }

@@ -1,5 +1,5 @@
-//! Tests the code proposed in messages. A message that says "write" shows code for the given declaration. Once this code is pasted into the declaration, the
-//! declaration must be accepted.
+//! Tests the code proposed in messages. A message that says "write" shows code for the given declaration. When this code is pasted into the declaration, the
+//! macro must accept the result.
 //!
 //! The code replaces the marked tokens, or an enclosing list item: for example, `id` in `digits(id)`, then `digits(id)`, and then the entire attribute.
 
@@ -72,7 +72,7 @@ fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
         all.push(replaced(place, code));
     }
     if message.contains(" above ") {
-        // One attribute on several fields counts as one error.
+        // If several fields have the same attribute, this counts as one error.
         let mark = &text[case.mark.clone()];
         let removed = if mark.starts_with('#') { text.replace(mark, "") } else { text.clone() };
         let names: Vec<&str> = code.split("#[").skip(1).filter_map(|rest| rest.split('(').next()).collect();

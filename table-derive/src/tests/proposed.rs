@@ -1,4 +1,4 @@
-//! Tests the code proposed in messages, over generated declarations: each combination of field types with missing keys, constant keys, keys of times or a
+//! Tests the code proposed in messages with generated declarations. They combine field types with missing keys, constant keys, keys that consist of times or a
 //! `bool`, and indexes that omit the entity's key, with each codec and with trailing commas.
 //!
 //! Unlike `pasted`, this module tests every code snippet in a message, not only the code after "write". The derive macro must accept the proposed declarations.
@@ -23,7 +23,7 @@ fn codes(message: &str) -> impl Iterator<Item = &str> {
     let codes = help.split('`').skip(1).step_by(2);
     let is_whole =
         |code: &&str| !["…", "path::To", "(field)"].iter().any(|placeholder| code.contains(placeholder));
-    // The entity may have no field that identifies it.
+    // The declaration may have no field that identifies the entity.
     codes.filter(is_whole).filter(|_| !help.contains("with a field `id`"))
 }
 
@@ -166,7 +166,7 @@ fn each_proposed_declaration_is_accepted() {
     for declared in [missing(), hot(), coarse(), indexes()].into_iter().flatten() {
         let tokens: TokenStream = declared.text.parse().expect("a declaration is made of tokens");
         let messages = reported(expand("Entity", tokens));
-        // Another error, such as a float in a key, would also be in the proposed declaration.
+        // Any other error, such as a float in a key, would also occur in the proposed declaration.
         let of_proposals = |text: &str| {
             ["T020", "T046", "T045", "T044", "T008", "T065", "T060", "T066"]
                 .iter()
@@ -183,7 +183,7 @@ fn each_proposed_declaration_is_accepted() {
                     Ok(expansion) => reported(expansion).into_iter().map(|it| it.text).collect(),
                     Err(error) => vec![error.to_string()],
                 };
-                // Other errors in the declaration remain.
+                // Other errors in the declaration are still reported.
                 let number = |text: &str| text.get(1..5).map(str::to_owned);
                 let is_other = |left: &String| {
                     messages.iter().any(|it| {

@@ -36,7 +36,7 @@ pub(super) struct Case<'t> {
     pub(super) declaration: String,
     /// The byte range between `«` and `»` in the declaration.
     pub(super) mark: Range<usize>,
-    /// The start and end of the code marked by the message.
+    /// The start and end of the code that the message must mark.
     place: (LineColumn, LineColumn),
 }
 
@@ -64,7 +64,7 @@ pub(super) fn cases(file: &str) -> Vec<Case<'_>> {
     cases
 }
 
-/// Returns the position of a mark, as counted in the text without marks.
+/// Returns the position that a mark would have in the text without marks.
 fn position(marked: &str, mark: char) -> LineColumn {
     let (before, _) = marked.split_once(mark).unwrap_or_else(|| panic!("no {mark} in {marked}"));
     let line = before.matches('\n').count() + 1;

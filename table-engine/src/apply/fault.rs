@@ -3,7 +3,7 @@
 use table_store::Fault;
 use table_store::etag::{ETag, IfMatch};
 
-/// The reason a write cannot be applied.
+/// The reason why a write cannot be applied.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WriteFault {
     #[error("the entity already exists; replace it, or use an upsert")]

@@ -29,7 +29,7 @@ use crate::options::EngineOptions;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BackupImage {
-    // IMPORTANT: this field is dropped before the engine handle, because dropping the last handle waits until the base is closed.
+    // IMPORTANT: field order matters. This field must be dropped before the engine handle, because dropping the last handle blocks until the base is closed.
     base: BaseView,
     engine: Engine,
 }
@@ -63,11 +63,12 @@ impl BackupImage {
         self.base.base_bytes()
     }
 
-    /// Returns the files that contain rows. `earlier` is the `BASE` of an existing backup at the destination, if any. `place` names the destination in errors.
+    /// Returns the files that contain rows. `earlier` is the `BASE` of an existing backup at the destination, if any. `place` identifies the destination in
+    /// error messages.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the destination contains a backup of another engine, such as the one this engine's folder was restored from; `Corrupted` if the bytes
-    /// of `earlier` are damaged.
+    /// `FolderNotOurs` if the destination contains a backup of another engine, such as the engine from whose backup this engine's folder was restored;
+    /// `Corrupted` if the bytes of `earlier` are corrupted.
     pub fn files(&self, earlier: Option<&[u8]>, place: &str) -> Result<Vec<BackupFile>> {
         self.after_read(self.base.files(earlier, Path::new(place)))
     }
@@ -75,7 +76,7 @@ impl BackupImage {
     /// Reads an entire file and verifies its checksums.
     ///
     /// # Errors
-    /// `Corrupted`, with the file and the offset, if the file is damaged; `Io` if it cannot be read; `ServerBusy` if the process has run out of file
+    /// `Corrupted`, with the file and the offset, if the file is corrupted; `Io` if it cannot be read; `ServerBusy` if the process has run out of file
     /// descriptors or memory; `EngineClosed` if the engine is closed.
     pub fn check(&self, file: &BackupFile) -> Result<()> {
         self.after_read(self.base.check_file(file))
@@ -95,7 +96,7 @@ impl BackupImage {
     }
 }
 
-/// An engine folder being restored from a backup stored outside a folder, such as in an object store. `Engine::open` refuses the folder until
+/// An engine folder that is being restored from a backup stored outside a folder, such as in an object store. `Engine::open` refuses the folder until
 /// [`finish`](Self::finish) has succeeded.
 ///
 /// ```
@@ -137,7 +138,7 @@ impl EngineOptions {
     ///
     /// # Errors
     /// `FolderNotOurs` if `to` is not empty, or the bytes are not a backup; `FormatTooNew` or `FormatTooOld` if this library cannot read the format;
-    /// `Corrupted` if the bytes are damaged; `Io` if the folder cannot be written.
+    /// `Corrupted` if the bytes are corrupted; `Io` if the folder cannot be written.
     pub fn restoration(&self, manifest: &[u8], base: &[u8], to: impl AsRef<Path>) -> Result<Restoration> {
         let folder = folder::absolute(to.as_ref())?;
         manifest::check_backup(manifest, &folder)?;
@@ -163,11 +164,11 @@ impl Restoration {
         self.base.write_file(file, offset, bytes)
     }
 
-    /// Switches to a newer `BASE` after a later backup has replaced the one being restored. Files listed in both versions need not be written again. Files
-    /// listed only in the older version are removed when the restored folder is opened.
+    /// Switches to a newer `BASE`, in case a later backup has replaced the backup being restored. Files listed in both versions need not be written again.
+    /// Files listed only in the older version are removed when the restored folder is opened.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are damaged; `FormatTooNew` or `FormatTooOld` if this library cannot read the format. After an error, the restore can
+    /// `Corrupted` if the bytes are corrupted; `FormatTooNew` or `FormatTooOld` if this library cannot read the format. After an error, the restore can
     /// continue with the previous `BASE`.
     pub fn replace_base(&mut self, base: &[u8]) -> Result<()> {
         self.base = BaseView::to_be_fetched(&self.options.place(&self.disk, &self.folder), base)?;
@@ -177,7 +178,7 @@ impl Restoration {
     /// Checks every written block and completes the engine's folder.
     ///
     /// # Errors
-    /// `Corrupted`, with the file and the offset, if a block is damaged; `Io` or `DiskFull` if the folder cannot be written.
+    /// `Corrupted`, with the file and the offset, if a block is corrupted; `Io` or `DiskFull` if the folder cannot be written.
     pub fn finish(self) -> Result<CopyReport> {
         let report = self.base.end_fetch()?;
         end_restore(&*self.disk, &self.folder, &self.base)?;

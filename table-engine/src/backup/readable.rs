@@ -1,4 +1,4 @@
-//! Backs up an engine whose disk is failing: copies all readable data, and lists the unreadable rows.
+//! Backup of an engine whose disk is failing. All readable data is copied, and the unreadable rows are listed.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub struct PartialBackup {
     pub lost: Vec<LostRows>,
 }
 
-/// A key range of one table whose rows could not be read. In the backup, rows in this range may be missing or outdated, or deleted rows may be present.
+/// A key range of one table whose rows could not be read. In the backup, rows in this range may be missing or outdated, and deleted rows may reappear.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LostRows {
@@ -43,7 +43,7 @@ impl Engine {
     /// Copies all readable rows to an empty or missing folder, and lists the unreadable rows.
     ///
     /// [`backup`](Self::backup) fails if a part of the base cannot be read, because a partial backup must not replace a complete earlier one. Use this function
-    /// for an engine without another backup. Like `backup`, it starts with a checkpoint. Its result is restored with [`restore`](Self::restore).
+    /// if the engine has no other backup. Like `backup`, it starts with a checkpoint. To restore the result, use [`restore`](Self::restore).
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -88,7 +88,7 @@ impl Engine {
     }
 }
 
-/// Returns the lost rows of each table within an unreadable key range. Rows of deleted tables do not count as lost.
+/// Returns the lost rows of each table within an unreadable key range. Deleted tables are skipped, because their rows are not needed.
 fn lost_rows<'a>(
     catalog: &'a Catalog,
     unreadable: &'a Unreadable,

@@ -1,7 +1,7 @@
-//! Blocks: neighbouring rows of a run, encoded as bytes (`docs/format.md`, "Runs").
+//! Blocks: groups of adjacent rows of a run, encoded as bytes (`docs/format.md`, "Runs").
 //!
-//! A block stores the common prefix of all keys once. Rows share their shape (the names and types of a row's properties), because property names make up about
-//! half of a row. A tombstone (the entry of a deleted row) has no shape.
+//! A block stores the common prefix of all keys once. Rows with the same shape (the names and types of a row's properties) share it, because property names
+//! make up about half of a row. A tombstone (the entry of a deleted row) has no shape.
 
 mod entries;
 mod writer;
@@ -32,7 +32,7 @@ const DELETED: usize = 0xFFFF;
 
 /// The offsets of a block's sections. They are computed once per block, so that a row lookup needs only a few additions.
 ///
-/// All keys are stored together, so a search reads few cache lines and no rows.
+/// All keys are stored together, so a search touches few cache lines and reads no rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     count: usize,
@@ -60,7 +60,7 @@ pub(crate) enum Found {
     Row(Row),
 }
 
-/// The names and types of a row's properties, shared by rows of the block with the same names and types. A tombstone has an empty shape.
+/// The names and types of a row's properties, stored once for all rows of the block that have them. A tombstone has an empty shape.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape<'b> {
     bytes: &'b [u8],
@@ -183,7 +183,7 @@ impl Layout {
         }
     }
 
-    /// Returns the index of the first entry at or after `from` whose key is not less than the given key. The search begins at `from`, so an entry close to
+    /// Returns the index of the first entry at or after `from` whose key is not less than the given key. The search gallops from `from`, so an entry close to
     /// `from` is found in a few steps.
     pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
         let prefix = self.prefix(block)?;
@@ -198,7 +198,8 @@ impl Layout {
         Ok(self.search_within(block, rest, from..self.count.min(from + step - 1))?.0)
     }
 
-    /// Reads one byte of each cache line before the row bodies, so the following search waits once for all lines instead of once per line.
+    /// Prefetches everything before the row bodies by reading one byte of each cache line. The search that follows then stalls for memory once instead of once
+    /// per line.
     #[inline]
     fn touch(self, block: &[u8]) {
         let lines = block.get(..self.bodies).unwrap_or_default().iter().step_by(LINE);

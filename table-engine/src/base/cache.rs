@@ -15,9 +15,9 @@ use table_store::row::RowView;
 use crate::base::block::Layout;
 use crate::key::SplitKey;
 
-/// The number of shards, each with its own lock. With several shards, readers rarely wait for each other.
+/// The number of shards. Each shard has its own lock, so readers rarely contend for a lock.
 const SHARDS: usize = 16;
-/// The estimated memory overhead of a cache entry in bytes.
+/// The estimated memory overhead of a cache entry, in bytes.
 const ENTRY_BYTES: usize = 160;
 
 /// The bytes and the layout of a block.
@@ -51,7 +51,7 @@ impl Block {
 /// The location of a block: its run number, and its index in the run.
 type Place = (u64, u32);
 
-/// A hasher that mixes the two numbers of a [`Place`]. Callers cannot choose these numbers, so the hasher need not resist attacks.
+/// A hasher that mixes the two numbers of a [`Place`]. Callers cannot choose these numbers, so the hasher need not resist collision attacks.
 #[derive(Default)]
 struct PlaceHasher(u64);
 
@@ -76,15 +76,15 @@ impl Hasher for PlaceHasher {
     }
 }
 
-/// A cached block, with a flag that is set when the block is used and cleared when the block is considered for eviction.
+/// A cached block and its reference flag. The flag is set when the block is used, and cleared when the block is considered for eviction.
 #[derive(Debug)]
 struct Kept {
     block: Arc<Block>,
     used: AtomicBool,
 }
 
-/// The blocks of a shard, with second-chance eviction: when space is needed, the first block in insertion order is evicted, unless it was used since it was
-/// inserted or last spared. A spared block moves to the end.
+/// The blocks of a shard, with second-chance eviction. When space is needed, the block at the head of the queue is considered. If it was used since it was
+/// inserted or last considered, it moves to the tail of the queue. Otherwise, it is evicted.
 #[derive(Debug, Default)]
 struct Queue {
     blocks: HashMap<Place, Kept, BuildHasherDefault<PlaceHasher>>,
@@ -92,7 +92,7 @@ struct Queue {
     bytes: usize,
 }
 
-/// A shard of the cache, with separate hit and miss counters. Two shards never share a cache line.
+/// A shard of the cache with its own hit and miss counters. Shards are aligned so that two shards never share a cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard {
@@ -105,7 +105,7 @@ struct Shard {
 #[derive(Debug)]
 pub(super) struct Cache {
     shards: [Shard; SHARDS],
-    /// The maximum size of a shard in bytes.
+    /// The byte budget of each shard.
     most: usize,
 }
 
@@ -129,7 +129,7 @@ impl Cache {
             shard.misses.fetch_add(1, Ordering::Relaxed);
             return None;
         };
-        // Readers write to a block's cache line once per round of evictions, not on every lookup.
+        // The flag is written only if it is not set yet, so readers do not write to the block's cache line on every lookup.
         if !used.load(Ordering::Relaxed) {
             used.store(true, Ordering::Relaxed);
         }
@@ -174,7 +174,7 @@ impl Queue {
     }
 }
 
-/// Returns the number of bytes charged to the budget for a block.
+/// Returns the number of bytes that a block counts towards the budget.
 fn bytes_of(block: &Block) -> usize {
     block.bytes.len() + ENTRY_BYTES
 }

@@ -62,7 +62,7 @@ impl BaseView {
     }
 
     /// Updates the backup in a folder to this version. The earlier backup stays complete until the new one is durable. `before_record` is called after all runs
-    /// have been copied, and may return a lock to hold until the end.
+    /// have been copied. It may return a lock, which is held until the backup is complete.
     pub(crate) fn back_up(
         &self,
         disk: &Arc<dyn Disk>,
@@ -104,7 +104,7 @@ impl BaseView {
             .disk
             .list(&pool.folder)
             .map_err(|error| Task::ReadFolder(pool.folder.clone()).failed(error))?;
-        // The first backup into the folder was interrupted.
+        // The folder has no `BASE`, because the first backup into it was interrupted.
         if !names.iter().any(|name| name == BASE) {
             return Ok(Earlier::new());
         }
@@ -118,7 +118,8 @@ impl BaseView {
         Ok(runs.iter().map(|run| (run.number, (run.identity, run.length))).collect())
     }
 
-    /// Returns the run files of this version. A file is marked as `kept` if the backup with the `BASE` bytes `earlier` already contains it.
+    /// Returns the run files of this version. `earlier` contains the bytes of an existing backup's `BASE`. A file is marked as `kept` if that backup already
+    /// contains it.
     pub(crate) fn files(&self, earlier: Option<&[u8]>, place: &Path) -> Result<Vec<BackupFile>> {
         let earlier = match earlier {
             None => Earlier::new(),
@@ -154,7 +155,7 @@ impl BaseView {
         check(&*self.run(file)?)
     }
 
-    /// Fills the buffer with bytes from a file, starting at an offset.
+    /// Fills the buffer with the bytes of a file that start at an offset.
     pub(crate) fn read_file(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let run = self.run(file)?;
         let read = run.file()?.read_at(offset, buffer);
@@ -179,7 +180,7 @@ impl BaseView {
         written.map_err(|error| Task::WriteFile(file.name.clone().into()).refused(error))
     }
 
-    /// Verifies the written files, and records the version durably.
+    /// Verifies the written files, and durably records the version.
     pub(crate) fn end_fetch(&self) -> Result<CopyReport> {
         let mut report = CopyReport::default();
         for run in self.stored.version.runs() {
@@ -197,7 +198,7 @@ impl BaseView {
         let mut report = CopyReport::default();
         for run in self.stored.version.runs() {
             let copy = run.in_pool(pool);
-            // If the earlier copy of a run can no longer be read, the earlier backup is damaged, and the run is copied again.
+            // If the earlier copy of a run can no longer be read, the earlier backup is corrupted, so the run is copied again.
             if earlier.get(&run.number) == Some(&(run.identity, run.length)) && copy.read_directory().is_ok()
             {
                 report.kept_files += 1;
@@ -218,7 +219,7 @@ pub(super) fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
     Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
 }
 
-/// Reads the copy of a run and verifies it. If both the copy and the original are damaged, returns the error of the original.
+/// Reads the copy of a run and verifies it. If both the copy and the original are corrupted, returns the error of the original.
 pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
     check(copy).or_else(|error| check(run).and(Err(error)))
 }

@@ -1,4 +1,4 @@
-//! A cursor over a span of keys in the base. It visits the segments in order, and merges the layers of each segment.
+//! A cursor over a span of keys in the base. It visits one segment after another, and merges the layers of each.
 
 mod layers;
 mod run;

@@ -1,7 +1,7 @@
-//! Tracks segments excluded from ordinary merges, because a layer cannot be read or a merge was refused.
+//! Tracks the segments that are excluded from ordinary merges because a layer cannot be read or a merge was refused.
 //!
-//! The key range of a damaged block becomes a separate segment. In this segment, the layer with the block and all older layers are *sealed*: merges
-//! leave them unchanged. The newer layers are still merged with each other to bound their number.
+//! The key range of a corrupted block becomes a separate segment. In this segment, the layer with the block and all older layers are *sealed*: merges leave
+//! them unchanged. The newer layers are still merged with each other, so their number stays bounded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::base::version::stored::Stored;
 use crate::base::version::{Segment, Version, successor};
 use crate::failpoint::{Step, reach};
 
-/// The segments with sealed layers: a map from the start of the segment to the number of the run in its newest sealed layer.
+/// The segments with sealed layers. Maps the start of each segment to the run number of its newest sealed layer.
 #[derive(Debug, Default)]
 pub(super) struct Apart(BTreeMap<Vec<u8>, u64>);
 
@@ -30,7 +30,7 @@ impl Apart {
         self.0.contains_key(&*segment.start)
     }
 
-    /// Returns the number of unsealed layers, which are the newest layers of the segment. A layer has a larger run number than all older layers.
+    /// Returns the number of unsealed layers. These are the newest layers of the segment, so their run numbers are larger than those of the sealed layers.
     fn newer(&self, segment: &Segment) -> usize {
         match self.0.get(&*segment.start) {
             Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),
@@ -82,8 +82,8 @@ impl Base {
         })
     }
 
-    /// Returns the newest layer of the first segment in `choice`, to be treated as unreadable. Returns `None` unless a merge was refused or the segment already
-    /// has sealed layers.
+    /// Returns the newest layer of the first segment in `choice`. The caller treats this layer as unreadable, so all layers of the segment are sealed. Returns
+    /// `None` if no merge was refused and the segment has no sealed layers.
     pub(super) fn as_broken(&self, choice: &Choice, is_refused: bool) -> Option<Broken> {
         let index = choice.segments.start;
         let segment = self.version.segments().get(index)?;
@@ -91,7 +91,8 @@ impl Base {
         (is_refused || self.merges.apart.contains(segment)).then_some(Broken { index, run, keys: Keys::All })
     }
 
-    /// Seals a damaged layer and all older layers of a segment. If only one block is damaged, its keys first become a separate segment, if possible.
+    /// Seals an unreadable layer and all older layers of a segment. If only one block is unreadable, its key range is first split off as a separate segment, if
+    /// possible.
     pub(super) fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
         let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
         let (mut start, end) = (segment.start.to_vec(), self.version.end(index));

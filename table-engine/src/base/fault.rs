@@ -1,4 +1,4 @@
-//! Base errors: damaged files, and files that belong to an unrelated backup.
+//! Base errors: corrupted files, and files that belong to an unrelated backup.
 
 use std::error::Error as StdError;
 use std::io;
@@ -58,12 +58,12 @@ pub(crate) enum BaseFault {
     Occupied { place: PathBuf, earlier: Unrelated },
 }
 
-/// Returns `true` if the disk returned an error instead of the bytes of a run, so a later read may succeed.
+/// Returns `true` if the disk returned an error instead of the bytes of a run. A later read may then succeed.
 pub(crate) fn is_disk_error(error: &Error) -> bool {
     error.source().is_some_and(<dyn StdError>::is::<io::Error>)
 }
 
-/// The kind of damage at a position in a run.
+/// The kind of corruption at an offset in a run.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(crate) enum Damage {
     #[error("the file is missing")]
@@ -88,7 +88,7 @@ pub(crate) enum Damage {
     Tally,
 }
 
-/// The reason a backup cannot replace an earlier one in the same folder.
+/// The reason why a backup cannot replace an earlier one in the same folder.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(crate) enum Unrelated {
     #[error("a backup of another engine, such as the one that this folder was restored from")]

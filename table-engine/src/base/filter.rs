@@ -1,6 +1,6 @@
-//! The key filter of a run. With the filter, most lookups of absent keys need not read a block (`docs/format.md`, "Runs").
+//! The key filter of a run. It lets most lookups of absent keys finish without reading a block (`docs/format.md`, "Runs").
 //!
-//! The filter is a blocked Bloom filter: each bucket is a single cache line, so a lookup waits for memory only once.
+//! The filter is a blocked Bloom filter: each bucket is a single cache line, so a lookup incurs at most one cache miss.
 
 /// The number of bytes in a bucket.
 const BUCKET: usize = 64;

@@ -1,4 +1,4 @@
-//! Functions that parse the formats of the base, for fuzzing.
+//! Fuzz targets for the parsers of the base's file formats.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::base::version::stored::Stored;
 use crate::disk::RealDisk;
 use crate::key::SplitKey;
 
-/// Reads a block as if its checksum were correct. Reading by index and by iteration must return the same rows. Each key is then looked up.
+/// Reads a block as if its checksum were valid. Reads by index and by iteration must return the same rows. Each key is then looked up.
 ///
 /// # Panics
 /// Panics if the results differ.

@@ -1,27 +1,27 @@
-//! The lineage of a version: the openings of the folder, each with the last version recorded while it was open.
+//! The lineage of a version: one entry for each session, that is, each time the folder was opened, with the last version recorded in that session.
 //!
-//! If another program copies the folder, the copy has the same engine identity. The lineages of the two folders differ as soon as a version is recorded
-//! in either of them.
+//! The lineage distinguishes a folder from its copies. If another program copies the folder, the copy has the same engine identity, but the lineages of the two
+//! folders differ as soon as a version is recorded in either of them.
 
 use uuid::Uuid;
 
 use crate::bytes::{Reader, Writer};
 
-/// The maximum number of openings in a lineage. Older openings are omitted.
+/// The maximum number of sessions in a lineage. Older sessions are omitted.
 const MOST: usize = 256;
 
-/// An opening of a folder, and the last version recorded while the folder was open.
+/// A session of a folder, and the last version recorded in that session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Opening {
-    /// A random identifier of the opening.
+    /// A random identifier of the session.
     identity: Uuid,
     /// The sequence number of the first journal frame replayed on top of the version.
     sequence: u64,
-    /// The number of the next run after the version was recorded.
+    /// The number of the next run at the time the version was recorded.
     next: u64,
 }
 
-/// The openings of a folder during which a version was recorded, in order. The list is empty in a new or restored folder, and in folders in earlier formats.
+/// The sessions in which a version was recorded, in order. The list is empty in a new or restored folder, and in folders in earlier formats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lineage(Vec<Opening>);
 
@@ -31,7 +31,7 @@ impl Lineage {
         self.0.is_empty()
     }
 
-    /// Returns the lineage of the next version, recorded by the opening `identity`.
+    /// Returns the lineage of the next version, which is recorded in the session `identity`.
     pub(super) fn with(&self, identity: Uuid, sequence: u64, next: u64) -> Self {
         let mut openings = self.0.clone();
         if openings.last().is_some_and(|last| last.identity == identity) {
@@ -45,8 +45,8 @@ impl Lineage {
     }
 
     /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. Also returns `true` if the relation is
-    /// unknown: this lineage has no openings, or `later` is full and the two lineages share no opening. A lineage that contains an opening also contains all
-    /// later openings of the same folder. If only earlier openings are shared, this lineage therefore belongs to a copy of the folder.
+    /// unknown: this lineage is empty, or `later` is full and the two lineages share no session. A lineage that contains a session also contains all later
+    /// sessions of the same folder. If the lineages share only sessions before this lineage's last one, this lineage therefore belongs to a copy of the folder.
     pub(super) fn is_continued_by(&self, later: &Self) -> bool {
         let Some(last) = self.0.last() else { return true };
         match later.find(last) {

@@ -1,7 +1,7 @@
-//! Merges runs in steps, as chosen by the [policy](super::policy).
+//! Merges runs in steps. The [policy](super::policy) chooses the next merge.
 //!
-//! A step processes a *part*: a key range, and the runs whose entries in this range become one run. If the part is smaller than the segment, the segment is
-//! first split at the end of the part. The step then merges the entire part, verifies the result, and publishes it.
+//! A step processes a *part*: a key range, and the runs whose entries in this range are merged. If the part is smaller than the segment, the segment is first
+//! split at the end of the part. The step then merges the entire part, verifies the result, and publishes it.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -27,11 +27,11 @@ use crate::key;
 /// Merge state that versions do not record.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
-    /// The number of the first run that the current compaction need not merge, or `None` if no compaction is in progress.
+    /// The current compaction need not merge runs with this number or a larger one. `None` if no compaction is in progress.
     pub(super) compact: Option<u64>,
     /// The layers excluded from merges.
     pub(super) apart: Apart,
-    /// The kind of merge to run next if flushes wait while required merges are due.
+    /// The kind of merge to run next if flushes are stalled while required merges are due.
     pub(super) turn: Turn,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Merged {
     All,
 }
 
-/// The key range and the runs merged by one step.
+/// The key range and the runs that one step merges.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) start: Arc<[u8]>,
@@ -72,7 +72,7 @@ impl Base {
     /// Starts a compaction. It rewrites each segment with several layers or tombstones as a single layer of new runs.
     pub(crate) fn merge_all(&mut self) {
         self.merges.compact = Some(self.stored.next);
-        // Damaged segments may have become readable again.
+        // Corrupted segments may have become readable again.
         self.merges.apart.clear();
     }
 
@@ -84,17 +84,20 @@ impl Base {
     /// Performs the most urgent merge, or one step of that merge.
     ///
     /// # Errors
-    /// Any disk error while a new version is being recorded, except a lack of space or file descriptors. After an error, the base must not be written to.
+    /// Any disk error while a new version is being recorded, except a shortage of disk space, file descriptors or memory. After an error, the base must not be
+    /// written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let figures = self.figures();
         let chosen = policy::choose(&figures, self.run_bytes, self.merges.turn);
-        // Under a sustained load, a merge is always due. The list of dropped tables is therefore pruned, and a compaction ended, even while merges are due.
+        // Under sustained load, some merge is always due. Therefore, the list of dropped tables is pruned and a compaction is ended once no required merge is
+        // due.
         if !figures.iter().any(|segment| segment.condition == Condition::Required) {
             // The list changes only in memory; the next recorded version persists the change. A segment excluded from merges may still contain rows of a
             // dropped table.
             let dropped = std::mem::take(&mut self.stored.meta.dropped);
             self.stored.meta.dropped = dropped.into_iter().filter(|table| self.has_rows_of(*table)).collect();
-            // A merge of a single segment concerns layers added after the compaction started. Joining small segments is part of the compaction.
+            // No required merge is left, so a merge of a single segment only concerns layers added after the compaction started. A merge of several segments
+            // joins small segments, which is part of the compaction.
             let is_compacted = chosen.as_ref().is_none_or(|(choice, _)| choice.segments.len() == 1);
             if is_compacted && self.merges.compact.take().is_some() {
                 return Ok(Merged::All);
@@ -134,7 +137,7 @@ impl Base {
         );
     }
 
-    /// Handles a failed merge step. Layers that cannot be read are excluded from merges, and the remaining layers can still be merged.
+    /// Handles a failed merge step. Layers that cannot be read are excluded from merges, so the remaining layers can still be merged.
     fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
         if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
             return Ok(Merged::Failed(error));
@@ -144,13 +147,13 @@ impl Base {
         let broken = self.find_broken(choice).or_else(|| self.as_broken(choice, is_refused));
         let Some(broken) = broken else { return Ok(Merged::Failed(error)) };
         match self.set_apart(broken) {
-            // A later merge will find the broken block again.
+            // Nothing is sealed, so a later merge will find the unreadable block again.
             Err(full) if is_shortage(&full) => Ok(Merged::Failed(full)),
             outcome => outcome.map(|()| Merged::Apart(error)),
         }
     }
 
-    /// Returns the part of a choice merged by the next step. If a segment is larger than two runs, each step merges a part about as large as one run.
+    /// Returns the part of a choice that the next step merges. If a segment is larger than two runs, each step merges a part about as large as one run.
     pub(super) fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
         let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();
@@ -169,7 +172,7 @@ impl Base {
         if is_whole {
             return Ok(Some(part));
         }
-        // For each layer, the last key and the size of each of its first blocks, up to the size of a run in total.
+        // The last key and the size of the first blocks of each layer, up to a total size of one run per layer.
         let mut ends = Vec::new();
         for layer in &layers {
             let directory = layer.run.directory()?;
@@ -203,7 +206,7 @@ impl Base {
         let Some(part) = self.part(choice)? else { return Err(stopped()) };
         let outcome = self.write_part(&part)?;
         if let Err(error) = self.prove(&part, &outcome) {
-            // The files of a refused merge are removed.
+            // If the merge is refused, its files are removed.
             self.stored.next = outcome.stored.next;
             self.obsolete.extend(outcome.written);
             return Err(error);

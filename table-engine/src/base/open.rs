@@ -1,4 +1,4 @@
-//! Opens a version of the base for reading, even while a writer (possibly in another process) replaces the version and removes its files.
+//! Opens a version of the base for reading. This works even while a writer, possibly in another process, replaces the version and removes its files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::base::{BaseView, Place};
 const ATTEMPTS: usize = 1_000;
 
 impl BaseView {
-    /// Opens the base of a folder that no writer is changing. Files are opened on demand, so few file descriptors suffice for a base of any size.
+    /// Opens the base of a folder that no writer is changing. Files are opened on demand, so a base of any size needs only a few file descriptors.
     pub(crate) fn open_alone(place: &Place) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::read(&pool)?;

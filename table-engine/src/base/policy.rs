@@ -1,15 +1,15 @@
-//! The merge policy: a pure function that chooses the layers to merge next, based on their sizes, entry counts and tombstone counts.
+//! The merge policy: a pure function that chooses the layers to merge next, based on the sizes, entry counts and tombstone counts of all layers.
 //!
 //! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one single-layer segment. The first applicable
 //! rule decides:
-//! 1. *Required*: a segment with rows of a dropped table, or a segment not yet reached by the compaction in progress, is merged. While flushes wait, required
-//!    merges alternate with merges that let the flushes continue, chosen by rule 2 or 4.
-//! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the newest layer down to the first layer that is larger than all newer ones
-//!    together, or completely if the newer layers amount to a quarter of the oldest one. This is the only rule for a segment with sealed layers,
-//!    which stay unchanged.
+//! 1. *Required*: a segment is merged if it has rows of a dropped table, or if the compaction in progress has not reached it yet. While flushes are stalled,
+//!    required merges alternate with merges chosen by rule 2 or 4, which let the flushes resume.
+//! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged, starting with the newest layer and ending before the first layer that is larger than all
+//!    newer ones together. At least two layers are merged. If the layers above the oldest one make up at least a quarter of the segment, the segment is merged
+//!    completely. Only this rule applies to a segment with sealed layers, which stay unchanged.
 //! 3. *Deleted*: a segment with at least half as many tombstones as rows is merged.
-//! 4. *Wasteful*: if the waste in the base exceeds a fifth of the oldest layers plus one run, the segment with the largest share of waste is merged.
-//!    Waste consists of everything above an oldest layer, and of rows hidden by tombstones.
+//! 4. *Wasteful*: if the waste in the base exceeds a fifth of the oldest layers plus one run, the segment with the largest share of waste is merged. Waste is
+//!    the size of all layers above the oldest layer of their segment, plus the estimated size of the rows that tombstones hide.
 //! 5. *Small*: [`NEIGHBOURS`] neighbouring segments that fit into one run are merged, unless one of them is larger than all others together.
 //!
 //! **Termination.** A segment is *settled* if it has at most one layer, and this layer contains no tombstones and no rows of dropped tables. The measure is a
@@ -21,16 +21,16 @@
 
 use std::ops::Range;
 
-/// The maximum number of layers in a segment before rule 2 merges it. A lookup checks every layer's filter.
+/// Rule 2 merges a segment with more than this many layers. The number is limited because a lookup checks the filter of every layer.
 pub(super) const LAYERS: usize = 11;
-/// The number of layers in a segment at which flushes wait for merges. A flush adds at most one layer to a segment, so only segments with sealed layers can
-/// have more.
+/// The number of layers in a segment at which flushes stall until a merge completes. A flush adds at most one layer to a segment, so a segment without sealed
+/// layers never exceeds this number. A segment whose layers are sealed may exceed it, because sealed layers cannot be merged.
 pub(super) const MOST_LAYERS: usize = 16;
-/// The divisor that determines the permitted waste from the size of the oldest layers.
+/// The permitted waste is the size of the oldest layers divided by this number, plus one run.
 const WASTE_SHARE: u64 = 5;
-/// The number of neighbouring segments merged if they fit into one run.
+/// Rule 5 merges this many neighbouring segments if they fit into one run.
 pub(super) const NEIGHBOURS: usize = 8;
-/// The minimum number of tombstones in a segment that rule 3 merges.
+/// Rule 3 merges a segment only if it has at least this many tombstones.
 pub(super) const DELETIONS: u64 = 256;
 
 /// The size and entry counts of a layer within a segment.
@@ -52,7 +52,7 @@ impl std::iter::Sum for Weight {
     }
 }
 
-/// The requirements and restrictions for merging a segment, regardless of its layers' sizes.
+/// A condition for merging a segment that does not depend on the sizes of its layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Condition {
     #[default]
@@ -79,8 +79,8 @@ pub(super) struct Choice {
     pub(super) layers: usize,
 }
 
-/// The next kind of merge when two kinds are due: required merges, and merges that let waiting flushes continue. Alternating the kinds bounds the time a flush
-/// waits, and ensures that required merges are performed even if flushes always wait.
+/// The kind of merge to run next when two kinds are due: required merges, and merges that let stalled flushes resume. Alternating the kinds limits how long a
+/// flush stalls, and ensures that required merges make progress even if flushes are always stalled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Turn {
     #[default]
@@ -95,7 +95,7 @@ pub(crate) enum Debt {
     None,
     /// At least one segment needs a merge.
     Some,
-    /// A segment has so many layers, or the base has so much waste, that flushes wait for merges.
+    /// A segment has so many layers, or the base has so much waste, that flushes stall until a merge completes.
     Much,
 }
 
@@ -199,7 +199,7 @@ pub(super) fn choose(segments: &[Figures], run_bytes: u64, turn: Turn) -> Option
     Some((complete(required), Turn::Flushes))
 }
 
-/// Chooses the merge that lets waiting flushes continue, or `None` if flushes do not wait.
+/// Chooses the merge that lets stalled flushes resume, or `None` if flushes are not stalled.
 fn urgent(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     deep(segments, MOST_LAYERS).or_else(|| wasteful(segments, run_bytes, 2))
 }
@@ -220,7 +220,7 @@ fn deep(segments: &[Figures], least: usize) -> Option<Choice> {
 fn wasteful(segments: &[Figures], run_bytes: u64, times: u64) -> Option<Choice> {
     let (waste, allowed) = waste(segments, run_bytes);
     let share = |segment: &Figures| {
-        // A small segment does not count as wasteful because of a few wasted bytes.
+        // The constant in the divisor keeps a small segment from counting as wasteful because of a few wasted bytes.
         u128::from(segment.waste()) * 1_000_000 / u128::from(segment.oldest() + run_bytes / 64 + 1)
     };
     let unsettled = readable(segments).filter(|(_, segment)| segment.waste() > 0);
@@ -228,8 +228,8 @@ fn wasteful(segments: &[Figures], run_bytes: u64, times: u64) -> Option<Choice> 
     most.filter(|_| waste > times * allowed).map(|(index, _)| complete(index))
 }
 
-/// Chooses neighbouring segments that fit into one run. The merged segment is at least twice as large as each of them, so each row is rewritten only a few
-/// times.
+/// Chooses neighbouring segments that together fit into one run. The merged segment is at least twice as large as each of them, so each row is rewritten only a
+/// few times.
 fn small(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let mut start = 0;
     for (index, segment) in segments.iter().enumerate() {

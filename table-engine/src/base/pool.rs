@@ -10,11 +10,11 @@ use crate::base::cache::Cache;
 use crate::disk::{Disk, DiskFile, fault};
 use crate::statistics::Counters;
 
-/// The maximum number of files kept open by a pool.
+/// The maximum number of files that a pool keeps open.
 const MOST_OPEN: usize = 256;
-/// The lower bound of a pool's limit on open files, even if the process may open only a few.
+/// A pool may keep at least this many files open, even if the process's limit is very low.
 const LEAST_OPEN: usize = 4;
-/// The divisor of the process's file descriptor limit: a pool may use a quarter, and the program and other engines share the rest.
+/// A pool may use the process's file descriptor limit divided by this number. The rest is left for the program and other engines.
 const SHARE: usize = 4;
 
 /// The resources of all runs of a base.
@@ -24,9 +24,9 @@ pub(super) struct Pool {
     pub(super) folder: PathBuf,
     pub(super) cache: Cache,
     pub(super) counters: Counters,
-    /// The total bytes submitted to the disk for runs, and for versions that could not be recorded.
+    /// The total number of bytes submitted to the disk for runs, and for versions that could not be recorded.
     pub(super) attempted: AtomicU64,
-    /// The maximum number of files kept open, or `None` if unlimited.
+    /// The maximum number of files to keep open, or `None` if unlimited.
     most_open: Option<usize>,
     open: Mutex<Open>,
 }

@@ -1,4 +1,4 @@
-//! Verifies merges: before a merge's result is published, it is compared with the merged layers.
+//! Verification of merges. Before the result of a merge is published, it is compared with the layers that were merged.
 
 use table_store::{Error, Result};
 

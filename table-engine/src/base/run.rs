@@ -51,7 +51,7 @@ pub(super) struct RunFile {
 #[derive(Debug)]
 pub(super) struct Run {
     pool: Arc<Pool>,
-    /// The number in the name of the file. No other run in the folder ever has this number.
+    /// The number in the name of the file. It is never reused for another run in the folder.
     pub(super) number: u64,
     /// A random identity. It distinguishes the run from a run with the same number in a copy of the folder.
     pub(super) identity: Uuid,
@@ -61,9 +61,9 @@ pub(super) struct Run {
     pub(super) first: Box<[u8]>,
     /// The key of the last entry.
     pub(super) last: Box<[u8]>,
-    /// The directory once it has been read, or the error that reported damage to it.
+    /// The directory once it has been read, or the error if it is corrupted.
     directory: OnceLock<Result<Directory>>,
-    /// `true` if a scan has skipped a part of the run.
+    /// `true` if a scan has skipped a part of the run. Only the first skip is logged.
     is_skipped: AtomicBool,
 }
 
@@ -122,7 +122,7 @@ impl Run {
         Self { pool: Arc::clone(pool), number, identity, length, first, last, directory, is_skipped }
     }
 
-    /// Returns the error for damage to the file at the given offset.
+    /// Returns the error for corruption at the given offset of the file.
     pub(super) fn corrupted(&self, offset: u64, damage: Damage) -> Error {
         let (run, folder) = (pool::name(self.number), self.pool.folder.clone());
         Error::of(BaseFault::BrokenRun { run, folder, offset, damage })
@@ -134,7 +134,8 @@ impl Run {
         Error::of(BaseFault::BrokenRows { run, folder, offset, source })
     }
 
-    /// Returns the error for a failed read. Unreadable bytes are treated like corrupted bytes, so the rest of the base can still be read, merged and copied.
+    /// Returns the error for a failed read. Bytes that cannot be read are treated like corrupted bytes, so the rest of the base can still be read, merged and
+    /// copied.
     fn failed(&self, offset: u64, error: io::Error) -> Error {
         use io::ErrorKind::{NotFound, PermissionDenied, TimedOut, UnexpectedEof};
         match error.kind() {
@@ -161,7 +162,7 @@ impl Run {
         Ok(part)
     }
 
-    /// Returns `true` if the run may contain keys from `start` (inclusive) to `end` (exclusive). Reads no file.
+    /// Returns `true` if the run may contain keys from `start` (inclusive) to `end` (exclusive). This function reads no file.
     pub(super) fn may_hold(&self, start: &[u8], end: Option<&[u8]>) -> bool {
         *self.last >= *start && end.is_none_or(|end| *self.first < *end)
     }
@@ -171,7 +172,8 @@ impl Run {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
     }
 
-    /// Returns the directory, reading it from the file at most once. Damage is remembered as well; after a disk error, the next call rereads the directory.
+    /// Returns the directory. It is read from the file once and then cached. If it is corrupted, the error is cached. If the disk returns an error, the next
+    /// call reads the directory again.
     pub(super) fn directory(&self) -> Result<&Directory> {
         let known = match self.directory.get() {
             Some(known) => known,
@@ -295,7 +297,8 @@ impl Run {
         block.layout.find(&block.bytes, key)
     }
 
-    /// Returns `true` if the run may have an entry for a key with the given hash. Reads no file: if the filter is not in memory, the result is `true`.
+    /// Returns `true` if the run may have an entry for a key with the given hash. This function reads no file: if the filter is not in memory, it returns
+    /// `true`.
     pub(super) fn is_possible(&self, hash: u64) -> bool {
         let Some(Ok(directory)) = self.directory.get() else { return true };
         filter::may_hold(directory.filter(), hash)
@@ -307,7 +310,7 @@ impl Run {
         Self::new(pool, file, (self.first.clone(), self.last.clone()))
     }
 
-    /// Copies the file into the folder of another pool and syncs the file, but not the folder.
+    /// Copies the file into the folder of another pool. The file is synced, but the folder is not.
     pub(super) fn copy_to(&self, pool: &Pool) -> Result<()> {
         let (from, to) = (self.file()?, pool.create(self.number));
         let to = to.map_err(|error| Task::CopyRun.refused(error))?;

@@ -12,9 +12,9 @@ use crate::key;
 /// A writer of consecutive runs.
 pub(super) struct RunsWriter<'p> {
     pool: &'p Arc<Pool>,
-    /// The numbers assigned to runs so far. The end of the range is the number of the next run.
+    /// The run numbers assigned so far. The end of the range is the number of the next run.
     numbers: std::ops::Range<u64>,
-    /// The size in bytes at which a run is finished.
+    /// The size in bytes at which a run is finished and the next one started.
     most: u64,
     current: Option<RunWriter>,
     /// The table of the last key.
@@ -45,8 +45,8 @@ impl<'p> RunsWriter<'p> {
         if self.bytes() >= self.most {
             self.end_run()?;
         }
-        // IMPORTANT: a block never contains keys of two tables. Such a block would appear to contain rows of every table between them, and would be
-        // merged repeatedly if one of these tables were dropped.
+        // IMPORTANT: a block never contains keys of two tables. Judging by its first and last key, such a block might contain rows of every table between them.
+        // If one of these tables were dropped, the block would be merged repeatedly.
         let table = key::table_of(key);
         if std::mem::replace(&mut self.table, table) != table {
             self.end_block()?;

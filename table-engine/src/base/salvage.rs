@@ -16,7 +16,7 @@ use crate::base::{BaseView, CopyReport};
 use crate::disk::Disk;
 use crate::event::event;
 
-/// An unreadable key range in a run, including both ends.
+/// An unreadable key range of a run. Both ends are inclusive.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) first: Box<[u8]>,
@@ -24,7 +24,7 @@ pub(crate) struct Unreadable {
     pub(crate) cause: Error,
 }
 
-/// The copies that replace damaged runs, keyed by run number. The value is `None` if no part of the run can be read.
+/// The copies that replace corrupted runs, keyed by run number. The value is `None` if no part of the run can be read.
 type Replaced = HashMap<u64, Option<Arc<Run>>>;
 
 impl BaseView {
@@ -41,7 +41,7 @@ impl BaseView {
             let copy = run.in_pool(&pool);
             let length = match run.copy_to(&pool).and_then(|()| check_copy(&run, &copy)) {
                 Err(error) if error.code() == ErrorCode::Corrupted => {
-                    // It is harmless if the file remains, because the copy of the base does not refer to it.
+                    // A failure is harmless: the copied base does not refer to the file.
                     let _ = copy.remove();
                     let found = lost.len();
                     let part = rewrite(&run, RunWriter::create(&pool, next)?, &mut lost)?;
@@ -49,7 +49,7 @@ impl BaseView {
                         let _ = pool.remove(next);
                     }
                     if lost.len() == found {
-                        // The second attempt was able to read the complete run.
+                        // The second attempt has read the complete run.
                         event!(debug, %error, "a damaged run was read in a second attempt");
                     }
                     next += 1;
@@ -99,7 +99,7 @@ fn rewrite(run: &Run, mut writer: RunWriter, lost: &mut Vec<Unreadable>) -> Resu
     if is_empty { Ok(None) } else { Ok(Some(Arc::new(writer.finish()?))) }
 }
 
-/// Returns a version that refers to the copies of damaged runs instead of the originals.
+/// Returns a version that refers to the copies of corrupted runs instead of the originals.
 fn with_replaced(version: &Version, replaced: &Replaced) -> Result<Version> {
     let mut changed = Version::clone(version);
     for (index, segment) in version.segments().iter().enumerate() {

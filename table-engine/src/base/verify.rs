@@ -1,4 +1,4 @@
-//! Verification: reads all files of a base version and lists the damage.
+//! Verification of a base version: reads all its files and lists the corruption found.
 
 use std::ops::ControlFlow;
 
@@ -19,14 +19,14 @@ pub struct Verification {
     pub runs: u64,
     /// The number of blocks checked within the row files.
     pub blocks: u64,
-    /// The number of rows and tombstones checked. A replaced row is counted until a merge removes it.
+    /// The number of rows and tombstones checked. A replaced row counts until a merge removes it.
     pub entries: u64,
-    /// The damage found, as errors with the file and the offset.
+    /// The corruption found. Each error contains the file and the offset.
     pub damage: Vec<Error>,
 }
 
 impl Verification {
-    /// Returns `true` if no damage was found.
+    /// Returns `true` if no corruption was found.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.damage.is_empty()
@@ -78,7 +78,7 @@ pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
     Ok(())
 }
 
-/// Reads a block, and checks its entries against each other and against the directory.
+/// Reads a block and checks that its entries are consistent with each other and with the directory.
 pub(super) fn read_checked(run: &Run, directory: &Directory, index: usize) -> Result<(Block, Tally)> {
     let (offset, _) = directory.place(index);
     let block = run.read_block_of(directory, index)?;

@@ -1,8 +1,8 @@
 //! A version of the base: the runs that contain the rows of each key range. A version is immutable; each change creates a new version.
 //!
 //! The key space is divided into segments without gaps. A segment has layers, newest first. The newest layer with an entry for a key takes precedence. A run
-//! may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore a segment can be split, and one half merged,
-//! without reading the rest.
+//! may be a layer of many segments; in each of them, only the entries within the segment are visible. A segment can therefore be split without rewriting any
+//! rows, and one half can be merged without reading the other.
 
 pub(super) mod stored;
 
@@ -19,7 +19,7 @@ use crate::base::tally::Tally;
 use crate::catalog::Catalog;
 use crate::key;
 
-/// A layer of a segment: a run in which only the keys within the segment's range are visible.
+/// A layer of a segment: a run of which only the keys within the segment's range are visible.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
@@ -66,7 +66,7 @@ pub(super) struct Version {
 
 /// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block between them.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
-    // Most runs are ruled out without reading their indexes, because an index may not be in memory.
+    // Most runs are ruled out by their first and last keys. Their indexes, which may not be in memory, are then not read.
     if !run.may_hold(start, end) {
         return Ok(None);
     }
@@ -76,11 +76,12 @@ pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<
     Ok((!blocks.is_empty()).then(|| Layer { run: Arc::clone(run), weight }))
 }
 
-/// A range of blocks in a run that becomes a separate segment.
+/// A range of blocks in a new run that becomes a separate segment.
 #[derive(Debug)]
 struct Stretch {
     blocks: Range<usize>,
-    /// `true` if the blocks consist mostly of tombstones; `false` if no row of the base has a key between their first and last keys.
+    /// The reason for the separate segment: `true` if the blocks consist mostly of tombstones; `false` if the base has no rows between the first and last keys
+    /// of the blocks.
     deletes: bool,
 }
 
@@ -89,7 +90,7 @@ impl Stretch {
         (directory.first(self.blocks.start), successor(&directory.last(self.blocks.end - 1)))
     }
 
-    /// Returns `true` if the range is large enough to justify a segment entry in `BASE`.
+    /// Returns `true` if the range is large enough to justify its own segment entry in `BASE`.
     fn is_large(&self, directory: &Directory, least: u64) -> bool {
         let weight = directory.weigh(self.blocks.clone());
         let is_all = !self.deletes && self.blocks.len() == directory.len();
@@ -97,7 +98,7 @@ impl Stretch {
     }
 }
 
-/// A bound greater than all keys, because no table has the largest id.
+/// A bound greater than all keys. It starts with the largest table id, which is never assigned.
 const ABOVE_ALL: [u8; 4] = [0xFF; 4];
 
 /// Returns the id of the table that a key or a bound belongs to.
@@ -168,12 +169,14 @@ impl Version {
     /// Adds the runs of a flush as the newest layer of each segment that contains their keys. A segment gets at most one new layer.
     ///
     /// A range of blocks becomes a separate segment if the base has no rows in its key range, or if its tombstones hide most of the older rows there. In the
-    /// first case, the segment needs no merge; in the second case, a merge reads many rows and writes few.
+    /// first case, the new segment never needs to be merged with older rows. In the second case, merging it frees much space, because the merge reads many rows
+    /// and writes few.
     pub(super) fn add_all(&mut self, runs: &[Arc<Run>], least: u64) -> Result<()> {
         let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
         for run in runs {
             for (first, behind) in self.stretches(run, least)? {
-                // A key range without rows never becomes a segment. If the index of another run cannot be read, the segment is not cut.
+                // A cut must not produce a segment without rows, so each end is cut only if the segment has blocks beyond it. A cut fails if the index of
+                // another run cannot be read. The range then stays in its segment.
                 if self.has_blocks(self.find(&first), &[], Some(&first)) && self.cut(&first).is_err() {
                     continue;
                 }
@@ -229,8 +232,8 @@ impl Version {
         Ok(stretches.iter().map(|stretch| self.widened(stretch, directory)).collect())
     }
 
-    /// Returns the first key of a block range, and a key after its last key. If few rows lie between a range of tombstones and an end of its segment, the range
-    /// is extended to that end to avoid a segment with few rows.
+    /// Returns the first key of a block range, and a key after its last key. If only a few rows lie between a range of tombstones and an end of its segment,
+    /// the range is extended to that end. Otherwise, these rows would become a tiny segment.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);
         let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;
@@ -257,7 +260,7 @@ impl Version {
         is_one.then_some((index, segment))
     }
 
-    /// Returns `true` if both keys are in the same segment, the segment has layers, and none of its blocks lies between the keys.
+    /// Returns `true` if both keys are in the same segment and none of its blocks lies between the keys. The segment must have layers.
     fn is_free(&self, first: &[u8], behind: &[u8]) -> bool {
         self.segment_of(first, behind).is_some_and(|(index, _)| !self.has_blocks(index, first, Some(behind)))
     }
@@ -288,7 +291,7 @@ impl Version {
     /// Replaces the layers of the given runs with the merged run. The affected segments become one segment.
     ///
     /// # Errors
-    /// `InternalError` if a layer would be lost, or would be placed above a newer one. The merged layers must be the newest layers of one segment, or
+    /// `InternalError` if a layer would be lost or would end up above a newer layer, that is, unless the merged layers are the newest layers of one segment or
     /// all layers of several segments.
     pub(super) fn replace(
         &mut self,
@@ -335,8 +338,8 @@ impl Version {
         Ok(tally)
     }
 
-    /// Returns `true` if another version has the same layers as this one before `start`, and at and after `end`. Both versions must have segments that
-    /// start at these keys.
+    /// Returns `true` if another version has the same layers as this one outside the range from `start` (inclusive) to `end` (exclusive). Both versions must
+    /// have segments that start at these keys.
     pub(super) fn is_same_outside(&self, other: &Self, start: &[u8], end: Option<&[u8]>) -> bool {
         let outside = |version: &Self| -> Vec<Arc<Segment>> {
             let is_outside = |segment: &&Arc<Segment>| {

@@ -1,4 +1,4 @@
-//! Checkpoint scheduling for the committer: starts checkpoints when they are due, passes them to the checkpoint thread, and slows down writers if necessary.
+//! Checkpoint scheduling for the committer: starts checkpoints when they are due, passes them to the checkpoint thread, and throttles writers if necessary.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,22 +20,22 @@ use crate::reserve::{Reserve, SMALL_CHECKPOINT};
 use crate::state::State;
 use crate::threads::{Thread, Threads};
 
-/// The longest delay added to one commit group while the checkpoint thread catches up.
+/// The longest delay before a commit group while the checkpoint thread catches up.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// The number of tombstones in the memtable at which a checkpoint starts. Scans must skip each tombstone until a merge removes it.
+/// A checkpoint starts when the memtable contains this many tombstones, because scans must skip each tombstone until a merge removes it.
 const DELETIONS: usize = 4_096;
 
-/// Returns the estimated number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts when it would free at least as
-/// much.
+/// Estimates the number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it would free at least as many bytes.
 const fn reclaim_threshold(tables: usize) -> u64 {
-    // The terms are the first extent of a journal file, and a line for each table in both copies of `BASE`. A merge may write `BASE` again.
+    // The first term is the first extent of a journal file. The second term is the space for each table in both copies of `BASE`, which a merge may write
+    // again.
     (1 << 20) + 256 * tables as u64
 }
 
 type Waiting = Vec<oneshot::Sender<Result<()>>>;
 
-/// The sizes in bytes at which a checkpoint starts, and at which writers wait for a checkpoint.
+/// The sizes in bytes at which a checkpoint starts, and at which writers block until a checkpoint completes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thresholds {
     pub(crate) checkpoint_bytes: usize,
@@ -50,17 +50,17 @@ pub(crate) struct Checkpoints {
     done: Receiver<Done>,
     threads: Threads,
     thread: Thread,
-    /// Set to cancel the checkpoint in progress.
+    /// Set this flag to cancel the checkpoint in progress.
     stop: Arc<AtomicBool>,
     /// The tables that may have rows in the base and were dropped after the last checkpoint started.
     dropped: Vec<u32>,
     /// The estimated size in bytes of dropped tables in the base.
     dropped_bytes: u64,
-    /// The error of the last flush if it ran out of disk space or file descriptors before it had written the frozen rows.
+    /// The error of the last flush, if it ran out of disk space or file descriptors before it had written the frozen rows.
     disk_full: Option<Error>,
-    /// `true` if the disk was too full for a write or for the reserve since the last checkpoint.
+    /// `true` if, since the last checkpoint, the disk was too full for a write or for the reserve.
     lacks_room: bool,
-    /// `true` if the checkpoint thread has been asked to remove the files of obsolete runs, but has not started.
+    /// `true` if [`Job::RemoveObsolete`] has been sent, but the checkpoint thread has not responded yet.
     removes_obsolete: bool,
     /// `true` if a checkpoint was requested explicitly.
     requested: bool,
@@ -118,10 +118,11 @@ impl Checkpoints {
         all.flat_map(std::mem::take)
     }
 
-    /// Registers a dropped table, whose rows the next checkpoint removes from the base. Only a large table triggers a checkpoint.
+    /// Registers a dropped table. The next checkpoint removes its rows from the base. A checkpoint is triggered if the rows are large, or if disk space is
+    /// short.
     pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
         let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
-        // The frozen rows may include rows of this table, and may enter the base before the next checkpoint.
+        // The frozen rows may include rows of this table, which enter the base when the checkpoint in progress completes.
         if in_base || state.frozen.is_some() {
             self.dropped.push(id);
             self.dropped_bytes += state.base.as_ref().map_or(0, |base| base.bytes_of(id));
@@ -135,14 +136,14 @@ impl Checkpoints {
         self.disk_full.is_some()
     }
 
-    /// Returns `true` if the disk is full and a checkpoint would free more space than it needs. This is possible because the journal also contains earlier
-    /// versions of the memtable's rows.
+    /// Returns `true` if the disk is full and a checkpoint would free more space than it needs. This is possible because the journal, which the checkpoint
+    /// frees, also contains earlier versions of the memtable's rows.
     fn frees_room(&self, state: &State, journal_bytes: u64) -> bool {
         let written = state.memtable.bytes() as u64 + reclaim_threshold(state.catalog.len());
         self.lacks_room && journal_bytes > written
     }
 
-    /// Requests a checkpoint if it would free more space than it writes, or if the disk is full.
+    /// Requests a checkpoint if it would free at least as much space as it writes, or if the disk is full.
     fn request_reclaim(&mut self, state: &State) {
         self.requested |= self.dropped_bytes >= reclaim_threshold(state.catalog.len())
             || self.disk_full.is_some()
@@ -156,7 +157,7 @@ impl Checkpoints {
         self.request_reclaim(state);
     }
 
-    /// Sends an error to all callers waiting for the next checkpoint, because the checkpoint cannot start. Writes continue while space remains.
+    /// Called if the next checkpoint cannot start. Sends the error to all callers that wait for it. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -165,7 +166,8 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        // Deleted rows free space only after a checkpoint, so when the disk is full, checkpoints start early enough to fit into the smallest reserve.
+        // On a full disk, deleted rows free no space until the next checkpoint. Checkpoints therefore start early, while they still fit into the smallest
+        // reserve.
         let checkpoint_bytes = self.thresholds.checkpoint_bytes;
         let most = if self.reserve.is_whole() {
             checkpoint_bytes
@@ -179,8 +181,8 @@ impl Checkpoints {
             || self.frees_room(state, journal_bytes)
     }
 
-    /// Returns `true` if writers must wait. Waiting bounds memory use and journal size when the disk is slow, and lets a checkpoint free space when the disk
-    /// is full.
+    /// Returns `true` if writers must block. This limits memory use and journal size when the disk is slow, and lets a checkpoint free space when the disk is
+    /// full.
     fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
         let frees = self.lacks_room && state.frozen.is_some();
         let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
@@ -189,7 +191,7 @@ impl Checkpoints {
             || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
     }
 
-    /// Returns the delay before the next commit group. The delay grows with memory use, so that writers slow down gradually instead of stopping.
+    /// Returns the delay before the next commit group. The delay grows with memory use, so writers are throttled gradually instead of being stopped.
     fn pause(&self, state: &State) -> Duration {
         let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
         let (half, over) =
@@ -270,7 +272,7 @@ impl Committer {
         match disk.checkpoints.done.try_recv() {
             Ok(done) => Ok(Some(done)),
             Err(TryRecvError::Empty) => Ok(None),
-            // Without this error, callers that wait for a checkpoint would wait forever.
+            // If this error were ignored, callers that wait for a checkpoint would never receive a response.
             Err(TryRecvError::Disconnected) => Err(stopped()),
         }
     }
@@ -297,7 +299,7 @@ impl Committer {
                 let frozen = self.state.frozen.take();
                 disk.checkpoints.count_dropped(&self.state);
                 self.shared.publish(self.state.clone());
-                // The checkpoint thread frees the memory, because freeing large maps takes a long time.
+                // The memory is freed by the checkpoint thread, because freeing large maps takes a long time.
                 disk.checkpoints.send(Job::Discard(frozen, view))?;
                 for answer in disk.checkpoints.running.drain(..) {
                     let _ = answer.send(Ok(()));
@@ -333,7 +335,7 @@ impl OnDisk {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;
         if !std::mem::replace(&mut self.checkpoints.removes_obsolete, true) {
-            // If the thread has stopped, the next checkpoint reports it.
+            // If the thread has stopped, the next checkpoint reports that.
             let _ = self.checkpoints.send(Job::RemoveObsolete);
         }
     }

@@ -1,9 +1,11 @@
-//! The committer of an in-memory engine. Callers run it themselves while it is idle, so neither the write nor its response has to wake another thread.
+//! The committer of an in-memory engine. If the committer is idle, a caller runs it on its own thread, so neither the write nor its response has to wake
+//! another thread.
 //!
-//! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops tables, and
-//! removes the rows of dropped tables from memory. Each request is processed and answered separately, because grouping would save no sync.
+//! The thread that holds the lock acts as the committer. The committer's own thread processes the requests of callers that find the lock taken, creates and
+//! drops tables, and removes the rows of dropped tables from memory. Each request is processed and answered separately: grouping would save nothing, because
+//! there is no sync.
 //!
-//! IMPORTANT: application code, such as a clock, a waker or a log subscriber, may use the engine and may panic, so it runs without the lock.
+//! IMPORTANT: application code, such as a clock, a waker or a log subscriber, runs without the lock, because it may use the engine and may panic.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,10 +21,10 @@ use crate::state::State;
 use crate::threads::Threads;
 use crate::timestamps::{Reading, SteadyClock};
 
-/// The number of rows of dropped tables removed from memory in one step.
+/// Each step removes this many rows of dropped tables from memory.
 const RECLAIM_ROWS: usize = 500;
 
-/// A committer shared by its thread and its callers.
+/// A committer that its own thread and its callers share.
 pub(crate) struct Direct {
     /// `None` once the committer has stopped.
     committer: Mutex<Option<Committer>>,
@@ -56,7 +58,7 @@ impl Direct {
         self.committer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `work` while holding the committer's lock, which simulates a slow write by a caller.
+    /// Runs `work` while holding the committer's lock. Tests use this function to simulate a slow write by a caller.
     #[cfg(test)]
     pub(crate) fn with(&self, work: impl FnOnce(&mut Committer)) {
         work(self.lock().as_mut().unwrap());
@@ -80,8 +82,8 @@ impl Direct {
         let Some(committer) = held.as_mut() else { return Some(Request::Write(write)) };
         let answer = caught(|| Ok(committer.process(write, reading)));
         if let Err(error) = &answer {
-            // The panic dropped the response channel, so the caller looks up the reason for the failure. The reason is stored before the lock is released, so
-            // no other caller can write before the reason is known.
+            // The panic has dropped the response channel, so the caller will look up the reason for the failure. The reason is stored before the lock is
+            // released, so no other caller can write in between.
             self.shared.end_writes(error);
         }
         drop(held);
@@ -92,7 +94,7 @@ impl Direct {
         None
     }
 
-    /// Runs the thread until it is asked to close or every handle has been dropped, like [`Committer::run`].
+    /// Runs on the committer's thread until it receives a close request or every handle has been dropped, like [`Committer::run`].
     pub(crate) fn run(
         &self,
         requests: &Receiver<Request>,
@@ -100,8 +102,8 @@ impl Direct {
     ) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
         let running = Running(self);
-        // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason. IMPORTANT: a panic while the lock is held
-        // poisons the lock. Callers treat a poisoned lock as taken, even before the reason is known, so no write is applied after an incomplete one.
+        // A panic stops all writes, but the committer keeps responding: from then on, every writer receives the reason. IMPORTANT: a panic while the lock is
+        // held poisons the lock. Callers treat a poisoned lock as taken, even before the reason is known, so no write is applied after an incomplete one.
         while let Err(error) = caught(|| {
             self.work(requests, threads, &mut closers);
             Ok(())
@@ -116,7 +118,7 @@ impl Direct {
     fn work(&self, requests: &Receiver<Request>, threads: &Threads, closers: &mut Vec<Sender<Result<()>>>) {
         while closers.is_empty() {
             let Some(request) = self.next(requests, threads) else { break };
-            // Only a write needs the time, so an engine can be closed even if its clock panics.
+            // The clock is read only for a write, so an engine can be closed even if its clock panics.
             let reading = matches!(request, Request::Write(_)).then(|| self.steady.read());
             let answer = self.lock().as_mut().and_then(|committer| {
                 if committer.publication.on_demand {
@@ -134,7 +136,7 @@ impl Direct {
     /// Returns the next request for the thread. Removes rows of dropped tables from memory until a request arrives.
     fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
         while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
-            // Callers that have just received responses should run first.
+            // Yields first, so callers that have just received their responses can run.
             threads.yield_now();
             let next = requests.try_recv();
             if matches!(next, Err(TryRecvError::Closed)) {
@@ -151,7 +153,7 @@ impl Direct {
     }
 }
 
-/// A guard that exists while the committer's thread runs. When it is dropped, even because of a panic, the committer stops, and callers with queued requests
+/// A guard that lives as long as the committer's thread runs. When it is dropped, even during a panic, the committer stops, and callers with queued requests
 /// are notified.
 struct Running<'a>(&'a Direct);
 

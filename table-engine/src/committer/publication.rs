@@ -1,8 +1,8 @@
 //! Publishes the state of an in-memory engine to readers.
 //!
-//! A published state shares its rows with the committer's state. The next write must therefore copy each node of the map on the path to its row, and increment
-//! the reference counts of all rows in these nodes, which costs more than the write itself. If callers run the committer, the state is published only on
-//! demand: a write withdraws the published state, and the next reader takes the current state from the committer.
+//! A published state shares its rows with the committer's state. The next write must therefore copy each map node on the path to its row, and increment the
+//! reference counts of all rows in these nodes. That costs more than the write itself. If callers run the committer, the state is therefore published on
+//! demand: a write withdraws the published state, and the next reader obtains the current state from the committer.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::state::State;
 /// Determines when the committer's state is published to readers.
 #[derive(Debug, Default)]
 pub(super) struct Publication {
-    /// `true` if the state is published when a reader asks for it; `false` if it is published after each group.
+    /// `true` if the state is published when a reader requests it; `false` if it is published after each group.
     pub(super) on_demand: bool,
     /// `true` if the published state is withdrawn.
     is_withdrawn: bool,
@@ -23,7 +23,7 @@ pub(super) struct Publication {
 }
 
 impl Committer {
-    /// Changes the state. If the change panics, the state is never published again.
+    /// Runs a change of the state. If the change panics, the state is never published again.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Self)) {
         self.withdraw();
         self.publication.is_changing = true;
@@ -31,7 +31,7 @@ impl Committer {
         self.publication.is_changing = false;
     }
 
-    /// Withdraws the published state if states are published on demand. The rows of the state are then no longer shared.
+    /// If states are published on demand, withdraws the published state, so the rows of the state are no longer shared.
     fn withdraw(&mut self) {
         if self.publication.on_demand && !self.publication.is_withdrawn {
             self.publication.is_withdrawn = true;
@@ -39,7 +39,7 @@ impl Committer {
         }
     }
 
-    /// Publishes the state after a group, unless states are published on demand.
+    /// Called after a group. Publishes the state, unless states are published on demand.
     pub(super) fn publish(&self) {
         if !self.publication.on_demand {
             self.shared.publish(self.state.clone());

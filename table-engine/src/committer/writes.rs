@@ -1,4 +1,4 @@
-//! Applies individual writes to the latest state. Each accepted write adds its frame to the group.
+//! Applies individual writes to the latest state. The frame of each accepted write is added to the group.
 
 use table_store::Result;
 use table_store::name::TableName;
@@ -83,14 +83,14 @@ impl Committer {
             let deleted = || changes.iter().filter(|change| change.row.is_none()).map(|change| &change.key);
             let (first, deletions) = (deleted().min().cloned(), deleted().count());
             for Change { key, row } in changes {
-                // In memory, no older row has to be hidden after a delete, so no tombstone is needed.
+                // An in-memory engine has no base whose rows a delete would have to hide, so it needs no tombstones.
                 match (row, &self.disk) {
                     (None, None) => self.state.memtable.remove(&key),
                     (row, None) => self.state.memtable.set(key, row),
                     (row, Some(_)) => self.state.set(key, row, &mut self.written),
                 }
             }
-            // If the gap stays too short, scans are only slower, so disk errors are ignored.
+            // Disk errors are ignored. The gap may then be too short, which only slows down scans.
             if let Some(first) = first {
                 let _ = self.state.extend_gap(&first, deletions);
             }

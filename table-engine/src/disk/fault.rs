@@ -1,4 +1,4 @@
-//! Disk errors: the task that failed, and the cause reported by the system.
+//! Disk errors: the task that failed, and the cause that the system reported.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ impl Task {
     }
 
     /// Returns the error for a task that had no effect: `DiskFull` if the disk is full, `ServerBusy` if file descriptors or memory ran out, and `Io` for any
-    /// other cause. Must not be used for a sync, because a sync that fails on a full disk may have had an effect.
+    /// other cause. Do not use this function for a sync: a sync that fails on a full disk may have had an effect.
     pub(crate) fn refused(self, source: io::Error) -> Error {
         if is_full(&source) {
             Error::of(DiskFault::Full { task: self, source })
@@ -91,12 +91,13 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
 #[cfg(not(unix))]
 const TOO_MANY_OPEN_FILES: i32 = 4;
 
-/// Returns `true` if an error from [`Task::refused`] reports a lack of disk space, file descriptors or memory. The task had no effect, and may succeed later.
+/// Returns `true` if an error from [`Task::refused`] reports a shortage of disk space, file descriptors or memory. The task had no effect, and may succeed
+/// later.
 pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }
 
-/// The reason a disk task failed.
+/// The reason why a disk task failed.
 #[derive(Debug, thiserror::Error, Fault)]
 enum DiskFault {
     #[error("{task}")]

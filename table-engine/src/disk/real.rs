@@ -23,8 +23,8 @@ struct RealLock(File);
 impl DiskLock for RealLock {}
 
 impl Drop for RealLock {
-    /// Unlocks the file. Closing the file is not sufficient: a child process being started has a copy of the file handle until it executes its program, and the
-    /// system keeps the lock for that copy.
+    /// Unlocks the file explicitly. Closing the file is not sufficient: while a child process is being started, it has a copy of the file handle until it
+    /// executes its program, and that copy keeps the lock.
     fn drop(&mut self) {
         // If unlocking fails, the lock is released when the last copy of the handle is closed.
         let _ = self.0.unlock();
@@ -83,7 +83,7 @@ impl Disk for RealDisk {
     }
 
     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
-        // Windows makes directory entries durable automatically, and cannot open folders as files.
+        // Windows makes directory entries durable without a sync, and cannot open folders as files.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 
@@ -116,13 +116,13 @@ impl DiskFile for RealFile {
         Ok(self.0.metadata()?.nlink() > 1)
     }
 
-    /// Reserves blocks without writing to them, if the file system supports this.
+    /// Allocates disk blocks without writing to them, if the file system supports this.
     #[cfg(target_os = "linux")]
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
         use rustix::fs::{FallocateFlags, fallocate};
         use rustix::io::{Errno, retry_on_intr};
         match retry_on_intr(|| fallocate(&self.0, FallocateFlags::empty(), offset, bytes)) {
-            // Writing zeros reserves blocks on every file system.
+            // Writing zeros allocates blocks on every file system.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.write_zeros(offset, bytes),
             outcome => Ok(outcome?),
         }

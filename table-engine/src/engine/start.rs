@@ -20,7 +20,7 @@ use crate::state::State;
 use crate::threads::Thread;
 use crate::timestamps::SteadyClock;
 
-/// The capacity of the committer's request queue. When the queue is full, further writers wait.
+/// The capacity of the committer's request queue. When the queue is full, further writers block.
 const QUEUE: usize = 1_024;
 
 /// The connection between an engine's handles and the committer.
@@ -53,11 +53,11 @@ impl Engine {
         let steady = SteadyClock::new(options.clock.clone(), 0);
         let committer = Committer::new(&options, queue.clone(), State::default(), 0, steady.clone(), None);
         let (shared, threads) = (Arc::clone(&committer.shared), options.threads.clone());
-        // A test that schedules threads or injects panics requires every write to run on the committer's thread.
+        // Tests that schedule threads or inject panics require every write to run on the committer's thread.
         let by_callers = !options.threads.are_scheduled() && options.hook.is_none();
         let direct = Arc::new(Direct::new(committer, by_callers));
         let own = by_callers.then(|| Arc::clone(&direct));
-        // If the thread cannot be started, each write fails with that error.
+        // If the thread cannot be started, every write fails with the error.
         let thread = start(&options, move || direct.run(&queue, &threads));
         let thread = thread.inspect_err(|error| shared.poison(error)).ok();
         Self::handle(options, steady, None, shared, Writer { requests, direct: own, thread })

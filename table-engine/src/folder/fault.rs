@@ -1,10 +1,10 @@
-//! Folder errors: foreign content, use by another engine, or an unsupported format.
+//! Folder errors: another program's files, use by another engine, or an unsupported format.
 
 use std::path::PathBuf;
 
 use table_store::Fault;
 
-/// The reason a folder cannot be opened or written to.
+/// The reason why a folder cannot be opened or written to.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum FolderFault {
     #[error("the folder {0} contains no data of an engine; nothing can be read")]

@@ -3,12 +3,12 @@
 use super::{FoundGap, Gaps};
 use crate::key::{Span, SplitKey};
 
-/// The minimum number of consecutive tombstones reported as a gap.
+/// A gap must contain at least this many consecutive tombstones to be reported.
 const WORTH: usize = 64;
-/// The number of tombstones a scan can visit in the time it takes to skip a gap.
+/// Skipping a gap takes a scan about as long as visiting this many tombstones.
 const SKIPPED: usize = 16;
 
-/// The longest gap found so far by a scan, and the current gap.
+/// The gaps seen by a scan: the longest gap so far, and the current gap.
 pub(in super::super) struct Search<'s> {
     span: &'s Span,
     /// `true` if the scan has not found a row since the current gap began.
@@ -41,7 +41,7 @@ impl<'s> Search<'s> {
         self.passed += 1;
     }
 
-    /// Records that the scan skips a known gap with the given start.
+    /// Records that the scan skips a known gap that begins at the given key.
     pub(in super::super) fn skip(&mut self, start: &[u8]) {
         if !self.is_in_gap {
             self.begin(start.to_vec());

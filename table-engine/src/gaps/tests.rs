@@ -25,7 +25,7 @@ enum Act {
     DeleteHead {
         count: u16,
     },
-    /// Scans a range of rows, and queues a report of the gap found by the scan.
+    /// Scans a range of rows, and queues a report of the gap that the scan finds.
     Scan {
         from: u16,
         to: u16,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use table_store::Fault;
 
-/// Damage to the journal.
+/// Corruption of the journal.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(Corrupted)]
 pub(crate) enum JournalFault {

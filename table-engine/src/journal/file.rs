@@ -10,7 +10,8 @@ use crate::bytes::{Reader, Writer};
 pub(crate) const HEADER: u64 = 40;
 const MAGIC: &[u8; 8] = b"TBLJRNL\0";
 const VERSION: u32 = 3;
-/// The oldest readable version of the format. In this version, the sequence number in the header is exactly the number of the first frame.
+/// The oldest readable version of the format. In this version, the sequence number in the header is exactly that of the first frame; in later versions, it is a
+/// lower bound.
 const EXACT: u32 = 2;
 const SUFFIX: &str = ".journal";
 
@@ -29,7 +30,7 @@ pub(crate) fn number(name: &str) -> Option<u64> {
     (name == self::name(number)).then_some(number)
 }
 
-/// Random seeds for the checksums of a file's frames. They prevent bytes that only look like a frame, such as a stored value, from having a valid checksum.
+/// Random seeds for the checksums of a file's frames. They ensure that bytes that only look like a frame, such as a stored value, do not have a valid checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt {
     pub(crate) head: u32,

@@ -19,12 +19,12 @@ use crate::catalog::TableEntry;
 use crate::journal::file::Salt;
 use crate::key::{Key, TABLE_BYTES};
 
-/// The number of bytes in a frame before its record.
+/// The size in bytes of a frame's head, which precedes the record.
 pub(crate) const HEADER: usize = 28;
-/// The number of bytes in a frame before the checksum of its head.
+/// The offset in a frame of the head's checksum.
 const HEAD: usize = 24;
 
-/// The maximum total size of a transaction's changes in [bytes](Change::bytes). It is limited because the length of a record is a `u32`.
+/// The maximum total size of a transaction's changes in [bytes](Change::bytes). The limit follows from the length of a record, which is a `u32`.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
 const WRITE: u8 = 1;
@@ -39,7 +39,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// Returns an upper bound on the number of bytes the change adds to a record, including a share of the fields that precede the changes.
+    /// Returns an upper bound on the number of bytes that the change adds to a record. It includes a share of the fields that precede the changes.
     pub(crate) fn bytes(&self) -> u64 {
         const FIELDS: usize = 32;
         (FIELDS + self.key.len() + self.row.as_ref().map_or(0, |row| row.as_bytes().len())) as u64
@@ -76,7 +76,7 @@ impl Record {
             Self::Write { ticks, changes } => {
                 out.u8(WRITE);
                 out.u64(*ticks);
-                // All keys of a transaction have the same partition, so its bytes are written only once.
+                // All keys of a transaction are in the same partition, so the bytes of the partition are written only once.
                 let shared = changes.first().map_or(0, |change| partition_bytes(&change.key));
                 out.bytes(changes.first().and_then(|change| change.key.get(..shared)).unwrap_or_default());
                 for change in changes {
@@ -135,7 +135,7 @@ impl Record {
     }
 }
 
-/// Returns the number of bytes of a key up to and including the end marker of its partition.
+/// Returns the length of a key's beginning, up to and including the end marker of the partition.
 pub(crate) fn partition_bytes(key: &[u8]) -> usize {
     let texts = key.get(TABLE_BYTES..).unwrap_or_default();
     texts.iter().position(|byte| *byte == 0).map_or(key.len(), |end| TABLE_BYTES + end + 1)
@@ -181,7 +181,7 @@ impl Head {
         Some(u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?))
     }
 
-    /// Reads the head of a frame. Returns `None` if it was not written with this salt.
+    /// Reads the head of a frame. Returns `None` if the head was not written with this salt.
     pub(crate) fn read(bytes: &[u8], salt: Salt) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (length, checksum) = (reader.u32()?, reader.u32()?);

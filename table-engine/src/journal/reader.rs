@@ -1,4 +1,4 @@
-//! Reads a journal file frame by frame, and distinguishes an interrupted last write from corruption.
+//! A reader for journal files. It reads one frame at a time, and distinguishes an interrupted last write from corruption.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) struct End {
     pub(crate) sequence: u64,
     /// `true` if only zeros follow the last intact frame; `false` if the last write was torn.
     pub(crate) clean: bool,
-    /// The first offset not covered by a sync known to have succeeded.
+    /// The first offset that may not be durable: no sync is known to have covered it.
     pub(crate) unsynced: u64,
     /// `true` if the file has no frames, or its last frame is a closing frame.
     pub(crate) is_closed: bool,
@@ -60,9 +60,9 @@ pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -
 /// to have been durable.
 ///
 /// # Errors
-/// `Corrupted` if the frames before the mark differ from those that were durable, or if a durable frame is damaged. A frame was durable if an intact
-/// frame was written after its sync. Frames of one unsynced write may reach the disk in any order, so an intact frame after a damaged one proves
-/// nothing on its own.
+/// `Corrupted` if the frames before the mark differ from the frames that were durable, or if a durable frame is corrupted. A frame was durable if a later
+/// intact frame was written after its sync. An intact frame after a corrupted one proves nothing on its own, because the frames of one unsynced write may reach
+/// the disk in any order.
 pub(crate) fn read(
     path: &Path,
     file: &Arc<dyn DiskFile>,
@@ -91,7 +91,7 @@ pub(crate) fn read(
         if !rest.synced_later {
             return Ok(end);
         }
-        // IMPORTANT: a concurrent writer may have written this frame and later ones since the search began. The frame is then intact.
+        // IMPORTANT: since the search began, a concurrent writer may have written this frame and later ones. If so, the frame is intact when it is read again.
         if end.sequence == before {
             return Err(corrupted(path, end.offset));
         }
@@ -115,10 +115,10 @@ fn read_frames(
         if head.sequence != end.sequence || !head.accepts(&record, salt) {
             break;
         }
-        // The checksum is valid but the bytes are not a record, so another program wrote them.
+        // The checksum is valid, but the bytes are not a record. They were therefore written by another program.
         let written = Record::read(&record).ok_or_else(|| corrupted(path, end.offset))?;
         end.is_closed = written.is_empty();
-        // The first frame after a sync states that all previous frames are durable.
+        // This is the first frame after a sync, so all previous frames are durable.
         if head.durable == head.sequence {
             end.unsynced = end.offset;
         }
@@ -130,7 +130,8 @@ fn read_frames(
     Ok(())
 }
 
-/// Reads the next frame without checking its record, and returns its head. Returns `None` if no frame follows, or if the frame would extend beyond the file.
+/// Reads the next frame into `record` without checking it, and returns the frame's head. Returns `None` if no frame follows, or if the frame would extend
+/// beyond the end of the file.
 fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) -> io::Result<Option<Head>> {
     let mut head = Vec::with_capacity(HEADER);
     source.take(HEADER as u64).read_to_end(&mut head)?;
@@ -147,12 +148,12 @@ fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) 
 struct Rest {
     /// `true` if the bytes are all zeros.
     clean: bool,
-    /// `true` if a later intact frame proves that the missing frame had been synced.
+    /// `true` if a later intact frame proves that the frame expected here had been synced.
     synced_later: bool,
 }
 
 impl Rest {
-    /// Examines the bytes after `end`, each position at most once. A record is read only if the salted checksum of its head is valid.
+    /// Examines each position after `end` at most once. A record is read only if the salted checksum of its head is valid.
     fn read(file: &dyn DiskFile, salt: Salt, end: End, length: u64) -> io::Result<Self> {
         const BLOCK: usize = 4096;
         const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];
@@ -168,8 +169,8 @@ impl Rest {
             }
             rest.clean = false;
             for (place, bytes) in (start..).zip(block.windows(HEADER)) {
-                // A frame has a minimum size, so a sequence number that is too far ahead, or that belongs to the file's old content, is rejected
-                // without computing a checksum.
+                // The file has room for a limited number of frames. A sequence number that is too far ahead, or that belongs to the file's old content, is
+                // therefore rejected without computing a checksum.
                 let is_near = |sequence: u64| sequence.wrapping_sub(end.sequence) < length;
                 if Head::peek(bytes).is_some_and(is_near)
                     && let Some(head) = Head::read(bytes, salt).filter(|head| head.durable > end.sequence)

@@ -1,5 +1,5 @@
-//! Reuses a journal file whose rows are all in the base as the next journal file. Overwriting old bytes requires neither new disk blocks nor a new file length.
-//! A sync then does not wait for other file system metadata, such as the metadata of runs being written.
+//! Reuse of journal files. A journal file whose rows are all in the base becomes the next journal file. Overwriting old bytes requires neither new disk blocks
+//! nor a new file length, so a sync does not wait for other file system metadata, such as the metadata of runs being written.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::journal::Tail;
 use crate::journal::file::{self, FileHeader, Salt};
 
 /// Durably renames the journal file with number `old` to number `new`, and truncates it to at most `room` bytes. Sequence numbers in the file start at
-/// `sequence`. Returns `None` if the file has other hard links, because another folder may still need its frames.
+/// `sequence`. Returns `None` if the file has other hard links, because its frames may still be needed in another folder.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,
@@ -29,7 +29,7 @@ pub(crate) fn reuse(
         if file.len()? > room {
             file.set_len(room)?;
         }
-        // IMPORTANT: the new header is durable before the file is renamed. Under its new name, the file always has a complete header with its new number.
+        // IMPORTANT: the new header is made durable before the file is renamed, so a file with the new name always has a complete header with its new number.
         file.sync_data()?;
         drop(file);
         disk.rename(&old, &path)?;

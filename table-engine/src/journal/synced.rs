@@ -1,5 +1,6 @@
-//! The record of synced frames (`docs/format.md`, "Synced frames"): a file with the position up to which the journal is known to be durable. Without it, a
-//! journal that was truncated after a close, or replaced by an older copy, looks like a journal whose last write was interrupted by a crash.
+//! The record of synced frames (`docs/format.md`, "Synced frames"): a file with the position up to which the journal is known to be durable. It reveals a
+//! journal that was truncated after a close, or replaced by an older copy. Without this record, such a journal would look like one whose last write was
+//! interrupted by a crash.
 //!
 //! The record may be older than the journal. It is never newer, because it is written after the frames were synced.
 
@@ -22,7 +23,7 @@ const MAGIC: &[u8; 8] = b"TBLSYNC\0";
 const VERSION: u32 = 1;
 /// The number of bytes in a record.
 const RECORD: usize = 52;
-/// The distance in bytes between the two records. A write to one record therefore never touches a sector of the other.
+/// The distance in bytes between the two records. It is large enough that a write to one record never touches a sector of the other.
 const DISTANCE: u64 = 4096;
 
 /// A position in the journal before which all frames are durable.
@@ -36,7 +37,7 @@ pub(crate) struct Mark {
     pub(crate) frames: u32,
 }
 
-/// The two records in the file, each with the identity of its engine. A missing or damaged record is `None`.
+/// The two records in the file, each with the identity of the engine that wrote it. A missing or corrupted record is `None`.
 #[derive(Debug, Default)]
 pub(crate) struct Records([Option<(Uuid, Mark)>; 2]);
 
@@ -74,7 +75,7 @@ impl Mark {
 }
 
 impl Records {
-    /// Reads a folder's record of synced frames. A missing file and a damaged record are ignored.
+    /// Reads a folder's record of synced frames. A missing file and corrupted records are ignored.
     ///
     /// # Errors
     /// `ServerBusy` if file descriptors or memory ran out; any other disk error when the file is opened.
@@ -87,7 +88,7 @@ impl Records {
         let record = |offset| {
             let mut bytes = [0; RECORD];
             match file.read_at(offset, &mut bytes) {
-                // The record may be readable later, when memory is free.
+                // The record may be readable later, when file descriptors or memory are available again.
                 Err(error) if is_exhausted(&error) => Err(Task::ReadFile(folder.join(SYNCED)).refused(error)),
                 Err(_) => Ok(None),
                 Ok(()) => Ok(Mark::read(&bytes)),
@@ -130,7 +131,7 @@ impl Synced {
         }
     }
 
-    /// Overwrites the record at `place`, the older of the two. A torn write therefore leaves the newer record intact.
+    /// Overwrites the record at `place`. The caller passes the index of the older record, so a torn write leaves the newer one intact.
     fn write(&self, place: usize, mark: Mark) -> io::Result<()> {
         let path = self.folder.join(SYNCED);
         let (file, is_new) = match self.disk.open(&path, false) {

@@ -1,12 +1,13 @@
-//! A key split into a prefix and a rest, as stored in the blocks of the base.
+//! Keys split into a prefix and a rest, as they are stored in the blocks of the base.
 
-/// A key as a prefix, usually shared with neighbouring keys, and the rest. The two parts are joined only on demand, because filters reject most rows without
-/// reading their keys.
+/// A key, split into a prefix, which it usually shares with neighbouring keys, and the rest. The two parts are joined only on demand, because filters reject
+/// most rows without reading their keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitKey<'k> {
     front: &'k [u8],
     rest: &'k [u8],
-    /// `true` if the entry has the same prefix as the previous entry, and its row has the same property names and types. Neither then has to be compared again.
+    /// `true` if the entry has the same prefix as the previous entry, and its row has the same property names and types. In that case, neither the prefix nor
+    /// the property names and types have to be compared again.
     pub(crate) is_alike: bool,
 }
 

@@ -15,20 +15,20 @@ use crate::key::Key;
 use crate::queue::fault::StoredQueueFault;
 use crate::queue::rows::{self, Shown};
 
-/// The maximum number of expired messages removed by one decision.
+/// The maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
-/// The number of puts per search for expired messages. The other puts read nothing, because a search delays all writers of the engine.
+/// One in this many puts searches for expired messages. The other puts read nothing, because a search delays all writers of the engine.
 const PUTS: usize = 8;
-/// The maximum number of expired messages removed by a put. It is greater than [`PUTS`], and each search starts where the last one ended. This bounds the share
-/// of expired messages in a queue without receivers.
+/// The maximum number of expired messages that a put removes. It is greater than [`PUTS`], and each search continues where the last one ended, so expired
+/// messages are removed faster than messages are put. This limits the share of expired messages in a queue without receivers.
 const EXPIRED_AT_PUT: usize = 2 * PUTS;
-/// The maximum number of entries examined by a put to find expired messages.
+/// The maximum number of entries that a put examines to find expired messages.
 const EXAMINED_AT_PUT: usize = 8 * PUTS;
-/// The maximum number of entries examined by a clean-up after a peek to find expired messages.
+/// The maximum number of entries that the cleanup after a peek examines to find expired messages.
 const EXAMINED_AT_PEEK: usize = 2 * EXPIRED;
-/// The maximum number of damaged rows set aside by one decision.
+/// The maximum number of corrupted rows that one decision sets aside.
 const DAMAGED: usize = 16;
-/// The maximum number of tombstones skipped by one decision. Callers skip longer sequences on their own threads.
+/// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
 pub(super) const TRACES: usize = 256;
 
 /// Returns the sum of `now` and `time`, in ticks.
@@ -40,11 +40,12 @@ fn after(now: u64, time: Duration) -> u64 {
 /// Adds a message to the queue, and returns its lease.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease> {
     ground.grow()?;
-    // The first put after the engine was opened searches. Expired messages are therefore removed even if each run of a program puts only a few messages.
+    // The first put after the engine is opened also searches. Expired messages are therefore removed even if a program puts only a few messages each time it
+    // runs.
     if ground.positions.puts == 0 {
         let from = ground.positions.search;
-        // If the queue cannot be read, its expired messages remain, and the new message is still put. The next search then starts at the front, as it does
-        // after reaching the last visible message.
+        // If the queue cannot be read, its expired messages remain, but the new message is still put. The next search then starts at the head, as it does after
+        // a search that has examined all visible messages.
         let end = remove_expired(ground, from, EXPIRED_AT_PUT, EXAMINED_AT_PUT);
         ground.positions.search = end.ok().flatten().unwrap_or_default();
     }
@@ -72,29 +73,28 @@ fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) 
     (receipt, visible)
 }
 
-/// The visible messages found by a decision, ordered by the time they became visible.
+/// The visible messages that a decision has found, ordered by the time at which they became visible.
 struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
     damaged: Vec<(Key, Row)>,
     rest: Rest,
-    /// Once the messages and damaged rows listed here are removed, the queue is empty before this position.
+    /// Once the messages and corrupted rows listed here are removed, no message remains before this position.
     front: Front,
 }
 
-/// The kind of entries that a decision left unexamined.
+/// The part of the queue that a decision has not examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The queue contains no further messages that were visible when the receive began.
     Nothing,
-    /// The queue still contains messages, visible or expired.
+    /// More messages follow, visible or expired.
     Messages,
-    /// The queue still contains tombstones of received messages, possibly followed by messages. Each message before the given position was examined, unless it
-    /// cannot be read.
+    /// Tombstones of received messages follow, and possibly messages after them. Each readable message before the given position was examined.
     Traces(Front),
 }
 
-/// Finds the first `count` messages after the position `from` that became visible no later than the time `until`.
+/// Finds the first `count` messages at or after the position `from` that became visible no later than the time `until`.
 fn visible(ground: &mut Ground<'_>, from: Front, count: usize, until: u64) -> Result<Visible> {
     let front = Front { instant: until, ticks: 0 };
     let (found, expired, damaged) = (Vec::new(), Vec::new(), Vec::new());
@@ -134,9 +134,9 @@ fn visible(ground: &mut Ground<'_>, from: Front, count: usize, until: u64) -> Re
 }
 
 /// Hides up to `count` visible messages for the visibility timeout `hidden`. Returns their leases, and the state of the rest of the queue. A message with a
-/// damaged text is hidden without a lease, and a damaged visibility row is set aside, so the messages after it can be received. Messages that became visible
-/// after `began`, the time of the first decision of the call, are not received. Messages that the call itself hides become visible after that time, so the call
-/// examines each message only once, however long it takes. No message before `from` is received.
+/// corrupted text is hidden without a lease, and a corrupted visibility row is set aside, so the messages after it can be received. Messages before `from` are
+/// not received. Messages that became visible after `began`, the time of the call's first decision, are not received either. A message that the call itself
+/// hides becomes visible after that time, so even a long call examines each message only once.
 pub(super) fn receive(
     ground: &mut Ground<'_>,
     from: Front,
@@ -162,19 +162,20 @@ pub(super) fn receive(
         ground.put(rows::aside_key(ground.table, &key)?, aside);
         ground.delete(key);
     }
-    // IMPORTANT: a message that is put or hidden later becomes visible at `began` or later, because the clock never goes back. The message is therefore never
-    // before the front. Without the front, each receive would skip the tombstones of all received messages.
+    // IMPORTANT: a message that is put or hidden later becomes visible at `began` or later, because the clock never goes backwards. The message is therefore
+    // never before the head. The head spares each receive from skipping the tombstones of all received messages.
     ground.pass(from, front);
     Ok((leases, rest))
 }
 
-/// Removes expired messages at and after `from` after a peek has skipped many of them, and advances the front of the queue to its first remaining message.
+/// Called when a peek has skipped many tombstones and expired messages. Removes expired messages from `from` onward, and advances the head of the queue to the
+/// first remaining message.
 pub(super) fn clean(ground: &mut Ground<'_>, from: Front) -> Result<()> {
     remove_expired(ground, from, EXPIRED, EXAMINED_AT_PEEK).map(|_| ())
 }
 
-/// Removes up to `most` expired messages among the first `examined` entries of the queue at and after `from`. If no message is before `from`, advances the
-/// front to the first remaining message. Returns the position of the first entry that was not examined, or `None` if all entries were examined.
+/// Examines up to `examined` entries of the queue from `from` onward, and removes up to `most` expired messages among them. If no message is before `from`,
+/// advances the head to the first remaining message. Returns the position of the first entry that was not examined, or `None` if all entries were examined.
 fn remove_expired(
     ground: &mut Ground<'_>,
     from: Front,
@@ -201,7 +202,7 @@ fn remove_expired(
         left -= 1;
         Ok(ControlFlow::Continue(()))
     })?;
-    // Without the gap, each search would re-examine the tombstones behind a message that has not expired.
+    // The gap lets later searches skip the tombstones that follow a message that has not expired.
     ground.remember(gap);
     for (key, id) in expired {
         remove(ground, key, &id);
@@ -218,7 +219,7 @@ fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
     }
 }
 
-/// Returns the message a receipt refers to.
+/// Returns the message to which a receipt refers.
 fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Key, Shown)> {
     if let Some(key) = rows::key_of_receipt(ground.table, receipt)
         && let Some(row) = ground.state.get(&key)?

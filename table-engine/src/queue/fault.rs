@@ -1,9 +1,9 @@
-//! Errors of stored queues and messages.
+//! Errors about stored queues and messages.
 
 use table_store::Fault;
 use table_store::queue::{MessageId, QueueName};
 
-/// The reason an operation on a stored queue or message failed.
+/// The reason why an operation on a stored queue or message failed.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum StoredQueueFault {
     #[error("queue `{0}` does not exist; create it first")]

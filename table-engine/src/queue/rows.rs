@@ -1,5 +1,5 @@
-//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time it becomes visible. A damaged
-//! visibility row is set aside under a separate key.
+//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time it becomes visible. A corrupted
+//! visibility row is set aside: it is moved to a separate key.
 
 use std::iter;
 
@@ -17,23 +17,23 @@ use crate::key::{self, Key, Span};
 use crate::queue::fault::StoredQueueFault;
 use crate::state::State;
 
-/// The partition of all rows of a queue. A queue has only one, because one transaction changes both rows of a message.
+/// The partition of all rows of a queue. A queue has only one partition, because both rows of a message are changed in one transaction.
 pub(crate) const PARTITION: &str = "";
 /// The number of digits in a key for a time in ticks.
 const TICKS: usize = 19;
-/// The maximum number of bytes kept from a damaged row. An intact row has about 100 bytes.
+/// The maximum number of bytes that are kept of a corrupted row. An intact row has about 100 bytes.
 const ASIDE: usize = 1_024;
 /// The number of digits in a key for the index of a message within its transaction.
 const PLACE: usize = 2;
 
-/// Returns the key of a message's visibility row, and the pop receipt, which consists of the digits in that key. `ticks` is the Timestamp of the transaction
+/// Returns the key of a message's visibility row, and the pop receipt, which consists of the digits of that key. `ticks` is the Timestamp of the transaction
 /// that writes the key, and `place` is the message's index in that transaction.
 pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (Key, PopReceipt) {
     let receipt = format!("{visible:0TICKS$}{ticks:0TICKS$}{place:0PLACE$}");
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
 }
 
-/// Returns the key a receipt refers to, or `None` if the receipt is malformed.
+/// Returns the key to which a receipt refers, or `None` if the receipt is malformed.
 pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
     let digits = receipt.as_str();
     let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -51,13 +51,13 @@ pub(crate) fn new_id(ticks: u64) -> MessageId {
     MessageId::new(Uuid::from_u128(u128::from(ticks)).hyphenated().to_string())
 }
 
-/// Returns the key that replaces the key of a damaged row: an `x`, followed by the row's `RowKey`.
+/// Returns the key under which a corrupted row is set aside: an `x`, followed by the row's `RowKey`.
 pub(super) fn aside_key(table: u32, damaged: &[u8]) -> Result<Key> {
     let (_, row_key) = key::KeyReader::default().split(damaged)?;
     Ok(key_of(table, &format!("x{}", String::from_utf8_lossy(row_key))))
 }
 
-/// Returns the row that replaces a damaged row. It contains the reason, and the first bytes of the damaged row.
+/// Returns the row that is stored in place of a corrupted row that is set aside. It contains the reason, and the first bytes of the corrupted row.
 pub(super) fn aside(damaged: RowView<'_>, reason: &Error) -> Row {
     let (shape, body) = damaged.parts();
     let mut bytes = [shape, body].concat();
@@ -82,8 +82,8 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the position of a message in visibility order, given the key of its visibility row. In a damaged key, each number ends at the first byte that is not
-/// a digit, so no intact key lies between the returned position and the damaged key.
+/// Returns the position of a message in visibility order, given the key of its visibility row. If the key is corrupted, its number ends at the first byte that
+/// is not a digit, and the missing digits count as zeros. No intact key therefore lies between the returned position and the corrupted key.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let (_, row_key) = key::KeyReader::default().split(key)?;
     let mut digits =
@@ -95,8 +95,8 @@ pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     Ok(Front { instant: number(), ticks: number() })
 }
 
-/// Returns the position up to which a scan starting at `from` was not interrupted by a disk error: the start of the first part skipped because of such an
-/// error, or the last position. That part may become readable; messages in damaged parts are lost and do not count.
+/// Returns the start of the first part that a scan from `from` skipped because of a disk error, or the last position if there is none. Such a part may become
+/// readable later, so the queue's head must not move past it. Messages in corrupted parts are lost, so these parts do not count.
 pub(super) fn end_of_readable(table: u32, from: Front, skipped: &Skipped) -> Result<Front> {
     let Some(first) = skipped.first_disk_error() else { return Ok(Front::LAST) };
     let is_before = first < shown_span(table, from, from.instant).start;
@@ -150,7 +150,7 @@ fn instant(row: RowView<'_>, name: &str, hint: &mut usize) -> Result<Option<u64>
     }
 }
 
-/// The part of a message that a receive does not change.
+/// The part of a message that a receive does not change, such as the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Body<'a> {
     pub(crate) text: &'a str,
@@ -210,7 +210,7 @@ pub(super) fn report(key: &[u8], error: &Error) {
     event!(warn, row_key, %error, "the visibility of a message cannot be read");
 }
 
-/// Returns a message, combined from its two rows, or `None` if its text is damaged.
+/// Returns a message, combined from its two rows, or `None` if its text is corrupted.
 pub(crate) fn readable(state: &State, table: u32, shown: &Shown) -> Result<Option<Message>> {
     match message(state, table, shown) {
         Err(error) if error.code() == ErrorCode::Corrupted => {
@@ -221,7 +221,7 @@ pub(crate) fn readable(state: &State, table: u32, shown: &Shown) -> Result<Optio
     }
 }
 
-/// Converts a time of the engine's clock to a `DateTime` for callers.
+/// Converts a time of the engine's clock to a `DateTime`, the type in which callers receive times.
 pub(crate) fn datetime(instant: u64) -> DateTime<Utc> {
     ticks::to_datetime(instant).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }

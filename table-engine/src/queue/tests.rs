@@ -1,4 +1,5 @@
-//! Tests the guarantees of the engine's queues: they survive a crash, agree with a simple model, and never deliver a message to two receivers at the same time.
+//! Tests the guarantees of the engine's queues: queues survive a crash, agree with a simple model, and never deliver a message to two receivers at the same
+//! time.
 
 mod damaged;
 mod expired;
@@ -32,7 +33,7 @@ fn work() -> QueueName {
     QueueName::new("work").unwrap()
 }
 
-/// Returns engine options with a test clock, and the clock's time.
+/// Returns engine options with a test clock, and the variable that sets the clock's time.
 fn clocked() -> (EngineOptions, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(BEGIN));
     let clock = Arc::clone(&time);
@@ -118,7 +119,7 @@ fn a_damaged_text_stops_no_other_message() {
     let peeked = block_on(engine.peek(&work(), 1)).unwrap();
     assert!(peeked.iter().map(|message| &message.text).eq(&bodies[2..3]));
     for round in 1..4 {
-        // The first decision of each round finds only damaged messages.
+        // The first decision of each round finds only corrupted messages.
         for body in &bodies[2..] {
             let received = block_on(engine.receive(&work(), 1, Duration::from_secs(30))).unwrap();
             assert!(texts(&received) == [body], "round {round}: {} messages", received.len());
@@ -357,7 +358,7 @@ proptest! {
         let mut model: BTreeMap<String, Held> = BTreeMap::new();
         // Every lease issued so far. The model stores only the last lease of each message.
         let mut leases: Vec<Lease> = Vec::new();
-        // Externally stored data about the queue is valid as long as the queue has this incarnation.
+        // The incarnation stays the same until the queue is deleted, so programs can store it with external data about the queue.
         let mut incarnation = engine.queue_incarnation(&work()).unwrap();
         let mut incarnations = HashSet::from([incarnation]);
         for (n, step) in steps.into_iter().enumerate() {

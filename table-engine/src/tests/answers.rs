@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use super::*;
 use crate::failpoint::{Action, Hook, Step};
 
-/// Returns the result of a future that makes progress only through the engine.
+/// Returns the result of a future that depends only on the engine for progress.
 fn answered<T>(what: &str, future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     let began = Instant::now();
@@ -148,14 +148,14 @@ fn a_panicking_waker_does_not_affect_other_callers() {
     let waker = Waker::from(Arc::new(Panics));
     for _ in 0..3 {
         let mut submit = Box::pin(engine.submit(&table, transaction("Sales", vec![("1", upsert(1))])));
-        // The response may have arrived already, when no caller was waiting for it.
+        // The response may already have arrived before the caller waited for it.
         let _ = poll(&mut submit, &waker);
         let other = engine.submit(&table, transaction("Sales", vec![("2", upsert(2))]));
         assert!(answered("the next write", other).is_ok());
     }
 }
 
-/// A task as run by an executor. The task's waker owns the task, and the task owns the engine.
+/// A task like those of an executor. The task's waker owns the task, and the task owns the engine.
 #[derive(Default)]
 struct Task(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
 
@@ -203,7 +203,7 @@ fn writes_dropped_behind_a_full_queue_stop_no_other_and_are_atomic() {
     let mut writes: Vec<_> = keys.iter().map(submit).collect();
     assert!(writes.iter_mut().all(|write| poll(write, Waker::noop()).is_pending()));
     has_stopped.recv().unwrap();
-    // A stride that is coprime to the count removes the writes in a scattered order.
+    // A large prime stride removes the writes in a scattered order.
     while !writes.is_empty() {
         drop(writes.swap_remove(7_919 % writes.len()));
     }

@@ -1,5 +1,5 @@
-//! Tests of backups: a backup taken during writes is complete, a later backup copies only new data, and an interrupted or damaged backup is never
-//! accepted as complete.
+//! Tests of backups: a backup taken during writes is complete, a later backup copies only new data, and an interrupted or corrupted backup is never accepted as
+//! complete.
 
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ fn a_backup_contains_earlier_acknowledged_writes_and_whole_transactions() {
         let (a, b) = (number(&copy, "a").unwrap(), number(&copy, "b").unwrap());
         assert!(a == b && a >= 19, "{a} and {b}");
         assert_eq!(all(&copy).len(), 21);
-        // The restored folder can be written like any other.
+        // The restored folder can be written to like any other.
         write(&copy, "007", insert(7)).unwrap();
         wait(copy.compact()).unwrap();
         drop(copy);
@@ -69,7 +69,7 @@ fn broken_rows_are_not_copied_as_if_they_were_intact() {
     assert_eq!(Engine::restore(copy.path(), restored).unwrap_err().code(), ErrorCode::FolderNotOurs);
 }
 
-/// Opens an engine whose checkpoint size is so small that a few large rows, as written by `pad`, fill a run.
+/// Opens an engine whose checkpoint threshold is so small that a few large rows, such as those written by `pad`, fill a run.
 fn padded(disk: &Arc<dyn Disk>, folder: &str) -> Engine {
     with_table(EngineOptions::new().disk(disk.clone()).checkpoint_bytes(6_000).open(folder).unwrap())
 }
@@ -306,7 +306,7 @@ fn a_backup_of_an_earlier_release_stays_readable_for_it_until_it_is_replaced() {
     assert_eq!(bytes(), manifest);
     pad(&engine, 10..40);
     wait(engine.checkpoint()).unwrap();
-    // The checkpoint, and then the copy of each run, finds the disk full.
+    // First the checkpoint, then the copy of each run fails because the disk is full.
     let mut failed = 0;
     for room in (0..30_000).step_by(1_000) {
         sim.set_room(room);
@@ -341,7 +341,7 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
     let whole = std::fs::read(&run).unwrap();
     let at = whole.len() / 2;
     let numbers = |engine: &Engine| -> Vec<i32> { all(engine).into_iter().map(|(_, _, n)| n).collect() };
-    // The damage is either in a block or in the index.
+    // The corruption is either in a block or in the index.
     for (name, at) in [("block", at), ("index", whole.len() - 10)] {
         let mut broken = whole.clone();
         broken[at] ^= 1;
@@ -368,7 +368,7 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Tests damage to a file that contains several tables: each row is either in the backup, or in a lost range reported for the row's table.
+    /// Tests the corruption of a file that contains several tables: each row is either in the backup, or in a lost range that is reported for the row's table.
     #[test]
     fn a_backup_of_readable_rows_reports_each_table_with_lost_rows(
         rows in prop::collection::vec(1_u8..40, 1..8),

@@ -16,7 +16,7 @@ use super::*;
 use crate::disk::Disk;
 use crate::threads::Scheduler;
 
-/// A subscriber that calls a function for each event.
+/// A log subscriber that calls a function for each event.
 #[derive(Clone)]
 pub(super) struct AtEvents(Arc<dyn Fn(&Event<'_>) + Send + Sync>);
 
@@ -48,7 +48,8 @@ impl Subscriber for AtEvents {
     fn exit(&self, _: &Id) {}
 }
 
-/// A subscriber that panics at each event, and each time a span is entered, exited or closed, on threads for which `is_meant` returns `true`.
+/// A log subscriber that panics at each event, and each time a span is entered, exited or closed. It panics only on threads for which `is_meant` returns
+/// `true`.
 pub(super) struct Panics {
     is_meant: fn() -> bool,
     count: Arc<AtomicUsize>,
@@ -152,7 +153,7 @@ fn a_subscriber_of_the_error_that_ends_writes_may_read_the_engine() {
     let (reader, reads) = (engine.clone(), Arc::new(AtomicBool::new(false)));
     let read = Arc::clone(&reads);
     let subscriber = AtEvents::new(move |_| read.store(number(&reader, "1") == Some(1), Ordering::Relaxed));
-    // With only one dispatcher, a callsite that another test's thread reaches first would stay disabled.
+    // A second dispatcher is needed: with only one, a callsite that another test's thread reaches first would stay disabled.
     let _second = tracing::Dispatch::new(subscriber.clone());
     let refused = tracing::subscriber::with_default(subscriber, || write(&engine, "2", insert(2)));
     assert_eq!(refused.unwrap_err().code(), ErrorCode::EnginePoisoned);
@@ -176,7 +177,7 @@ fn an_engine_whose_clock_panics_can_be_closed() {
     }
 }
 
-/// A scheduler that runs system threads. A thread panics if it yields while it is removing the rows of a dropped table.
+/// A scheduler that uses system threads. A thread panics if it yields while it is removing the rows of a dropped table.
 #[derive(Debug)]
 pub(crate) struct PanicsAtPass {
     /// `true` if the thread panics again when it reports the panic in an event.
@@ -223,7 +224,7 @@ fn a_thread_that_panics_twice_answers_all_requests() {
     assert_eq!(wait(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
 }
 
-/// A scheduler that runs system threads, whose subscriber panics. It counts the panics.
+/// A scheduler that uses system threads with a log subscriber that panics, and counts the panics.
 #[derive(Debug, Default)]
 struct PanicsAtEvents(Arc<AtomicUsize>);
 
@@ -253,7 +254,7 @@ impl Scheduler for PanicsAtEvents {
     }
 }
 
-/// Tests a log on the disk of the engine: when the disk is full, the subscriber cannot write the events that report this.
+/// Tests a log file on the engine's disk. When the disk is full, the log subscriber cannot write the events that report this, and panics.
 #[test]
 fn a_subscriber_that_panics_on_the_engines_threads_fails_no_write() {
     let (scheduler, disk) = (Arc::new(PanicsAtEvents::default()), Arc::new(SimDisk::default()));

@@ -63,7 +63,7 @@ fn a_read_during_a_close_is_correct_or_refused() {
     }
 }
 
-/// A scheduler that runs system threads, and counts the callers waiting for a close.
+/// A scheduler that uses system threads, and counts the callers that wait for a close.
 #[derive(Debug, Default)]
 struct CountsClosers(Mutex<HashSet<ThreadId>>);
 

@@ -10,7 +10,7 @@ use super::*;
 use crate::failpoint::{Action, Hook, Step};
 use crate::threads::Scheduler;
 
-/// A scheduler that runs system threads, and counts how often the checkpoint thread has waited for a job.
+/// A scheduler that uses system threads, and counts how often the checkpoint thread has waited for a job.
 #[derive(Debug, Default)]
 struct CountsIdle(AtomicUsize);
 
@@ -41,7 +41,7 @@ impl Scheduler for CountsIdle {
     }
 }
 
-/// A gate at a step of the engine. While the gate is shut, the engine waits at this step.
+/// A gate at a step of the engine. While the gate is shut, the engine blocks at this step.
 #[derive(Default)]
 struct Door {
     is_shut: AtomicBool,

@@ -1,4 +1,4 @@
-//! Tests of folders copied by other programs, and of folders with files replaced by other programs.
+//! Tests of folders that another program has copied, and of folders in which another program has replaced files.
 
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::*;
 use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// The kinds of calls refused by a disk once its call quota is exhausted.
+/// The kinds of calls that a disk refuses once its call quota is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refuses {
     /// Writes are refused, as on a full disk.
@@ -87,7 +87,7 @@ impl DiskFile for FaultyFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let outcome = self.0.take(Refuses::Writes);
-        // On a full disk, only the first half of the bytes is written.
+        // A write on a full disk is a short write: only the first half of the bytes is written.
         let taken = if outcome.is_ok() { bytes.len() } else { bytes.len() / 2 };
         self.1.write_at(offset, &bytes[..taken])?;
         outcome

@@ -1,4 +1,4 @@
-//! Tests that space on a full disk can be regained by deleting rows and tables.
+//! Tests that deleting rows and tables frees space on a full disk.
 
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -12,14 +12,14 @@ use super::*;
 use crate::disk::Disk;
 use crate::failpoint::{Action, Hook, Step};
 
-/// Polls a future once, which sends its request.
+/// Polls a future once to send its request.
 fn sent<T>(future: impl Future<Output = T>) -> Pin<Box<impl Future<Output = T>>> {
     let mut future = Box::pin(future);
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     future
 }
 
-/// Tests writes committed in the same groups as deletions. Such groups fill the disk as other groups do.
+/// Tests inserts that are committed in the same groups as deletions. Even if such groups have filled the disk, deletions must still free space.
 #[test]
 fn a_disk_filled_next_to_deletions_is_freed_by_deletions() {
     let disk = Arc::new(SimDisk::default());
@@ -35,13 +35,13 @@ fn a_disk_filled_next_to_deletions_is_freed_by_deletions() {
     let options = EngineOptions::new().disk(on).checkpoint_bytes(8 << 20).memtable_bytes(16 << 20);
     let engine = with_table(options.failpoints(hook).open("/sim").unwrap());
     disk.set_room(20 << 20);
-    // A deletion of a missing row writes nothing, so it would not wait at the gate.
+    // Deleting a missing row would write nothing and would not block at the gate, so the row is inserted first.
     write(&engine, "first", upsert(0)).unwrap();
     let table = employees();
     let remove = |row| sent(engine.submit(&table, transaction("Sales", vec![(row, delete())])));
     let mut last = 0;
     let error = loop {
-        // The first group waits at the gate. Each group with the insert therefore also contains a deletion.
+        // The first group blocks at the gate until more requests are queued. Each group with the insert therefore also contains a deletion.
         let shut = gate.lock().unwrap();
         let first = remove("first");
         let before = remove("missing");
@@ -95,7 +95,8 @@ fn a_disk_filled_by_a_table_is_freed_by_its_deletion() {
     }
 }
 
-/// Tests a table deleted while a snapshot needs its files. After the snapshot is dropped, the first refused write causes their removal.
+/// Tests a table that is deleted while a snapshot needs the table's files. After the snapshot is dropped, the first refused write causes the files to be
+/// removed.
 #[test]
 fn a_disk_filled_by_the_files_of_a_snapshot_is_freed_after_the_snapshot_is_dropped() {
     let disk = Arc::new(SimDisk::default());
@@ -107,7 +108,7 @@ fn a_disk_filled_by_the_files_of_a_snapshot_is_freed_after_the_snapshot_is_dropp
     wait(engine.delete_table(&employees())).unwrap();
     // The checkpoint thread has nothing else to do.
     eventually("the rows leave the base", || engine.statistics().unwrap().base_bytes == 0);
-    // The engine still frees space: until its threads are idle, and after the first refusal. Another program takes this space.
+    // The engine still frees some space until its threads are idle, and after the first refusal. The test simulates another program that uses up this space.
     let is_refused = || {
         disk.set_room(0);
         match wait(engine.create_table(&employees())) {
@@ -140,13 +141,14 @@ fn a_disk_filled_by_a_large_base_file_is_freed_by_deletions() {
     for n in 1..last {
         write(n, delete()).unwrap();
     }
-    // Merges free the space of the runs, some at a time.
+    // Merges free the space of the runs gradually.
     for n in 1..20 {
         eventually("space is free again", || !is_refused(n));
     }
 }
 
-/// Tests deletions of rows with long keys, which need as much space as rows with values. The reserve is small, because the folder has just been opened.
+/// Tests deletions of rows with long keys. Such a deletion needs as much space as a row with values. The reserve is small, because the folder has just been
+/// opened.
 #[test]
 fn rows_with_long_keys_can_be_deleted_on_a_full_disk() {
     for length in [4, 1_000] {
@@ -176,7 +178,7 @@ fn rows_with_long_keys_can_be_deleted_on_a_full_disk() {
     }
 }
 
-/// Tests a checkpoint that does not fit. The engine writes nothing while no space becomes free, and completes the checkpoint soon after it has.
+/// Tests a checkpoint that does not fit on the disk. The engine writes nothing until space becomes available, and then soon completes the checkpoint.
 #[test]
 fn a_checkpoint_that_does_not_fit_is_not_written_again_and_again() {
     let disk = Arc::new(SimDisk::default());
@@ -197,7 +199,7 @@ fn a_checkpoint_that_does_not_fit_is_not_written_again_and_again() {
     eventually("the checkpoint is complete", || checkpoint(&engine));
 }
 
-/// Creates an engine whose checkpoint thread stops before it writes rows for the `count`th time. The receiver reports the stop. The thread continues when the
+/// Creates an engine whose checkpoint thread pauses before it writes rows for the `count`th time. The receiver reports the pause. The thread continues when the
 /// test uses or drops the sender.
 fn stopped_at_write(disk: &Arc<SimDisk>, count: usize) -> (Engine, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (stopped, at_stop) = mpsc::channel();
@@ -232,7 +234,7 @@ fn a_write_does_not_take_the_reserve_from_a_checkpoint_that_uses_it() {
     disk.set_room(3 << 20);
     let checkpoint = sent(engine.checkpoint());
     at_stop.recv().unwrap();
-    // The write waits for the checkpoint, as later ones do.
+    // The first write waits for the checkpoint, as the later one does.
     let table = employees();
     let [first, later] = ["0201", "0202"].map(|row| {
         let write = sent(engine.submit(&table, transaction("Sales", vec![(row, insert(201))])));
@@ -245,7 +247,7 @@ fn a_write_does_not_take_the_reserve_from_a_checkpoint_that_uses_it() {
     wait(later).unwrap();
 }
 
-/// Tests writes that change nothing. Other writes in the same group may not use the reserve because of them.
+/// Tests writes that change nothing. They must not allow other writes in the same group to use the reserve.
 #[test]
 fn a_write_that_changes_nothing_gives_its_group_no_right_to_the_reserve() {
     let queue = QueueName::new("work").unwrap();
@@ -253,7 +255,7 @@ fn a_write_that_changes_nothing_gives_its_group_no_right_to_the_reserve() {
     for kind in 0..5 {
         let disk = Arc::new(SimDisk::default());
         let on: Arc<dyn Disk> = disk.clone();
-        // The second gate stops checkpoints, which may use the reserve.
+        // The second gate blocks checkpoints, because they may use the reserve.
         let gates = Arc::new([Mutex::new(()), Mutex::new(())]);
         let own = Arc::clone(&gates);
         let hook = Hook::new(move |step| {

@@ -28,7 +28,7 @@ impl ImagingDisk {
         Self { disk, images: Images::default() }
     }
 
-    /// Returns the images taken since the previous call of this function.
+    /// Returns the images saved since the previous call to this function.
     pub(super) fn take(&self) -> Vec<Arc<SimDisk>> {
         std::mem::take(&mut *self.images.lock().unwrap())
     }

@@ -1,4 +1,4 @@
-//! Tests that queries return results in order and in pages, and continue exactly where the previous page ended.
+//! Tests that queries return results in order and in pages, and that each page continues exactly where the previous one ended.
 
 use table_store::query::{Continuation, Page, Position, TextRange};
 

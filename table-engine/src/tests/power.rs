@@ -35,7 +35,7 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// The images of a disk, each with the transactions acknowledged before it was taken and the step the engine was about to take.
+/// The images of a disk, each with the transactions acknowledged before it was taken and the step that the engine was about to perform.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
 /// Returns images of a disk taken while eight writers insert pairs of rows. Each pair is inserted in a separate transaction.
@@ -66,7 +66,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
                 }
             });
         }
-        // The rows written so far are merged during the remaining writes.
+        // A compaction merges the rows written so far during the remaining writes.
         scope.spawn(|| wait(engine.compact()).unwrap());
     });
     wait(engine.compact()).unwrap();
@@ -228,7 +228,7 @@ fn con_1_one_failed_sync_loses_no_acknowledged_write_afterwards() {
 fn a_folder_can_be_below_a_parent_that_cannot_be_synced() {
     for kind in [ErrorKind::InvalidInput, ErrorKind::Unsupported, ErrorKind::PermissionDenied] {
         let open_at = |disk: &Arc<SimDisk>| options_on(disk, Durability::Durable).open("/volume/db");
-        // For example, the root is read-only and the folder `/volume` is on another file system.
+        // This case occurs, for example, if the root is read-only and the folder `/volume` is on another file system.
         let disk = Arc::new(SimDisk::with_unsynced("/", kind));
         disk.create_dir(Path::new("/volume")).unwrap();
         let engine = with_table(open_at(&disk).unwrap());

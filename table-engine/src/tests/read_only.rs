@@ -1,5 +1,5 @@
-//! Tests of a reader that runs concurrently with a writer. The reader sees a state that really existed and includes all previously acknowledged writes. The
-//! reader writes nothing and delays no writer.
+//! Tests of a reader that runs concurrently with a writer. The reader must see a state that existed at some time and includes all writes acknowledged before
+//! the read. It must not write anything or delay a writer.
 
 use std::io;
 use std::sync::Mutex;
@@ -100,7 +100,7 @@ fn rows_of_a_reader_stay_while_the_writer_merges_and_removes_its_files() {
     assert_eq!(numbers(&reader(&disk, "/engine")), (1_000..1_060).collect::<Vec<_>>());
 }
 
-/// A disk that runs code of the test before the second journal file is opened for reading, once.
+/// A disk that runs a test's code once, just before the second journal file is opened for reading.
 struct AtEnd {
     disk: RealDisk,
     run: Mutex<Option<Box<dyn FnOnce() + Send>>>,

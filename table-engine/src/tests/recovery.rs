@@ -1,4 +1,4 @@
-//! Tests of recovery: acknowledged writes are kept, interrupted writes at the end are removed, and corruption is an error.
+//! Tests of recovery: acknowledged writes are kept, an interrupted write at the end of the journal is removed, and corruption is an error.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use crate::Durability;
 use crate::journal::file::{FileHeader, HEADER, Salt};
 use crate::journal::frame::{self, Head};
 
-/// Returns the folder of an engine that wrote the rows 1 to `count` in separate transactions and was then killed, and the path of the engine's journal.
+/// Returns the folder and the journal's path of an engine that wrote the rows 1 to `count` in separate transactions and was then killed.
 pub(super) fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
@@ -150,7 +150,7 @@ fn a_broken_frame_of_an_unsynced_write_is_torn_despite_later_good_frames() {
     let (folder, journal) = folder_with(2);
     let mut bytes = std::fs::read(&journal).unwrap();
     let (_, end) = *frames(&bytes).last().unwrap();
-    // The group has three frames. The first frame is damaged, and the others are on the disk.
+    // The group has three frames. The first frame is corrupted, and the others are intact.
     let salt = FileHeader::read(&bytes).unwrap().salt;
     let group: Vec<u8> = (4..7).flat_map(|sequence| frame_of(salt, sequence, 4)).collect();
     bytes[end..end + group.len()].copy_from_slice(&group);
@@ -167,7 +167,7 @@ fn a_broken_frame_of_an_unsynced_write_is_torn_despite_later_good_frames() {
 fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     let (folder, journal) = folder_with(5);
     let engine = on_disk(folder.path());
-    // The value contains everything its author can know about frames, which excludes the salt of the file.
+    // The value imitates frames as closely as its author can. The author does not know the salt of the file.
     let mut value = vec![b'x'; 10_000];
     for sequence in 1..200 {
         value.extend(frame_of(Salt { head: 0, record: 0 }, 40 * sequence, 40 * sequence));

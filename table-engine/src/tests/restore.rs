@@ -79,7 +79,7 @@ fn a_restore_during_a_backup_to_the_same_folder_copies_the_newer_version() {
     assert!(copy.verify().unwrap().is_whole());
     assert_eq!(all(&copy).len(), 5);
     drop(copy);
-    // Without a change to the backup, a missing file is damage.
+    // If the backup has not changed, a missing file means that the backup is corrupted.
     let run = std::fs::read_dir(&backup).unwrap().map(|entry| entry.unwrap().path());
     let run = run.into_iter().find(|path| path.extension().is_some_and(|end| end == "rows"));
     std::fs::remove_file(run.unwrap()).unwrap();

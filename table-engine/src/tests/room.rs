@@ -1,4 +1,4 @@
-//! Tests of a full disk: writes that add data are refused until space becomes free, and all other operations succeed.
+//! Tests of a full disk: writes that add data are refused until space becomes available, and all other operations succeed.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ fn a_write_without_disk_space_is_refused_and_one_with_space_succeeds() {
             crashed.lose_power(|| seed > 0);
             assert_eq!(numbers(&open(&crashed, 1 << 30)), (1..=last).collect());
         }
-        // The space suffices for a transaction with one small row, which is shorter than the refused transaction.
+        // The space is sufficient for a transaction with one small row, which is shorter than the refused transaction.
         disk.set_room(8 << 20);
         write(&engine, "small", upsert(0)).unwrap();
         let crashed = disk.image();
@@ -110,7 +110,7 @@ fn a_folder_with_a_due_checkpoint_opens_on_a_full_disk_and_is_read() {
         assert_eq!(numbers(&engine), (1..20).collect());
         let error = wait(engine.checkpoint()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
-        // Memory use is bounded even if the journal has reserved space.
+        // Memory use is limited even if the journal has reserved space.
         assert_eq!(write(&engine, "more", insert(20)).unwrap_err().code(), ErrorCode::DiskFull);
         disk.mend();
         write(&engine, "more", upsert(20)).unwrap();
@@ -170,7 +170,7 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
         crashed.mend();
         assert_eq!(numbers(&open(&crashed, 1 << 30)), (1..20).collect());
         disk.mend();
-        // The first call may fail because of an attempt that began before space became free.
+        // The first call may fail because it joins an attempt that began before space became available.
         wait(engine.checkpoint()).or_else(|_| wait(engine.checkpoint())).unwrap();
         for n in 1..20 {
             write(&engine, &format!("{n:04}"), delete()).unwrap();
@@ -182,7 +182,8 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
     assert_eq!(numbers(&open(&disk, 1 << 30)), (1..20).collect());
 }
 
-/// Tests that a merge finding a damaged block on a full disk does not poison the engine, although the block's position cannot be recorded without free space.
+/// Tests that the engine is not poisoned if a merge finds a corrupted block on a full disk, although the block's position cannot be recorded without free
+/// space.
 #[test]
 fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());
@@ -200,7 +201,7 @@ fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     assert_eq!(wait(engine.compact()).unwrap_err().code(), ErrorCode::DiskFull);
     disk.mend();
     write(&engine, "0020", padded(20)).unwrap();
-    // The damage is found either by this compaction or by the previous one, which was retried.
+    // The corruption is found either by this compaction or by the previous one, which was retried.
     let outcome = wait(engine.compact());
     assert!(outcome.is_ok() || outcome.is_err_and(|error| error.code() == ErrorCode::Corrupted));
     assert!(!engine.verify().unwrap().is_whole());
@@ -209,7 +210,7 @@ fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
 
 #[test]
 fn a_rotation_without_disk_space_leaves_a_working_journal() {
-    // The header does not fit into this space.
+    // The header of a journal file does not fit into this space.
     for room in 0..i64::try_from(HEADER).unwrap() {
         let disk = Arc::new(SimDisk::without_reserve());
         let engine = with_table(open(&disk, 1 << 30));
@@ -267,7 +268,7 @@ fn operations_that_free_space_work_on_a_full_disk() {
     disk.set_room(12 << 20);
     let (last, error) = fill(&engine, 1);
     assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
-    // An engine can be opened on a full disk, and its size can then be reduced.
+    // An engine can be opened on a full disk, and its data can then be reduced.
     wait(engine.close()).unwrap();
     let engine = open(&disk, 1 << 20);
     for n in 1..last {
@@ -370,7 +371,7 @@ fn close_frees_the_reserve_for_frames_that_the_journal_no_longer_has() {
     }
     let used = reserve();
     assert!(used > 5_000_000, "{used}");
-    // The frames are still in the journal.
+    // The journal still contains the frames, so the reserve keeps its size.
     pollster::block_on(engine.close()).unwrap();
     let kept = reserve();
     assert!((5_000_000..=used).contains(&kept), "{kept}");

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use super::gate::Gate;
 use crate::disk::{Disk, DiskFile, DiskLock};
 
-/// The number of bytes a disk writes atomically.
+/// The number of bytes that the disk writes atomically.
 const SECTOR: usize = 512;
-/// The number of bytes the operating system marks as dirty together.
+/// The number of bytes that the operating system marks as dirty together.
 pub(super) const PAGE: usize = 4096;
 
 /// The folder or file at a path.
@@ -79,18 +79,18 @@ impl Names {
 /// The state shared by the disk and its files.
 #[derive(Clone, Debug)]
 struct State {
-    /// The number of syncs that will succeed before one fails.
+    /// The number of syncs that succeed before one fails.
     syncs: Arc<AtomicI64>,
-    /// The number of bytes by which the disk's files can still grow.
+    /// The free space of the disk, in bytes.
     room: Arc<AtomicI64>,
     /// The number of bytes written, except zeros.
     written: Arc<AtomicI64>,
     gate: Gate,
-    /// `true` if the file of an engine's reserve cannot be opened.
+    /// `true` if an engine's reserve file cannot be opened.
     has_no_reserve: Arc<AtomicBool>,
-    /// `true` if overwriting bytes needs additional space until the write has ended.
+    /// `true` if the disk is copy-on-write: overwriting bytes temporarily needs additional space.
     copies_on_write: bool,
-    /// A folder that cannot be synced, and the error of such a sync.
+    /// A folder that cannot be synced, and the kind of error that a sync of it returns.
     unsynced: Option<(PathBuf, ErrorKind)>,
 }
 
@@ -256,7 +256,7 @@ impl SimDisk {
         Arc::new(image)
     }
 
-    /// Makes the `n`th of the following syncs fail, counted from 0.
+    /// Makes the `n`th sync from now fail, counted from 0.
     pub(super) fn fail_sync(&self, n: i64) {
         self.state.syncs.store(n, Ordering::SeqCst);
     }
@@ -266,12 +266,12 @@ impl SimDisk {
         self.state.syncs.load(Ordering::SeqCst) < 0
     }
 
-    /// Sets the number of bytes by which files can grow.
+    /// Sets the free space of the disk, in bytes.
     pub(crate) fn set_room(&self, bytes: i64) {
         self.state.room.store(bytes, Ordering::SeqCst);
     }
 
-    /// Returns the number of bytes written, except zeros and bytes refused for lack of space.
+    /// Returns the number of bytes written, excluding zeros and bytes that were refused because the disk was full.
     pub(crate) fn written(&self) -> i64 {
         self.state.written.load(Ordering::SeqCst)
     }
@@ -386,7 +386,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// Writes the bytes. If the disk is full, only a part of them is written.
+    /// Writes the bytes. If the disk is full, this is a short write.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();
@@ -429,7 +429,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// Syncs the file. After a failed sync, as on Linux, the written data is visible and considered clean, but it is not on the disk.
+    /// Syncs the file. As on Linux, the data of a failed sync remains visible and is considered clean, although it is not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();

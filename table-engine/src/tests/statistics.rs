@@ -65,7 +65,8 @@ fn events() -> (Arc<Mutex<Vec<String>>>, AtEvents) {
 fn each_checkpoint_and_merge_slice_is_an_event_with_its_figures() {
     let folder = tempfile::tempdir().unwrap();
     let (events, subscriber) = events();
-    // With only one dispatcher, a callsite that another test's thread reaches first would stay disabled, because that thread has no dispatcher.
+    // A second dispatcher is needed: with only one, a callsite that another test's thread reaches first would stay disabled, because that thread has no
+    // dispatcher.
     let _second = tracing::Dispatch::new(subscriber.clone());
     tracing::subscriber::with_default(subscriber, || {
         let mut base = base::tests::base(folder.path());

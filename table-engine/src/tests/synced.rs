@@ -1,4 +1,4 @@
-//! Tests that a journal shorter, older or different than expected is refused if its frames were durable when the engine was opened or closed.
+//! Tests that a journal is refused if it is shorter, older or different than it was when the engine was opened or closed and its frames were durable.
 
 use super::recovery::{folder_with, frames, numbers};
 use super::*;
@@ -77,7 +77,7 @@ fn frames_that_an_open_recovered_are_recorded_as_well() {
     let last = frames(&bytes)[3];
     std::fs::write(killed.path().join(JOURNAL), &bytes[..last.0]).unwrap();
     assert_eq!(opened(killed.path()), Err(ErrorCode::Corrupted));
-    // If the folder was not opened again, a missing frame cannot be distinguished from an interrupted write.
+    // If the folder was not reopened, a missing frame cannot be distinguished from an interrupted write.
     let (folder, journal) = folder_with(3);
     let bytes = std::fs::read(&journal).unwrap();
     std::fs::write(&journal, &bytes[..frames(&bytes)[3].0]).unwrap();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::threads::Scheduler;
 
-/// A scheduler of system threads that can start only the given number of threads.
+/// A scheduler that uses system threads, but can start only the given number of them.
 #[derive(Debug)]
 struct FewThreads(AtomicUsize);
 
@@ -48,6 +48,6 @@ fn an_open_without_a_thread_names_the_thread() {
         assert_eq!(error.code(), ErrorCode::Io, "{error}");
         assert!(error.to_string().contains(name), "{error}");
     }
-    // The folder is not locked any more.
+    // The folder is no longer locked.
     drop(EngineOptions::new().open(folder.path()).unwrap());
 }

@@ -259,7 +259,7 @@ fn map_8_the_end_of_a_prefix_keeps_its_last_byte() {
     let end = tenant.end().to_string();
     assert_eq!(end, "188C347FDB4ED0ECB72D5C45AC751981FF");
     assert_eq!(end.parse::<Epk>().unwrap(), *tenant.end());
-    // Appending zeros does not change the end of the range. Without its last byte, the end would equal the start.
+    // Appending zeros does not change the end of the range. If its last byte were removed, the end would equal the start.
     assert_eq!(format!("{end}0000").parse::<Epk>().unwrap(), *tenant.end());
     assert!(*tenant.end() > *tenant.start() && tenant.contains(&Epk::of(&[t("Microsoft"), t("u1")])));
 }

@@ -28,25 +28,26 @@ pub struct Order {
     pub levels: Vec<usize>,
     /// The number of distinct values in the first level.
     pub first_values: usize,
-    /// The used fraction of the fullest partition.
+    /// The utilization of the fullest partition.
     pub fullest: f64,
-    /// The fraction of its limits used by the fullest partition key.
+    /// The utilization of the fullest partition key, as a fraction of its limits.
     pub fullest_key: f64,
     /// The number of partitions touched by each query, averaged over the current keys.
     pub touched: Vec<f64>,
 }
 
 impl Load {
-    /// Returns the effects of every level order. For each order, the keys are distributed over the same number of partitions of equal width, and all due splits
-    /// are performed. Each query in `questions` is a list with one entry per level: `true` if the query fixes the level.
+    /// Simulates every possible order of the levels and returns the results. For each order, the keys are distributed over as many partitions as the container
+    /// has now, all of equal width, and all due splits are performed. Each query in `questions` is a list with one entry per level: `true` if the query fixes
+    /// the level.
     ///
-    /// The best order is first. Two kinds of orders come last: orders whose first level has fewer values than the container has partitions, which leave
-    /// partitions idle (HPK-9), and orders with an overloaded, and therefore throttled, partition. All remaining orders are sorted by the number of partitions
-    /// touched by the queries.
+    /// The best order is first. Orders whose first level has fewer values than the container has partitions come last, because they leave partitions idle
+    /// (HPK-9). Orders with an overloaded partition, whose requests are throttled, come after orders without one. Otherwise, the orders are sorted by the
+    /// number of partitions that the queries touch.
     ///
     /// # Errors
     /// `InvalidInput`, as in [`settle`](Self::settle), if the throughput is not a number, or if any order needs too many partitions, even if the current order
-    /// does not. An order whose first level has few values starts with all data in few partitions, so it needs the most splits.
+    /// does not. An order whose first level has few values needs the most splits, because all data initially lies in few partitions.
     pub fn orders(&self, questions: &[Vec<bool>]) -> Result<Vec<Order>> {
         let depth = self.keys.values().map(|load| load.levels.len()).max().unwrap_or_default();
         let mut orders = Vec::new();

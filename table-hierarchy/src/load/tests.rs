@@ -22,7 +22,7 @@ fn tenants(count: usize, users: usize, gigabytes: f64, ru: f64) -> Vec<KeyLoad> 
 
 #[test]
 fn hpk_24_and_hpk_4_a_tenant_beyond_both_bounds_is_spread_by_splits() {
-    // One tenant has 120 GB and 15,000 RU/s, but none of its users is near a limit.
+    // One tenant has 120 GB and needs 15,000 RU/s, but none of its users is near a limit.
     let mut load = Load::new(PartitionMap::even(1), tenants(1, 1000, 0.12, 15.0), Bounds::SERVICE);
     let made = load.settle().unwrap();
     assert!(made.len() >= 2 && load.map().partitions().len() == made.len() + 1);
@@ -112,7 +112,7 @@ fn hpk_12_and_lim_2_throughput_splits_partitions_without_two_keys() {
     assert!((hot.slowdown() - 1.5).abs() < 1e-9, "9,000 of 6,000: {}", hot.slowdown());
 }
 
-/// Tests that one tenant gets at most the share of one partition, because the throughput is divided evenly.
+/// Tests that a tenant in one partition gets at most that partition's share, because the throughput is divided evenly.
 #[test]
 fn hpk_9_and_hpk_12_one_tenant_has_the_share_of_one_partition() {
     let one =

@@ -154,7 +154,7 @@ proptest! {
         for key in &design.keys {
             let epk = Epk::of(&levels(*key, design.depth));
             let times = route.touched.iter().filter(|touched| touched.range.contains(&epk)).count();
-            // Exactly the keys that match the conditions on the narrowing levels are read, each once.
+            // The query reads exactly the keys that match the conditions on the narrowing levels, each of them once.
             prop_assert_eq!(times, usize::from(accepted(key, route.depth)), "{:?}", key);
         }
         for touched in &route.touched {

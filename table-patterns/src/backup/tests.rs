@@ -1,4 +1,4 @@
-//! Tests backups in which each request fails in turn, and restores of damaged backups.
+//! Tests backups in which each request fails in turn, and restores of corrupted backups.
 
 use pollster::block_on;
 use table_core::{ErrorCode, TableEntity, TableStoreExt};
@@ -68,7 +68,7 @@ fn new_files_are_uploaded_and_unneeded_ones_removed() {
     })
     .unwrap();
     assert_eq!(restored(&blobs).unwrap(), wanted(0..42));
-    // A missing or truncated file is sent again.
+    // A missing or truncated file is uploaded again.
     let names = blobs.names();
     blobs.damage(names.iter().find(|name| name.ends_with(ROWS)).unwrap(), Some(b"cut"));
     assert_eq!(restored(&blobs).unwrap_err().code(), ErrorCode::Corrupted);

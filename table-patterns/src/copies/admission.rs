@@ -8,7 +8,7 @@ use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
 
-/// The check that this program may write a relation's holders through the handle of the source (the copied entity).
+/// Checks whether this program may write a relation's holders through the handle of the source (the copied entity).
 #[derive(Clone, Debug)]
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,

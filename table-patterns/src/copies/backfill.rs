@@ -23,7 +23,7 @@ use crate::panicked::caught_in;
 use crate::position::{PageAt, Position};
 use crate::requests::{self, CONCURRENCY};
 
-/// The maximum number of failed entities in a report. A page has at most as many entities.
+/// The maximum number of failed entities in a report. A page has at most this many entities.
 const LISTED: usize = 1_000;
 
 /// The side of a relation that one pass of the backfill completes.
@@ -63,7 +63,7 @@ fn parse_position(text: &str) -> (bool, Position) {
 enum AfterPage {
     /// The position of the next page; `None` after the last page.
     Next(Option<Position>),
-    /// The report must be returned first. Another run processes the page.
+    /// The report must be returned before the page can be processed. The next run processes the page.
     Full,
 }
 
@@ -181,7 +181,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     })
                     .await;
                 let recorded = match recorded {
-                    // IMPORTANT: the position may be recorded although the write failed. The next run would then not report the failures again.
+                    // IMPORTANT: the position may be recorded although the write failed. The next run would then not report the failures again, so this run
+                    // returns its report instead of the error.
                     Err(_) if has_failed => {
                         report.run_again(fence::AGAIN);
                         return Ok(report);
@@ -193,7 +194,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     break;
                 }
             }
-            // IMPORTANT: an error in a later pass would drop the report, and the next run does not repeat this pass.
+            // IMPORTANT: an error in a later pass would drop the report, and the next run does not repeat this pass. The report is therefore returned now.
             if !report.failed.is_empty() {
                 if is_full || passes.peek().is_some() {
                     report.run_again(Duration::ZERO);
@@ -229,11 +230,11 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let PageAt { page, next, is_restart } =
             position.page((table.store(), table.name()?), &ranges, query).await?;
         if is_restart {
-            // The sources were completed in an earlier state of the table.
+            // The pass starts again, because the table may have been recreated since these sources were completed.
             completed.clear();
         }
         let mut found = Self::found(side, &page)?;
-        // Each page of the holders contains other holders.
+        // No holder occurs on two pages, so only sources are tracked.
         if side == Side::Sources {
             completed.take_from(&mut found);
         }
@@ -289,8 +290,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// other relations.
     ///
     /// # Errors
-    /// Any store outage; the error of a relation that cannot be settled, after all others have been settled. It is an error that requires a newer program, if
-    /// any relation has one.
+    /// Any store outage; the error of a relation that cannot be settled, after all others have been settled. If the error of any relation requires a newer
+    /// program, that error is returned.
     pub(super) async fn hold_all(&self, holder: &EntityKey) -> Result<usize> {
         let (mut written, mut failed) = (0, None);
         for held in self.relations.holds {

@@ -3,9 +3,9 @@
 //! If entities copy from each other in a cycle, a change must not circulate forever. A recorded change therefore contains its *path*: the keys of the entities
 //! that have propagated it. A worker rejects a change that returns to the same entity too often.
 //!
-//! A long path is truncated to its latest keys and all visits to one entity, its *anchor*. The first anchor is the entity in which the change began. It may be
-//! outside the cycle, so another entity becomes the anchor whenever the number of visited entities reaches a power of two (Brent's algorithm). In a cycle of n
-//! entities entered after m others, the path has an anchor in the cycle for 8 rounds after at most max(2m, 16n) visits.
+//! A long path is truncated to its latest keys and all visits to one entity, the path's *anchor*. The first anchor is the entity in which the change began.
+//! That entity may be outside the cycle, so another entity becomes the anchor whenever the number of visited entities reaches a power of two (Brent's
+//! algorithm). In a cycle of n entities entered after m others, the path has an anchor in the cycle for 8 rounds after at most max(2m, 16n) visits.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;

@@ -49,8 +49,8 @@ impl<E: Entity> Declared<E> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns `true` if the entity type has the role required by a change to copies: source for copies of the entity, holder in the named relation for copies
-    /// in it.
+    /// Returns `true` if the entity type has the role required by a change to copies. For copies of the entity, this is the source. For copies in the entity,
+    /// it is the holder in the named relation.
     pub(crate) fn declares_copies(of: &Derived) -> bool {
         let Some(declared) = Declared::<E>::find() else { return false };
         match of {

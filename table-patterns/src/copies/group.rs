@@ -28,7 +28,7 @@ impl Group {
         Self { table, holder, references: vec![found] }
     }
 
-    /// Returns the holder's table and relations. They determine if this program may write the holder.
+    /// Returns the holder's table and relations. They determine whether this program may write the holder.
     pub(super) fn admitted_as(&self) -> (String, Vec<String>) {
         let relations = self.references.iter().map(|found| found.reference.relation.clone());
         (self.table.folded().to_owned(), relations.collect())
@@ -51,7 +51,7 @@ pub(super) fn group(references: Vec<StoredReference>) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// A group with its stored holder; `None` if the holder does not exist. The error is that of a holder which cannot be read.
+/// A group with its stored holder: `None` if the holder does not exist, and an error if it cannot be read.
 pub(super) type Read = (Group, Result<Option<StoredRow>>);
 
 /// Reads each group's holder. A holder that cannot be read does not block the other holders.

@@ -1,4 +1,4 @@
-//! Writes of holders, entities with properties copied from other entities (PAT-DEN-1).
+//! Writes of holders: entities with properties copied from other entities (PAT-DEN-1).
 
 use std::collections::BTreeMap;
 

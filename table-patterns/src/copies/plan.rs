@@ -20,7 +20,7 @@ use crate::entities::{
 use crate::index::{Indexes, ListBlobs, RemoteChange, relay};
 use crate::participant::Participants;
 
-/// One entity's planned write, and the additional writes that keep its copies correct.
+/// The planned write of one entity, plus the additional writes that keep its copies consistent.
 #[derive(Debug)]
 pub(super) struct CopyPlan {
     /// All properties of the entity after the write, including the copies; `None` if the entity is deleted.

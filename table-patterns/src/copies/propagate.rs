@@ -32,7 +32,7 @@ pub(super) struct Holders<'a, E, S, O> {
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,
     pub(super) source: &'a EntityKey,
-    /// `true` to also write holders that are already correct, so a concurrent writer that has read an older version of the source fails.
+    /// `true` to also write holders that already match the source, so a concurrent writer that has read an older version of the source fails.
     pub(super) touches: bool,
     /// The entities that have propagated the change; the last one is the source.
     pub(super) path: Vec<EntityKey>,

@@ -1,4 +1,4 @@
-//! References: rows in a source's partition that identify its holders, the entities with copies of the source (PAT-DEN-3).
+//! References: rows in a source's partition. Each one identifies a holder, that is, an entity that holds copies of the source (PAT-DEN-3).
 
 use std::fmt::Write as _;
 
@@ -121,7 +121,7 @@ pub(super) fn query(source: &EntityKey) -> Query {
     Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))
 }
 
-/// Returns a source's references on one page. Invalid rows are skipped, because a foreign writer may have inserted them and an error would block every write to
+/// Returns a source's references on one page. Invalid rows are skipped, because another program may have inserted them, and an error would block every write to
 /// the source.
 pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec<StoredReference> {
     let read = |entity: EntityRef<'_>| {

@@ -74,7 +74,7 @@ impl HolderType {
 pub(super) enum Refreshed {
     /// The holder refers to another source, or to none.
     Elsewhere,
-    /// The row is already correct.
+    /// The row already matches its source.
     Same,
     /// The holder's new row.
     Changed(Row),

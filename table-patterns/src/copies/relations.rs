@@ -71,7 +71,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The contributor that maintains copies of and in entities of type `E`, through a handle of type `H`.
+/// The contributor that maintains the copies of entities of type `E`, and the copies in them, through a handle of type `H`.
 pub(crate) struct Copies<E, H>(pub(crate) Arc<dyn SettleCopies<E, H>>);
 
 impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
@@ -186,7 +186,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         self.hold(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         self.give(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         let new = kept.new.as_ref().map(read).transpose()?;
-        // Holders in the same unit of work copied this entity's values before its own copied properties were set.
+        // Holders in the same unit of work copied this entity's values before its own copied properties were set, so a worker updates these holders.
         if let (Some(given), Some(new)) = (given, &new) {
             kept.remote.extend(chain::passed_on(&key, (&read(&given)?, new), &[]));
         }

@@ -13,7 +13,7 @@ pub struct CopiesReport {
     pub scanned: u64,
     /// The number of entities that were written.
     pub written: u64,
-    /// The entities whose copies could not be updated, with their errors; at most 1,000. Correct the entities, then update their copies with
+    /// The entities whose copies could not be updated, with their errors; at most 1,000. Fix the entities, then update their copies with
     /// [`settle_copies`](crate::Entities::settle_copies). Several reports may contain the same entity.
     pub failed: Vec<(EntityKey, Error)>,
     /// The delay before the next run, if the backfill is not complete: programs built from an older release may still have requests in flight, another pass has

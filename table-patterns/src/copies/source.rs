@@ -1,4 +1,4 @@
-//! Writes of sources, entities whose properties are copied into other entities. Writing a source also updates its copies (PAT-DEN-2).
+//! Writes of sources (entities whose properties are copied into other entities). Writing a source also updates its copies (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -32,8 +32,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
-    /// Returns `true` if a handle of the holders' type can have written the reference. All of these handles use the table that the type declares. Otherwise, a
-    /// foreign writer has written it, to make a worker write rows of another table.
+    /// Returns `false` if the reference names a table other than the one that the holders' type declares. No handle of that type can have written such a
+    /// reference: another program has inserted it, and a worker that followed it would write rows of another table.
     fn is_of_holders(&self, found: &StoredReference) -> bool {
         let Reference { relation, holder_table, .. } = &found.reference;
         let known = self.relations.gives.iter().find(|given| given.relation.relation.name == relation);
@@ -42,8 +42,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     }
 
     /// Removes references that no handle can have written from the list. Also removes references in unknown relations if the handle has been opened. If a newer
-    /// program has declared these relations, its backfill completes their copies, also if it has stored only the schema of the holders so far. If an earlier
-    /// program has declared them, nothing reads their copies. If the handle has not been opened, no schema says which relations exist.
+    /// program has declared these relations, its backfill completes their copies, even if it has stored only the schema of the holders so far. If an earlier
+    /// program has declared them, nothing reads their copies. If the handle has not been opened, it is unknown which relations exist.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
         found.retain(|found| self.is_of_holders(found));
         let given = self.given();

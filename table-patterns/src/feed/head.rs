@@ -135,7 +135,7 @@ impl Head {
     }
 }
 
-/// Returns `true` if `row` is the head of a feed and `stored` is a later head of the same feed. Writing `row` would make the feed issue numbers twice.
+/// Returns `true` if `row` is the head of a feed and `stored` is a later head of the same feed. Writing `row` would make the feed reuse numbers.
 pub(crate) fn sets_feed_back(row_key: &str, stored: RowView<'_>, row: RowView<'_>) -> Result<bool> {
     if row_key != HEAD {
         return Ok(false);

@@ -68,7 +68,7 @@ impl<'a, S> FeedReader<'a, S> {
         Self { feed, table, partition_key, at: from, head: None }
     }
 
-    /// Returns the cursor after the last returned entry. Store it after processing that entry.
+    /// Returns a cursor just past the last returned entry. Store it after processing that entry.
     #[must_use]
     pub const fn cursor(&self) -> &Cursor {
         &self.at
@@ -141,7 +141,7 @@ impl<S: TableStore> Feed<S> {
             match continuation {
                 Some(_) if is_ordered && entries.len() >= limit => break,
                 Some(_) => {}
-                // Entries are missing because another process has trimmed them or a foreign program has deleted them.
+                // Entries are missing because another process has trimmed them or another program has deleted them.
                 None if entries.len() < limit && upper < head.last => {
                     let is_empty = entries.len() == earlier;
                     lower = upper + 1;
@@ -152,8 +152,8 @@ impl<S: TableStore> Feed<S> {
             }
         }
         in_order(&mut entries);
-        // IMPORTANT: the window may end within a row, and that row is then not read. Only the end of the feed, or an entry, is a position after which
-        // no entry was skipped.
+        // IMPORTANT: the window may end within a row, and that row is then not read. The reader therefore moves only to a returned entry or to the end of the
+        // feed; at any other position, it could skip entries.
         let is_end = upper == head.last && continuation.is_none() && entries.len() <= limit;
         entries.truncate(limit);
         let reached = match entries.last() {
@@ -186,7 +186,8 @@ impl<S: TableStore> Feed<S> {
             let deletions: Vec<_> = deletions.collect::<Result<_>>()?;
             if !deletions.is_empty() {
                 // IMPORTANT: the head is read after the rows, and the rows are deleted only in the version that was read. If the table was deleted and
-                // recreated, the rows belong to a new feed, which no reader may have read: the head shows this before the deletion, and the versions during it.
+                // recreated, the rows belong to a new feed, whose entries must be kept. If this happened before the head was read, the head has a different
+                // identifier. If it happens later, the rows' versions differ.
                 let head = self.head(table, partition_key).await?;
                 if head.is_none_or(|(head, _)| head.id != before.id) {
                     return Ok(deleted);

@@ -249,7 +249,7 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
 /// The expected list of skipped entries: none.
 const NONE: [usize; 0] = [];
 
-/// Returns numbers of a head, as a foreign writer of the partition may store them.
+/// Generates numbers for a head, as another program that can write to the partition may store them.
 fn number_of_head() -> impl Strategy<Value = i64> {
     prop_oneof![4 => 0..50_i64, 1 => Just(i64::MAX), 1 => any::<i64>()]
 }
@@ -257,7 +257,7 @@ fn number_of_head() -> impl Strategy<Value = i64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Tests heads and rows of entries with any numbers.
+    /// Tests heads and rows of entries with arbitrary numbers.
     #[test]
     fn pat_ec_8_a_reader_reaches_the_end_of_a_feed_that_a_foreign_writer_has_changed(
         (id, last, floor) in (number_of_head(), number_of_head(), number_of_head()),

@@ -30,7 +30,7 @@ impl<E: Large, H> Contributor<E, H> for OwnBlobs {
         for blob in E::BLOBS {
             let Some(ValueRef::String(text)) = row.view().find(blob.property(), &mut 0)? else { continue };
             let Ok(address) = text.parse::<BlobRef>() else { continue };
-            // The stored version has the address, unless the write fails because its condition does not hold.
+            // A conditional write succeeds only if the stored version is the one that was read, and that version has the address.
             let is_stored = match (change.old, change.kind) {
                 (Some(old), _) => blob.address_in(old) == Some(&address),
                 (None, OperationKind::Replace(_, if_match) | OperationKind::Merge(_, if_match)) => {

@@ -422,7 +422,7 @@ fn pat_large_2_collectors_whose_clocks_differ_by_less_than_the_grace_period_spar
     {
         assert_eq!(insert_beside_collectors(clocks).unwrap(), Some(vec![7; 20]), "{clocks:?}");
     }
-    // If the clocks differ by more than that, the collectors remove a blob while its entity is being written.
+    // If the clocks differ by the grace period or more, the collectors remove a blob while its entity is being written.
     let error = insert_beside_collectors([days, 2 * days]).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::BlobNotFound, Some("PAT-LARGE-2")));
 }

@@ -93,7 +93,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// - Any other error from the blob store, such as `Io`.
     pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
         let Some(address) = blob.address_in(entity) else { return Ok(None) };
-        // IMPORTANT: a foreign writer of the entity could otherwise make this program send it any blob.
+        // IMPORTANT: without this check, another program that writes the entity could make this program return the content of any blob in the store.
         if !is_of(address, &entity.key_of()?) {
             return Err(self.refuse(LargeFault::ReadsOthersBlob).with_property(blob.property()));
         }

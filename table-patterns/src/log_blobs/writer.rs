@@ -17,8 +17,8 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{blob, check_service, counter, folder, hour};
 
-/// The number of occupied blob names tried between two listings of the same folder. The first listing follows the second occupied name, because two writers
-/// mostly take turns.
+/// The number of occupied blob names tried between two listings of the same folder. The first listing follows the second occupied name: if two writers
+/// alternate, each finds only one occupied name per block and needs no listing.
 const LIST_AGAIN: u32 = 8;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -215,8 +215,8 @@ impl LogWriter {
         }
     }
 
-    /// Returns the number of log blobs in a folder. This is the next counter if the counters have no gaps. A foreign blob with a large counter causes a gap,
-    /// but does not prevent the use of lower counters.
+    /// Returns the number of log blobs in a folder. This is the next counter if the counters have no gaps. A blob with a large counter, written by another
+    /// program, causes a gap, but does not prevent the use of lower counters.
     async fn free(&self, folder: &Path) -> Result<u64> {
         let mut names = self.blobs.list(Some(folder));
         let mut count = 0;

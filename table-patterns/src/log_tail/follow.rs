@@ -145,7 +145,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
             return Ok(Vec::new());
         }
         if self.ahead.is_empty() {
-            // No event is known after the range. The end of the range depends on this follower's clock, which may be wrong, so the position moves only to an
+            // This read has found no later event. The end of the range depends on this follower's clock, which may be wrong, so the position moves only to an
             // event.
             let newest = slice.items.first().map(|event| LogTail::<E, S, O>::stamp_in(event)).transpose()?;
             self.position = newest.unwrap_or(self.position);

@@ -10,18 +10,18 @@ use table_core::{Error, KeyPart, Result, ticks};
 
 use crate::log_tail::fault::LogFault;
 
-/// The number of digits for the ticks. The `_` before the tie breaker is at this offset.
+/// The number of digits for the ticks. The `_` before the tiebreaker is at this offset.
 const TICKS: usize = 19;
 /// The length of a stamp: 19 digits, `_`, and 16 hexadecimal digits.
 const WIDTH: usize = 36;
 
-/// The time of an event, and a tie breaker that distinguishes events with the same tick (PAT-LOG-1, PAT-LOG-4).
-/// A field of this type defines the RowKey of a log: `#[row_key(stamp)]`.
+/// The time of an event, and a tiebreaker that distinguishes events with the same tick (PAT-LOG-1, PAT-LOG-4). A field of this type defines the RowKey of a
+/// log: `#[row_key(stamp)]`.
 ///
-/// - In a key, a stamp has the form `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, and the inverted tie breaker in 16 hexadecimal digits. Greater
+/// - In a key, a stamp has the form `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, and the inverted tiebreaker in 16 hexadecimal digits. Greater
 ///   stamps therefore sort first, and the string preserves both numbers exactly (PAT-LOG-2).
-/// - Stamps are compared by tick, then by tie breaker. The string representation (`Display`, [`FromStr`]) is the same as in the key, so it can also be stored
-///   as a position in the log.
+/// - Stamps are compared by tick, then by tiebreaker. The string representation (`Display`, [`FromStr`]) is the same as in the key, so it can also be stored as
+///   a position in the log.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -47,7 +47,7 @@ impl LogStamp {
     /// A stamp that follows every event.
     pub const LAST: Self = Self { ticks: ticks::MAX, tie: u64::MAX };
 
-    /// Creates a stamp with the given time and tie breaker. Precision below a tick is truncated (TICK-6).
+    /// Creates a stamp with the given time and tiebreaker. Precision below a tick is truncated (TICK-6).
     ///
     /// # Errors
     /// `KeyEncoding` if the time is outside the years 1 to 9999 (TICK-2).
@@ -57,7 +57,7 @@ impl LogStamp {
         Ok(Self { ticks, tie })
     }
 
-    /// Creates a stamp from ticks and a tie breaker. Ticks after the year 9999 are clamped to the end of that year.
+    /// Creates a stamp from ticks and a tiebreaker. Ticks after the year 9999 are clamped to the end of that year.
     #[must_use]
     pub fn from_ticks(ticks: u64, tie: u64) -> Self {
         Self { ticks: ticks.min(ticks::MAX), tie }
@@ -75,7 +75,7 @@ impl LogStamp {
         self.ticks
     }
 
-    /// Returns the tie breaker. It distinguishes stamps with the same time.
+    /// Returns the tiebreaker. It distinguishes stamps with the same time.
     #[must_use]
     pub const fn tie_breaker(self) -> u64 {
         self.tie

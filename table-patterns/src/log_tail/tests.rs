@@ -39,7 +39,7 @@ const T6: u64 = 635_442_654_321_234_567;
 /// The number of ticks in a day.
 const DAY: u64 = 864_000_000_000;
 
-/// Creates a clock, and the value through which a test sets it.
+/// Creates a clock that stands still, and the value with which a test sets its time.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);
@@ -110,7 +110,7 @@ fn pat_log_1_stamps_do_not_go_back_with_the_clock() {
     assert_eq!(cents(&block_on(log.newest(Expense::partition(123), 9)).unwrap()), [2, 1]);
 }
 
-/// Tests that stamps created at the same time have different tie breakers (TICK-7).
+/// Tests that stamps created at the same time have different tiebreakers (TICK-7).
 #[test]
 fn pat_log_4_two_writers_that_drew_the_same_number_do_not_collide() {
     let (first, _, _) = log::<Expense>();

@@ -32,7 +32,7 @@ impl Cursor {
     }
 
     /// Reads pages until the next entity is available or the table ends. Pages may be empty (PAGE-4). A missing table counts as empty. Only the first page of a
-    /// query is as small as the limit allows, because rows of other types may fill any number of pages.
+    /// query has a size limit: rows of other types may fill any number of pages, so full pages are requested from then on.
     async fn filled<S: TableStore>(mut self, store: &S) -> Result<Self> {
         if !store.capabilities().ordered && self.head().is_none() {
             return self.sorted(store).await;

@@ -25,7 +25,7 @@ impl<E: Periodic, H> Contributor<E, H> for OfPeriod {
             (Some(new), _) => new.instant(),
             (None, OperationKind::Delete(_)) => return Ok(()),
             (None, kind) => {
-                // A patch contains a partial entity, and changes an entity already in the table.
+                // A patch changes an entity already in the table. Its row may be partial: if it cannot be read as an entity, the period is not checked.
                 let row = kind.row().map(|row| read_as::<E>(change.key, row));
                 let Some(Ok(entity)) = row else { return Ok(()) };
                 entity.instant()

@@ -144,7 +144,7 @@ fn pat_ck_3_a_concurrently_inserted_part_is_deleted_too() {
     assert_eq!(rows(&employees), [""; 0]);
 }
 
-/// Tests a part inserted before any request of a delete, anywhere among the pages of parts.
+/// Tests deletes that race with an insert: a part is inserted before each request of the delete in turn, at every position in the paged list of parts.
 #[test]
 fn pat_ck_3_a_part_inserted_at_any_request_of_a_delete_never_outlives_its_owner() {
     for (is_ordered, page, year) in [(true, 1), (false, 1), (false, 2)]

@@ -47,7 +47,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
         Ok(Self { entities: entities.clone(), row_key, size: size.max(1), in_hand })
     }
 
-    /// Returns a number returned by no other call for this partition, in any process.
+    /// Returns a number that no other call for this partition returns, in any process.
     ///
     /// # Errors
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts allowed by the [policy](Entities::with_retry).

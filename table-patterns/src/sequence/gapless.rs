@@ -30,7 +30,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(Self { entities: entities.clone(), row_key: row::row_key(name)? })
     }
 
-    /// Takes the next number in a partition, and commits a unit of work that uses it. Retries like [`transaction`](Entities::transaction). `uses` may be
+    /// Allocates the next number in a partition, and commits a unit of work that uses it. Retries like [`transaction`](Entities::transaction). `uses` may be
     /// called several times, each time with an empty unit and possibly with a different number.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         self.decide(partition, 1, uses).await
     }
 
-    /// Takes `count` consecutive numbers, for a unit of work that inserts several entities.
+    /// Allocates `count` consecutive numbers, for a unit of work that inserts several entities.
     ///
     /// # Errors
     /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range (the number after the last one); any error from
@@ -80,17 +80,17 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         self.entities.decide(partition_key(partition)?, take).await.map(Committed::into_value)
     }
 
-    /// Takes the next number in an existing unit. A unit can take numbers only once.
+    /// Allocates the next number in an existing unit. A unit can allocate numbers only once.
     ///
     /// # Errors
     /// - `InvalidInput` if an `N` cannot represent the number, or if the unit writes to a different table than the sequence's handle (EGT-1).
-    /// - `InvalidDuplicateRow` if the unit has already taken numbers.
+    /// - `InvalidDuplicateRow` if the unit has already allocated numbers.
     /// - Any error from the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut UnitOfWork<S, O>) -> Result<N> {
         self.numbers_in(unit, 1, |numbers| row::convert(numbers.start)).await
     }
 
-    /// Takes `count` consecutive numbers in an existing unit. A unit can take numbers only once.
+    /// Allocates `count` consecutive numbers in an existing unit. A unit can allocate numbers only once.
     ///
     /// # Errors
     /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range (the number after the last one); any error from
@@ -104,7 +104,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
             .await
     }
 
-    /// Takes numbers and passes them to `convert`. If the conversion fails, the unit is unchanged.
+    /// Allocates numbers and passes them to `convert`. If the conversion fails, the unit is unchanged.
     async fn numbers_in<T>(
         &self,
         unit: &mut UnitOfWork<S, O>,
@@ -155,7 +155,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     }
 }
 
-/// The transaction closure that takes numbers and passes them to the caller's function.
+/// The transaction closure that allocates numbers and passes them to the caller's function.
 struct Take<'a, E, S, O, U> {
     sequence: &'a GaplessSequence<E, S, O>,
     count: u64,

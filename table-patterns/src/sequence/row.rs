@@ -24,7 +24,7 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
     RowKey::new(format!("{PREFIX}{name}"))
 }
 
-/// Returns the next `count` numbers after the stored row, and the operation that takes them.
+/// Allocates the next `count` numbers of the sequence. Returns them with the write that reserves them.
 ///
 /// # Errors
 /// `Corrupted` if the stored row is not a valid sequence row; `SchemaMismatch` if the sequence belongs to a different entity type;

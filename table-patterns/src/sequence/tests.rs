@@ -206,7 +206,7 @@ fn an_invalid_sequence_is_refused() {
         assert_eq!((error.code(), error.key().is_some()), (code, true), "{next}");
     }
     assert_eq!(stored(&tickets), [0; 0]);
-    // The error contains the last number that can be taken.
+    // The error contains the last number that can be allocated.
     write(i64::MAX - 1);
     let numbers = GaplessSequence::new(&tickets, "ticket").unwrap();
     let next = || block_on(numbers.next(Ticket::partition("contoso"), |_: u64, _| Ok(())));
@@ -310,7 +310,7 @@ proptest! {
         if only_units {
             prop_assert_eq!(&stored, &(1..=u32::try_from(stored.len()).unwrap()).collect::<Vec<_>>());
         }
-        // Numbers taken from blocks are not used for tickets.
+        // Numbers allocated from blocks are not used for tickets.
         let of_units = stored.iter().copied().collect::<BTreeSet<_>>();
         prop_assert!(given.iter().all(|number| of_units.contains(number) || !only_units));
         let next = insert(&tickets, "the last").unwrap();

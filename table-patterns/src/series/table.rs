@@ -86,7 +86,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         property::read(found.row.view(), name, &mut 0).map_err(|error| self.entities.in_table(error))
     }
 
-    /// Writes all slots for one period. Slots empty in `row` are removed. The last writer wins.
+    /// Writes all slots for one period. Slots that are empty in `row` are removed. The last writer wins.
     ///
     /// # Errors
     /// An error if the entity exceeds a limit; any error from the entity's declared patterns, as in [`Entities::insert`].

@@ -57,7 +57,7 @@ fn a_panic_of_the_sleep_function_ends_all_clones() {
     assert_eq!(sleep.now_or_never(), Some(SleepEnd::Panicked));
 }
 
-/// Tests a queue whose tasks share a time-out that was set in an async runtime that has ended.
+/// Tests a queue whose tasks share a timeout that was set in an async runtime that has ended.
 #[test]
 fn a_stalled_queue_is_detected_after_the_runtime_of_its_alarm_has_ended() {
     let started = AtomicU64::new(0);

@@ -39,7 +39,7 @@ impl Tenant {
         Ok(())
     }
 
-    /// Checks that no partition shares its blob folder with the same partition of another tenant.
+    /// Checks that the other tenant's partitions with the same names have different blob folders.
     ///
     /// # Errors
     /// `EntityAlreadyExists` if two partitions have the same folder.

@@ -41,8 +41,8 @@ pub struct Erased {
     pub blobs: u64,
     /// The number of passes. The verification after the last pass found no remaining data, except in the [unreadable](Self::unreadable) rows.
     pub passes: u32,
-    /// The remote index rows that cannot be read, such as damaged lists, each with its key and the reason. They may contain entries of the tenant. Repair them
-    /// with [`Entities::check`](crate::Entities::check), and erase the tenant again.
+    /// The remote index rows that cannot be read, such as corrupted lists, each with its key and the reason. They may contain entries of the tenant. Repair
+    /// them with [`Entities::check`](crate::Entities::check), and erase the tenant again.
     pub unreadable: Vec<Finding>,
 }
 
@@ -60,7 +60,7 @@ impl Tenant {
     ///
     /// # Errors
     /// - `InvalidInput` if a type with remote rows is not registered.
-    /// - `SchemaMismatch` if a newer program maintains remote rows that this program does not know.
+    /// - `SchemaMismatch` if a newer program maintains remote rows that this program is unaware of.
     /// - `UpdateConditionNotSatisfied` if rows remain after three passes.
     /// - Any error from the stores.
     pub async fn erase(&self) -> Result<Erased> {
@@ -85,12 +85,12 @@ impl Tenant {
         }
     }
 
-    /// Counts the rows, blobs, registrations and remote index entries that an erasure would still remove: 0 after a complete erasure. A list shared by
-    /// several entities counts as one entry, and so does an index row that cannot be read. Guards and references in other partitions, and registrations
-    /// marked as erased, are not counted. Reads remote indexes completely.
+    /// Counts the rows, blobs, registrations and remote index entries that an erasure would still remove. Returns 0 once the erasure is complete. A list shared
+    /// by several entities counts as one entry, and so does an index row that cannot be read. Guards and references in other partitions, and registrations
+    /// marked as erased, are not counted. Performs a full scan of every remote index.
     ///
     /// # Errors
-    /// - `SchemaMismatch` if a newer program maintains remote rows that this program does not know.
+    /// - `SchemaMismatch` if a newer program maintains remote rows that this program is unaware of.
     /// - Any error from the stores.
     pub async fn remaining(&self) -> Result<u64> {
         self.check_known().await?;
@@ -123,7 +123,7 @@ impl Tenant {
         Ok((left, unreadable))
     }
 
-    /// Checks that this program knows the remote rows of all registered types.
+    /// Checks that this program is aware of the remote rows of all registered types.
     async fn check_known(&self) -> Result<()> {
         for member in self.places.iter().flat_map(|place| &place.members) {
             member.check_known().await?;

@@ -119,7 +119,7 @@ impl Export<'_> {
         Ok(Self { position, blobs: VecDeque::new(), next: None, ..self })
     }
 
-    /// Returns the position after the last complete page. Store it after writing the lines of that page. The parts of a blob belong to the page with the
+    /// Returns the position just past the last complete page. Store it after writing the lines of that page. The parts of a blob belong to the page with the
     /// row that contains the blob's address.
     #[must_use]
     pub const fn position(&self) -> &ExportPosition {

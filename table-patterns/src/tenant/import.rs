@@ -33,10 +33,10 @@ use crate::tenant::transfer;
 ///
 /// When [`push`](Self::push) returns, the lines passed to it are stored, except for a blob whose last part has not been passed yet. A push writes consecutive
 /// rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header and then the
-/// export from any earlier line: rows already stored are written again, except for sequences and feeds that have issued later numbers. A blob is continued from
-/// its first part. A later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose future was dropped, can
-/// be repeated, even if it contains the header. If the push failed or was dropped while writing a part of a blob begun in an earlier push, the repeated push is
-/// refused: push from the blob's first part.
+/// export from any earlier line: rows already stored are written again, except for sequences and feeds that have issued later numbers. A blob must be pushed
+/// again from its first part: a later part is refused if the earlier parts have not been pushed to the same import. A push that failed, or whose future was
+/// dropped, can be repeated, even if it contains the header. If the push failed or was dropped while writing a part of a blob begun in an earlier push, the
+/// repeated push is refused: push from the blob's first part.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -317,7 +317,7 @@ impl Import<'_> {
             let row = transfer::sealed(&place, table, &to, row).await?;
             copied.push(Copied::new(to, row));
         }
-        // IMPORTANT: the backfill of a newer release relies on older programs not writing any more.
+        // IMPORTANT: a newer release's backfill relies on older programs no longer writing, so each type's schema is checked before the write.
         let watches = place.members.iter().map(|member| member.schema_watch());
         let target = Table::<Copied, _>::new(place.store.clone(), table.clone()).watched_by(watches);
         target.bulk().insert_or_replace_all(&copied).await.map_err(|stopped| stopped.source)?;

@@ -1,4 +1,4 @@
-//! The parts of a type's schema with possibly incomplete rows in an export.
+//! The parts of a type's schema whose rows may be incomplete in an export.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ pub(super) struct Lacking {
 }
 
 impl Lacking {
-    /// Returns `true` if the exported rows of the index may be incomplete or outdated. The rows are also affected by widened properties, because they contain
-    /// the values of properties.
+    /// Returns `true` if the exported rows of the index may be incomplete or outdated. A widened property also affects index rows, because they contain
+    /// property values.
     pub(super) fn lacks_index(&self, name: &str) -> bool {
         self.is_unknown
             || self

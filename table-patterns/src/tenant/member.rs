@@ -89,10 +89,10 @@ pub(super) trait Member: Send + Sync {
         false
     }
 
-    /// Checks that this program knows all rows in other partitions or tables that the stored schema declares.
+    /// Checks that this program is aware of all rows in other partitions or tables that the stored schema declares.
     ///
     /// # Errors
-    /// `SchemaMismatch` if this program does not know some of these rows; any error from the store.
+    /// `SchemaMismatch` if this program is unaware of some of these rows; any error from the store.
     fn check_known(&self) -> BoxFuture<'_, Result<()>> {
         future::ready(Ok(())).boxed()
     }
@@ -108,7 +108,7 @@ pub(super) trait Member: Send + Sync {
     }
 
     /// Removes the remote rows that may have been written by a recorded step for this type. Returns the number of removed rows. Ignores steps for entities
-    /// outside the record's partition, because a foreign writer may have inserted a record that names any entity.
+    /// outside the record's partition, because another program may have inserted a record that names any entity.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         no_rows()
     }
@@ -118,14 +118,14 @@ pub(super) trait Member: Send + Sync {
         no_rows()
     }
 
-    /// Returns the number of remote index rows with entries for entities in the given partitions, and the rows that cannot be read. Reads all remote indexes
-    /// completely.
+    /// Returns the number of remote index rows with entries for entities in the given partitions, and the rows that cannot be read. Performs a full scan of
+    /// every remote index.
     fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<(u64, Vec<Finding>)>> {
         future::ready(Ok((0, Vec::new()))).boxed()
     }
 
     /// Removes the entries for entities in the given partitions from remote indexes, even if the entities no longer exist. Returns the number of removed
-    /// entries. Reads all remote indexes completely.
+    /// entries. Performs a full scan of every remote index.
     fn erase_leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
         no_rows()
     }

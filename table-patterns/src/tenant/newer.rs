@@ -1,4 +1,4 @@
-//! Checks that this program knows all rows in other partitions or tables declared by a type's stored schema.
+//! Checks that this program is aware of all rows in other partitions or tables declared by a type's stored schema.
 
 use table_core::entity::Entity;
 use table_core::schema::{StoredIndex, StoredSchema};
@@ -8,10 +8,10 @@ use table_core::{Error, Result};
 
 use crate::tenant::fault::TenantFault;
 
-/// Checks that this program knows all rows in other partitions or tables declared by a type's stored schema.
+/// Checks that this program is aware of all rows in other partitions or tables declared by a type's stored schema.
 ///
 /// # Errors
-/// `SchemaMismatch` if this program does not know some of these rows; any error from the store.
+/// `SchemaMismatch` if this program is unaware of some of these rows; any error from the store.
 pub(super) async fn check<E: Entity, S: TableStore>(table: &Table<E, S>) -> Result<()> {
     let Some(record) = table.schema_record().await? else { return Ok(()) };
     let (entity, name) = (E::SCHEMA.entity, table.name()?.as_str());
@@ -22,7 +22,7 @@ pub(super) async fn check<E: Entity, S: TableStore>(table: &Table<E, S>) -> Resu
 }
 
 /// Returns the first part of the stored schema, such as `index ByOwner`, that has rows in other partitions or tables and that this program does not declare
-/// identically. Returns `None` if the program knows all such rows.
+/// identically. Returns `None` if the program is aware of all such rows.
 fn unknown_elsewhere(stored: &StoredSchema, own: &StoredSchema) -> Option<String> {
     let is_elsewhere = |index: &&StoredIndex| index.table.is_some() || index.partition_key.is_some();
     let mut indexes = stored.indexes.iter().filter(is_elsewhere);

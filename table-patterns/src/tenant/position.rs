@@ -65,8 +65,8 @@ impl ExportPosition {
     /// The maximum number of listed missing blobs.
     pub const MISSING: usize = 100;
 
-    /// Returns the first missing blobs found, at most [`MISSING`](Self::MISSING). A missing blob is referenced by a row, but not in the blob store, or shorter
-    /// there than the row records.
+    /// Returns the first missing blobs found, at most [`MISSING`](Self::MISSING). A missing blob is referenced by a row, but is absent from the blob store or
+    /// shorter there than the row records.
     #[must_use]
     pub fn missing(&self) -> &[MissingBlob] {
         &self.missing

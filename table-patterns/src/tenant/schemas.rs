@@ -15,7 +15,7 @@ use crate::tenant::line::HeaderSchema;
 use crate::tenant::place::Place;
 use crate::unit::is_refusal;
 
-/// The lacking parts of each type, by the index of its place and the name of the type.
+/// The parts of each type's schema with possibly missing rows in the export, by the index of the location and the name of the type.
 pub(super) type LackingOf = BTreeMap<(usize, &'static str), Lacking>;
 
 impl Tenant {
@@ -78,8 +78,8 @@ impl Tenant {
     }
 }
 
-/// Returns the stored schemas of the registered types in all existing tables of a place, each with its pending parts. If the credential does not permit reading
-/// a schema, the result contains the declared schema in its place.
+/// Returns the stored schemas of the registered types in all existing tables of a location, each with its pending parts. If the credential does not permit
+/// reading a schema, the result contains the declared schema in its place.
 async fn stored(place: &Place) -> Result<Vec<(StoredSchema, Vec<String>)>> {
     let tables = place.existing().await?;
     let reads = tables.iter().flat_map(|table| {
@@ -94,8 +94,8 @@ async fn stored(place: &Place) -> Result<Vec<(StoredSchema, Vec<String>)>> {
     Ok(requests::in_order(reads, CONCURRENCY).await?.into_iter().flatten().collect())
 }
 
-/// Returns the schema that this program declares for a type, for an export in place of a stored schema that cannot be read. All of its indexes are pending,
-/// because they may be incomplete.
+/// Returns the schema that this program declares for a type. An export contains it in place of a stored schema that cannot be read. All of its indexes are
+/// pending, because they may be incomplete.
 fn declared(schema: &'static EntitySchema) -> (StoredSchema, Vec<String>) {
     let pending = schema.indexes.iter().map(|index| note(index.name)).collect();
     (StoredSchema::of(schema), pending)

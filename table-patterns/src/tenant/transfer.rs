@@ -95,8 +95,8 @@ fn no_outbox(table: &TableName, key: &EntityKey) -> Error {
 
 /// Converts a poison intent back into a pending intent without attempts. Returns any other row unchanged.
 ///
-/// The new key is computed from the old key with SHA-256, so that a foreign writer cannot choose it in order to replace another intent. The
-/// target's poison queue needs no change, because it contains no message for the intent.
+/// The new key is computed from the old key with SHA-256, so that another program cannot choose it in order to replace another intent. The target's poison
+/// queue needs no change, because it contains no message for the intent.
 pub(super) fn resumed(key: EntityKey, row: Row) -> Result<(EntityKey, Row)> {
     let Some(rest) = key.row_key.as_str().strip_prefix(POISON_PREFIX) else { return Ok((key, row)) };
     let source = rest.get(..SOURCE).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A unit's admission checks: for each written entity type, no program with a newer schema may forbid the write.
+//! A unit's admission checks. For each written entity type, a check fails if a program with a newer schema forbids the write.
 
 use std::any::TypeId;
 use std::collections::HashMap;

@@ -44,7 +44,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         } else {
             OperationKind::Merge(after.clone(), if_match)
         };
-        // Index rows contain the entity's stored values. They are known if the unit has read this version of the entity.
+        // Index rows contain the entity's stored values. These values are known if the unit has read this version of the entity.
         let stored = self.reads.row(&key.row_key, etag);
         self.write("replace", key.clone(), kind, Some((old, stored.as_ref())), Some(new))?;
         if reads {

@@ -106,8 +106,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         contention.lost();
         let Some(rivals) = &self.rivals else { return Ok(()) };
         contention.own.clone_from(&rivals.own);
-        // A touch changes row versions. The reservation is therefore not renewed directly after a touch: if the next attempt reads the same versions as this
-        // one, the transaction itself caused the error.
+        // A touch changes row versions, so new versions found directly after a touch do not show that another process has written. The reservation is then not
+        // renewed. If the next attempt reads the same versions as this one, the transaction itself causes the error.
         let is_disturbed = is_race && !std::mem::take(&mut contention.has_touched);
         if contention.losses < LOSSES || (contention.own.is_some() && !is_disturbed) {
             return Ok(());

@@ -8,13 +8,13 @@
 //! | `U+FFFC reservation_`, 10 digits: its position in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time for which other processes wait for it |
 //!
 //! If no other reservation exists, the same transaction touches the rows already read, which changes their versions. Attempts by other processes to write these
-//! rows then conflict, and attempts that begin later find a version that their process does not know ([`SeenRows`](crate::entities::SeenRows)). A process that
-//! only records changes in the partition's feed finds a feed head it does not know. In these cases, the other processes read the reservations, and each waits
+//! rows then conflict, and attempts that begin later find a version that their process has not seen ([`SeenRows`](crate::entities::SeenRows)). A process that
+//! only records changes in the partition's feed finds a feed head it has not seen. In these cases, the other processes read the reservations, and each waits
 //! until the first reservation in the queue is its own or no reservation exists. The commit deletes the reservation.
 //!
-//! A waiting process measures a reservation's hold time with its own clock, from the moment it first saw this reservation at the head of the queue. When the
-//! hold time ends, the process deletes the reservation, because its owner may have died. If the owner renews the reservation, the process waits again. Clocks
-//! of different processes are never compared.
+//! A waiting process measures a reservation's hold time with its own clock, from the time it first saw this reservation at the head of the queue. When the hold
+//! time ends, the process deletes the reservation, because its owner may have died. If the owner renews the reservation, the process waits again. Clocks of
+//! different processes are never compared.
 //!
 //! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none is left.
 //! Rows left in the partition by another program therefore delay the process's transactions by at most twenty seconds, whatever their number.

@@ -24,7 +24,7 @@ pub(super) struct Rivals {
     /// This transaction's reservation, unless another process has deleted it.
     pub(super) own: Option<Reservation>,
     runtime: Runtime,
-    /// The time-out shared by this process's waiting transactions. It must not expire while this transaction waits for another process.
+    /// The timeout shared by this process's waiting transactions. It must not expire while this transaction waits for another process.
     stalls: Option<Arc<StallDetector>>,
     has_read: bool,
     has_looked: bool,
@@ -119,13 +119,14 @@ impl Rivals {
             }
             if queue.has_stopped_waiting() {
                 queue.discard(&found, self.own.as_ref()).await?;
-                // The next transactions read the queue again until no reservation is left.
+                // Makes this process's next transactions read the queue, until no reservation is left.
                 self.is_shared = true;
             }
             let Some(ahead) = queue.ahead(&found, self.own.as_ref()) else { return Ok(has_waited) };
             has_waited = true;
             if first.as_ref().is_none_or(|(first, _)| *first != ahead.reservation) {
-                // After half of the hold time, the previous reservation was probably deleted by another process: its owner would have deleted it sooner.
+                // After half of the hold time, the previous reservation was probably deleted by another process: its owner would have deleted it sooner. It
+                // therefore counts as expired.
                 if first.is_some_and(|(_, hold)| waited >= hold / 2) {
                     self.seen.expire(1);
                 }

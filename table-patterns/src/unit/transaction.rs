@@ -44,8 +44,8 @@ pub(super) struct Attempts<'a> {
     pub(super) contention: Contention,
 }
 
-/// A refused attempt. If the next attempt equals it, the transaction itself causes the error: none of its dependencies has changed, and the closure made the
-/// same choice again, for example the same key for a new entity.
+/// A refused attempt. If the next attempt equals it, the transaction itself causes the error: none of its dependencies has changed, and the closure has made
+/// the same choice again, for example the same key for a new entity.
 #[derive(PartialEq)]
 struct RefusedRun {
     depends: Depends,
@@ -74,7 +74,7 @@ pub(super) enum Finished {
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Runs a read-modify-write closure in one [unit](crate::unit) on a partition, and commits the unit. At commit time, every entity [read](UnitOfWork::get)
     /// by the closure is still current, and every entity it did not find is still absent. Otherwise, the closure runs again on the new rows, with exponential
-    /// back-off and a bounded number of attempts. It also runs again if another writer was first to insert an entity or to take a unique value. If two
+    /// backoff and a bounded number of attempts. It also runs again if another writer was first to insert an entity or to claim a unique value. If two
     /// consecutive runs fail because of the same row and with unchanged dependencies, the error is returned. If the closure writes nothing, nothing is
     /// committed, and the rows it read may be from different times.
     ///
@@ -249,7 +249,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             return self.finish_in(&group, joined, recorded, attempts).await;
         }
         if group.is_some() {
-            // The unit has read uncommitted row versions from the group, or a member has sealed the group.
+            // The group must be committed first: the unit has read uncommitted row versions from the group, or a member has sealed the group.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
@@ -270,8 +270,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 attempts.contention.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
-            // The decision may be based on stale rows. If two consecutive runs depend on the same versions and are refused because of the same row, the unit
-            // itself causes the error, unless only another writer can cause it.
+            // The decision may be based on stale rows, so the closure runs again. If two consecutive runs depend on the same versions and are refused because
+            // of the same row, the unit itself causes the error, and the error is returned. A race is always retried, because only another writer can cause it.
             error if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 let run = RefusedRun::new(depends, &error);
                 if !is_race && refused.as_ref() == Some(&run) {

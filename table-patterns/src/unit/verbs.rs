@@ -1,4 +1,4 @@
-//! Writes of, and conditions on, single entities in a unit of work.
+//! Writes to single entities in a unit of work, and conditions on them.
 
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;

@@ -62,7 +62,7 @@ pub const fn part<const COUNT: usize>(runs: &[&[&'static str]]) -> [&'static str
     names
 }
 
-/// Returns a field's slot names in one part, a range of all its slot names.
+/// Returns the range of a field's slot names that belongs to one part.
 #[must_use]
 pub const fn cut<'a>(names: &'a [&'static str], from: usize, count: usize) -> &'a [&'static str] {
     names.split_at(from).1.split_at(count).0

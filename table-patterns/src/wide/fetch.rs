@@ -79,7 +79,7 @@ pub(super) async fn versions<S: TableStore>(
     Ok(found.into_iter().map(|part| part.map(|part| part.etag)).collect())
 }
 
-/// Returns the selection of the `WriteId` only, sufficient to check that the parts belong to the same write.
+/// Returns a selection of only the `WriteId`, which is sufficient to check that the parts belong to the same write.
 pub(super) fn write_ids() -> Select {
     Select::names([WRITE_ID])
 }

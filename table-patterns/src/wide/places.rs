@@ -10,7 +10,7 @@ pub(super) type Names = &'static [&'static [&'static str]];
 #[derive(Debug)]
 pub(super) struct Places {
     names: Vec<&'static str>,
-    /// The position after the last property of each part.
+    /// The position just past the last property of each part.
     ends: Vec<usize>,
     /// The position of each name. Built when a property is first looked up out of order.
     by_name: OnceLock<HashMap<&'static str, usize>>,

@@ -21,7 +21,7 @@ pub struct WideWriter {
     parts: Vec<Part>,
     /// For each position, `true` if the property has been written.
     written: Vec<bool>,
-    /// The position after the last written property. The search for the next property begins here, because properties are usually written in order.
+    /// The position just past the last written property. The search for the next property begins here, because properties are usually written in order.
     next: usize,
 }
 
@@ -106,9 +106,9 @@ pub struct WideReader<'a> {
     of_header: Vec<Stored<'a>>,
     /// The properties declared by neither the wide entity nor its header.
     undeclared: Vec<Stored<'a>>,
-    /// `true` if the value in the declared part wins over a different value in another part; `false` if different values are an error.
+    /// `true` if the value in the declared part takes precedence over a different value in another part; `false` if different values are an error.
     is_lenient: bool,
-    /// The position after the last property that was read. The search for the next property begins here, because properties are usually read in order.
+    /// The position just past the last property that was read. The search for the next property begins here, because properties are usually read in order.
     next: AtomicUsize,
 }
 
@@ -155,7 +155,7 @@ impl<'a> WideReader<'a> {
         Ok(Self { places, own, moved, of_header, undeclared, is_lenient: false, next: AtomicUsize::new(0) })
     }
 
-    /// Makes the value in the declared part win over a different value in another part. Without this setting, different values are an error.
+    /// Gives the value in the declared part precedence over a different value in another part. Without this setting, different values are an error.
     pub(super) fn lenient(self) -> Self {
         Self { is_lenient: true, ..self }
     }

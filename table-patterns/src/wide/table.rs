@@ -167,7 +167,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(found.map(|(whole, found)| (whole, WideVersion(found.etags))))
     }
 
-    /// Updates the entity: reads it, calls `change` and replaces it. If another writer committed first, retries after a back-off (CON-3). Undeclared properties
+    /// Updates the entity: reads it, calls `change` and replaces it. If another writer committed first, retries after a backoff (CON-3). Undeclared properties
     /// are kept.
     ///
     /// # Errors

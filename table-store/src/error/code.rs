@@ -74,7 +74,7 @@ pub enum ErrorCode {
     OperationTimedOut,
     /// The backend failed internally.
     InternalError,
-    /// The request was throttled. Retry with back-off (SCL-3).
+    /// The request was throttled. Retry with backoff (SCL-3).
     ServerBusy,
     /// The queue does not exist (QUE-3).
     QueueNotFound,
@@ -86,11 +86,11 @@ pub enum ErrorCode {
     MessageNotFound,
     /// The message was received again or updated, so the pop receipt is no longer valid (QUE-13).
     PopReceiptMismatch,
-    /// A time or count in a queue operation is out of range (QUE-8, QUE-9).
+    /// A duration or count in a queue operation is out of range (QUE-8, QUE-9).
     OutOfRangeQueryParameterValue,
-    /// A message would be hidden for its entire time to live (QUE-8).
+    /// The message would be hidden for its entire time to live (QUE-8).
     InvalidQueryParameterValue,
-    /// The blob at this address does not exist (BLB-2).
+    /// The blob does not exist (BLB-2).
     BlobNotFound,
     /// A value cannot be encoded in a key. Nothing was sent.
     KeyEncoding,
@@ -102,15 +102,15 @@ pub enum ErrorCode {
     UniqueViolation,
     /// An index list is full. Nothing was written; entries are never dropped (PAT-IX-4).
     IndexListFull,
-    /// The index is being built or is disabled. It cannot be read until it is complete.
+    /// The index cannot be read, because it is still being built or is disabled.
     IndexNotReady,
     /// A workload cannot be simulated: it has an unknown field, pattern or layout, a negative rate, or no operations.
     InvalidWorkload,
     /// A dry run costs more than the budget set by its test (design promise 7). Nothing was sent.
     OverBudget,
-    /// The backend's capabilities exclude the operation.
+    /// The backend does not support the operation.
     Unsupported,
-    /// Stored bytes are damaged. The message states their location.
+    /// Stored bytes are corrupted. The message states their location.
     Corrupted,
     /// An earlier write could not be made durable. Reopen the engine to recover (CON-1).
     EnginePoisoned,
@@ -118,7 +118,7 @@ pub enum ErrorCode {
     EngineClosed,
     /// The folder is already open in another process or handle.
     FolderLocked,
-    /// The folder contains foreign files or an incomplete database. It was not changed.
+    /// The folder contains another program's files or an incomplete database. It was not changed.
     FolderNotOurs,
     /// The engine was opened read-only, or the folder is a backup. Nothing was written.
     ReadOnly,
@@ -128,7 +128,7 @@ pub enum ErrorCode {
     FormatTooOld,
     /// The disk is full. Nothing was written. Reads continue, and writes resume when space is available.
     DiskFull,
-    /// The operating system reported an error, such as a missing permission or a failing device.
+    /// The operating system reported an error, such as a permission error or a failing device.
     Io,
 }
 
@@ -198,7 +198,7 @@ impl ErrorCode {
         }
     }
 
-    /// Returns the HTTP status of the code (ERR-3). For the library's additional codes, the status is the closest match, often 500.
+    /// Returns the HTTP status of the code (ERR-3). A code that only this library defines has the closest matching status, often 500.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
@@ -261,7 +261,7 @@ impl ErrorCode {
         }
     }
 
-    /// Parses a service's error code, including documented synonyms. Returns `None` if the code is unknown (ERR-4).
+    /// Parses an error code sent by a service. Documented synonyms are accepted. Returns `None` if the code is unknown (ERR-4).
     #[must_use]
     pub fn from_service(code: &str) -> Option<Self> {
         Some(match code {

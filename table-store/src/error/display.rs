@@ -48,7 +48,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Prints the text of `Display`, followed by all sources. Rust prints this text if `fn main() -> Result<()>` returns an error.
+/// Prints the `Display` text, followed by all sources. This is what a program prints if its `fn main() -> Result<()>` returns an error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;

@@ -9,8 +9,8 @@ use crate::error::shortened::MESSAGE;
 ///
 /// Each module lists its errors in one enum. `thiserror` derives the message and the source, and `#[derive(Fault)]` derives the code and the rule from
 /// `#[fault(Code, "RULE")]` on each variant. The rule is optional, and may be given as the name of a field that contains it. `#[fault(…)]` on the enum applies
-/// to variants without a code. A message states the problem and its solution, in lower case and without a full stop. It does not repeat the message of its
-/// source, which is printed after it.
+/// to variants without a code. A message states the problem and how to solve it, in lower case and without a full stop. It does not repeat the source's
+/// message, which is printed after it.
 ///
 /// ```
 /// use table_core::Fault;

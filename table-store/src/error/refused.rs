@@ -1,9 +1,9 @@
-//! Error methods and error codes familiar from other libraries. Using one is a compile error, and the compiler message suggests the right name.
+//! Error methods and error codes under the names used by other libraries. Using one is a compile error whose message suggests the right name.
 
 use crate::error::{Error, ErrorCode};
 
-/// The bound on error methods from other libraries. No type implements it: the methods exist only to produce a compiler message. The lifetime parameter is
-/// necessary because rustc rejects a method with an unsatisfiable bound that has no generic parameters.
+/// A bound that no type satisfies. It is used by methods that other libraries define on errors, so calling one produces this compiler message. The lifetime
+/// parameter is needed because rustc rejects an unsatisfiable bound without generic parameters at the method's definition.
 #[diagnostic::on_unimplemented(
     message = "[T247] an error has no method of this name: its reason is an `ErrorCode`",
     label = "write `code()`, or a question such as `is_already_exists()`",
@@ -15,8 +15,8 @@ pub trait HasKind<'a> {
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods under names used by other libraries. They take `&mut self`, so rustc prefers a method of the same name from one of the program's traits if
-/// that method takes `self` or `&self`.
+/// Declares methods under names used by other libraries. They take `&mut self`, which comes last in method resolution. A method of the same name from one of
+/// the program's traits therefore takes precedence if it takes `self` or `&self`.
 macro_rules! refused_of_errors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]
@@ -36,7 +36,8 @@ impl Error {
     }
 }
 
-/// Declares unimplemented traits, and the names bounded by them. Each trait's compiler message suggests the `ErrorCode` to write instead.
+/// Declares traits that no type implements, and other libraries' names that are bounded by these traits. The compiler message of each trait suggests the
+/// `ErrorCode` to write instead.
 macro_rules! refused_codes {
     ($($(#[$docs:meta])* $bound:ident, $form:literal: $($name:ident)* / $($of_error:ident)*;)*) => {$(
         $(#[$docs])*

@@ -9,7 +9,7 @@ const QUOTED: usize = 100;
 pub(super) const MESSAGE: usize = 1_000;
 /// The maximum number of characters that `Debug` prints of each cause.
 pub(super) const CAUSE: usize = 16_000;
-/// The number of characters reserved for the note that replaces the omitted middle of a message.
+/// The number of characters reserved for the note printed in place of the omitted middle.
 const NOTE: usize = 60;
 
 /// Text from a caller or a store, quoted in a message. Only the first 100 characters are printed; longer text is followed by its total length.
@@ -44,7 +44,7 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// The printed part of quoted text, with the total length if the text is longer.
+/// The printed part of quoted text, and the total length if part of the text is omitted.
 struct With<S>(S, Option<usize>);
 
 impl<S: Display> Display for With<S> {
@@ -54,14 +54,16 @@ impl<S: Display> Display for With<S> {
     }
 }
 
-/// A message limited to the given number of characters. A longer message loses its middle, because the start states the problem and the end the solution.
+/// A message limited to the given number of characters. If the message is longer, its middle is omitted: the start states the problem, and the end states the
+/// solution.
 pub(super) struct Bounded<D>(pub(super) D, pub(super) usize);
 
 impl<D: Display> Display for Bounded<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = self.1.saturating_sub(NOTE) / 3;
         let start = self.1.saturating_sub(NOTE + end);
-        // A message of exactly the maximum length needs no note, so `NOTE` extra characters of the end are kept until the length is known.
+        // A message of exactly the maximum length is printed without a note. Therefore, `NOTE` additional characters of the end are buffered until the length
+        // is known.
         let mut writer = Ends { to: f, start, end: VecDeque::new(), most: end + NOTE, omitted: 0 };
         write!(writer, "{}", self.0)?;
         let Ends { mut end, mut omitted, .. } = writer;

@@ -18,7 +18,7 @@ use crate::value::{Value, ValueRef};
 
 const LONG: usize = 1 << 20;
 
-/// Generates texts that errors may quote: 1 MiB of repeated text, between a start and an end that reach different parsers.
+/// Generates texts that errors may quote: 1 MiB of repeated text, with starts and ends that lead to different parsers.
 fn long_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("a"),

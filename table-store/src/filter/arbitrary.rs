@@ -9,7 +9,7 @@ use crate::row::{Row, RowWriter};
 use crate::ticks;
 use crate::value::Value;
 
-/// Property names, some of them unusual. The list is short, so that comparisons often find a property.
+/// Property names, some of them unusual. The list is short, so comparisons often find a property.
 pub(crate) const NAMES: [&str; 6] = ["P", "Q", "straße_2", "_", "datetime", "X"];
 
 pub(crate) fn text() -> impl Strategy<Value = String> {

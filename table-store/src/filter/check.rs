@@ -1,4 +1,4 @@
-//! Validation of filters built in code.
+//! Validation of programmatically built filters.
 
 use crate::error::{Error, Result};
 use crate::filter::fault::FilterFault;
@@ -9,11 +9,11 @@ use crate::ticks;
 use crate::value::Value;
 
 impl Filter {
-    /// Checks a filter built in code: every name must be an identifier other than a keyword, and every constant must be expressible in the grammar. Every query
-    /// checks its filter before anything is sent.
+    /// Checks a programmatically built filter: every name must be an identifier other than a keyword, and every constant must be expressible in the grammar.
+    /// Every query checks its filter before anything is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if a name is a keyword or not an identifier (FIL-1), if a Double is not finite (FIL-17), or if an instant is outside the years 1 to 9999
+    /// `InvalidInput` if a name is a keyword or not an identifier (FIL-1), if a Double is not finite (FIL-17), or if a date-time is outside the years 1 to 9999
     /// (TYPE-6).
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! Filter errors: syntax errors, and filters built in code that the grammar cannot express.
+//! Filter errors: syntax errors, and programmatically built filters that the grammar cannot express.
 
 use crate::error::{Error, ErrorCode, Fault, quoted};
 

@@ -9,7 +9,7 @@ use crate::filter::fault::FilterFault;
 use crate::ticks;
 use crate::value::{Value, ValueRef};
 
-/// Writes a constant that parses to the same value, except for a non-finite Double: the grammar has neither `NaN` nor `inf`, so the parser rejects both.
+/// Writes a constant that parses to the same value. A non-finite Double is written as `NaN` or `inf`, which the parser rejects because the grammar has neither.
 pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::String(text) => {

@@ -37,10 +37,10 @@ const NO: usize = usize::MAX - 1;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     tests: Vec<Test>,
-    /// The previous row's shape: its property names and types. The next row usually has the same shape, so comparing shapes once saves a property search in
-    /// each test.
+    /// The previous row's shape: its property names and types. The next row usually has the same shape; in that case, one comparison of the shapes replaces a
+    /// property search in each test.
     shape: Vec<u8>,
-    /// The number of shape changes so far.
+    /// Incremented each time a row's shape differs from the previous row's.
     turn: u64,
 }
 
@@ -76,7 +76,7 @@ impl Matcher {
             Term::Compare { name, operator, value } => {
                 Some(Test::new(name, *operator, value, if_true, if_false))
             }
-            // A bare name is equivalent to `eq true`, which is false for a missing property or one of another type (FIL-13).
+            // A bare name is equivalent to `eq true`, which is false if the property is missing or not a Boolean (FIL-13).
             Term::Bool(name) => {
                 Some(Test::new(name, Comparison::Eq, &Value::Boolean(true), if_true, if_false))
             }
@@ -94,7 +94,7 @@ impl Matcher {
         self.tests.iter().any(|test| matches!(test.operand, Operand::PartitionKey | Operand::RowKey))
     }
 
-    /// Returns `true` if the entity satisfies the filter. Memory is allocated only if the row's property names and types differ from the previous row's.
+    /// Returns `true` if the entity satisfies the filter. Memory is allocated only when the property names or types differ from those of the previous row.
     ///
     /// # Errors
     /// `Corrupted` if the entity's bytes are not a row.
@@ -121,7 +121,8 @@ impl Matcher {
     }
 }
 
-/// Returns, for each term, the jump targets of the subexpression it completes: the next test if the subexpression is true, and the next test if it is false.
+/// Returns the jump targets for the subexpression that each term completes: first the test to continue with if the subexpression is true, then the test to
+/// continue with if it is false.
 fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
     fn lead(jumps: &mut [(usize, usize)], end: usize, to: (usize, usize)) {
         if let Some(place) = jumps.get_mut(end) {
@@ -129,7 +130,7 @@ fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
         }
     }
     let starts = starts(terms);
-    // Each comparison is one test, so the number of comparisons before a condition is the index of its first test.
+    // Each comparison becomes one test, so the index of a condition's first test is the number of comparisons before it.
     let mut tests_before = Vec::with_capacity(terms.len());
     let mut tests = 0;
     for term in terms {
@@ -185,7 +186,8 @@ impl Test {
             *found = position(&entity.row, name)?;
             *turn = now;
         }
-        // Compares the value in place. Copying it would read just-written bytes with a different access width, which stalls the CPU.
+        // Compares the value in place. Copying the value would read bytes that were just written with a different access width. The CPU cannot forward such
+        // stores, so it would stall.
         match entity.row.value_at(*found) {
             Ok(Some(ref value)) => Ok(is_accepted(value)),
             Ok(None) => Ok(false), // FIL-11

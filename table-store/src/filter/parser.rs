@@ -15,8 +15,9 @@ impl Filter {
     /// Parses the text of a `$filter`, which is not percent-encoded. Returns `None` for blank text (FIL-6).
     ///
     /// The grammar is the same as in the service. It is case-sensitive (FIL-1), and the precedence is `not`, `and`, `or` (FIL-2). A constant on the left is
-    /// moved to the right: `30 lt Age` is parsed as `Age gt 30` (FIL-3). `true` and `false` are also conditions, sent by ASP.NET's health check and LINQ's `x
-    /// => true`. Tokens other than parentheses must be separated by white space. Length and depth are unlimited, because the parser is not recursive.
+    /// moved to the right: `30 lt Age` is parsed as `Age gt 30` (FIL-3). `true` and `false` are also accepted as conditions, because ASP.NET's health check and
+    /// LINQ's `x => true` send them. Tokens other than parentheses must be separated by white space. Length and depth are unlimited, because the parser is not
+    /// recursive.
     ///
     /// # Errors
     /// Each message contains the position and a suggestion:
@@ -228,8 +229,7 @@ pub(super) fn truth(word: &str) -> Option<bool> {
         .map(|(_, flag)| flag)
 }
 
-/// Returns a condition with the constant result `flag`. It compares the `PartitionKey`, which every entity has, with the empty string, which sorts before all
-/// other keys.
+/// Returns a condition that is always `flag`. It compares the `PartitionKey`, which every entity has, with the empty string, which sorts before all other keys.
 fn always(flag: bool) -> Term {
     let operator = if flag { Comparison::Ge } else { Comparison::Lt };
     Term::Compare { name: "PartitionKey".into(), operator, value: Value::String(String::new()) }

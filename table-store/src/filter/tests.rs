@@ -217,7 +217,7 @@ proptest! {
         let _ = Filter::parse(&text);
     }
 
-    /// Tests filters of random tokens, which exercise most of the parser. An accepted filter must survive printing and parsing unchanged.
+    /// Tests filters that consist of random tokens, which exercise most of the parser. An accepted filter must round-trip through printing and parsing.
     #[test]
     fn fil_5_random_pieces_never_panic_and_print_stably(pieces in prop::collection::vec(prop::sample::select(vec![
         "A", "B", " ", " ", "(", ")", " and ", " or ", "not ", " eq ", " lt ", "null", "true", "'", "''", "'a'", "5", "-",

@@ -100,7 +100,7 @@ key_text!(PartitionKey, "PartitionKey", check_partition_key);
 key_text!(RowKey, "RowKey", check_row_key);
 
 impl RowKey {
-    /// Returns `true` if the key starts with [`RESERVED`], which reserves the row for patterns, such as an outbox.
+    /// Returns `true` if the key starts with [`RESERVED`], which marks a row that is reserved for patterns, such as an outbox.
     ///
     /// ```
     /// use table_core::RowKey;
@@ -143,7 +143,7 @@ impl EntityKey {
 }
 
 impl EntityKey {
-    /// Returns the key unless its row is reserved.
+    /// Returns the key if its row is not reserved.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the row is reserved for patterns, such as an outbox ([`RESERVED`]).

@@ -37,7 +37,7 @@ const fn lifted(byte: u8) -> u8 {
     if byte == 0xEE || byte == 0xEF { byte + LIFT } else { byte }
 }
 
-/// Returns `true` if `left` sorts before `right`. For constants; use [`compare`] at run time.
+/// Returns `true` if `left` sorts before `right`. Use this function in constants and [`compare`] at run time.
 #[doc(hidden)]
 #[must_use]
 pub const fn is_before(left: &str, right: &str) -> bool {
@@ -59,7 +59,7 @@ pub const fn units(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        // Repeats `units_of` inline, because each call in a constant slows down compilation.
+        // This repeats `units_of` inline, because every function call during constant evaluation slows down compilation.
         match bytes[at] {
             0x80..=0xBF => {}
             0xF0.. => units += 2,
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Generates strings that include characters whose order differs between UTF-8 and UTF-16.
+    /// Generates strings, some of them with characters that UTF-8 and UTF-16 order differently.
     fn text() -> impl Strategy<Value = String> {
         let awkward = prop_oneof![
             Just('\u{0}'),

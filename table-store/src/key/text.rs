@@ -11,7 +11,8 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// A lookup table of legal ASCII bytes. Each key is checked several times, and for a short key, comparisons would take four times as many instructions.
+/// A lookup table of legal ASCII bytes. A table is used because each key is checked several times, and comparing characters takes four times as many
+/// instructions for a short key.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = 0;
@@ -26,7 +27,7 @@ const PLAIN: [bool; 256] = {
 #[doc(hidden)]
 #[must_use]
 pub fn first_illegal(text: &str) -> Option<char> {
-    // Bytes are checked first: legal ASCII is accepted without decoding and without a branch for each byte.
+    // The bytes are checked first, so legal ASCII text is accepted without decoding and without a branch per byte.
     if text.bytes().fold(true, |all, byte| all & PLAIN[usize::from(byte)]) {
         return None;
     }
@@ -40,7 +41,7 @@ pub const fn legal_units(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        // Repeats `is_legal` and `units_of` inline, because each call in a constant slows down compilation.
+        // This repeats `is_legal` and `units_of` inline, because every function call during constant evaluation slows down compilation.
         match bytes[at] {
             0..=0x1F | b'/' | b'\\' | b'#' | b'?' | 0x7F => return None,
             // U+0080 to U+009F are `C2 80` to `C2 9F`; all other non-ASCII characters are legal.
@@ -54,7 +55,7 @@ pub const fn legal_units(text: &str) -> Option<usize> {
     Some(units)
 }
 
-/// The first character of `RowKey`s reserved for patterns, such as outbox rows.
+/// The first character of `RowKey`s that are reserved for patterns, such as the keys of outbox rows.
 ///
 /// U+FFFC is legal in keys but rarely used, and only U+FFFD to U+FFFF sort after it, so reserved rows come last in their partition. Every `Table` function that
 /// takes an entity or its key rejects such a `RowKey`, and `Table` queries skip reserved rows. A [`TableStore`](crate::TableStore) does not treat them

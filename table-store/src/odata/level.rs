@@ -12,12 +12,13 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MetadataLevel {
-    /// Only the properties. Without annotations, `Int64`, `DateTime`, `Guid` and `Binary` look like `String`, and query results have no `ETag`s (JSON-4).
+    /// Only the properties. Because there are no annotations, `Int64`, `DateTime`, `Guid` and `Binary` look like `String`, and query results have no `ETag`s
+    /// (JSON-4).
     None,
-    /// The properties, the `ETag`s, and annotations for types not implied by JSON syntax.
+    /// The properties, the `ETag`s, and annotations for types that the JSON syntax does not imply.
     #[default]
     Minimal,
-    /// Everything in `Minimal`, plus links.
+    /// Everything that `Minimal` contains, plus links.
     Full,
 }
 
@@ -32,7 +33,8 @@ impl MetadataLevel {
         }
     }
 
-    /// Returns the metadata level of a media type, parsed leniently, or `None` if it is not JSON or has an unknown level. Plain JSON means `Minimal` (JSON-1).
+    /// Parses a media type leniently and returns its metadata level. Returns `None` if the media type is not JSON or has an unknown level. JSON without a level
+    /// means `Minimal` (JSON-1).
     #[must_use]
     pub fn from_media_type(text: &str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-/// Returns `Table(PartitionKey='…',RowKey='…')`. Quotes in the keys are doubled. All characters except letters, digits and `-._~` are percent-encoded (REQ-5).
+/// Returns the relative URL `Table(PartitionKey='…',RowKey='…')`. Quotes in the keys are doubled. All characters except letters, digits and `-._~` are
+/// percent-encoded (REQ-5).
 ///
 /// ```
 /// use table_core::odata::entity_link;

@@ -1,4 +1,4 @@
-//! A JSON object as a list of members, including duplicates (PROP-6).
+//! A JSON object as a list of members. Duplicate names are kept so they can be reported (PROP-6).
 
 use std::borrow::Cow;
 use std::fmt;

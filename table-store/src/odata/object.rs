@@ -1,4 +1,4 @@
-//! Serde support for entities in any format, for types that contain an entity with unknown properties.
+//! Serde support for types that contain an entity with unknown properties. Works with any serde format.
 
 use serde::de::Error as _;
 use serde::ser::SerializeMap;

@@ -39,10 +39,10 @@ fn read_each(json: &[u8]) -> Result<Vec<Result<EntityBody>>> {
     })
 }
 
-/// Reads a page into [`Rows`], the form returned by stores. Every entity must have a key.
+/// Reads a page into [`Rows`], the form in which stores return pages. Every entity must have a key.
 ///
-/// A page formatted like those of the service or Azurite takes only a few allocations in total, instead of several per entity. Other formats are read more
-/// slowly. An unpaired surrogate in a property is read as U+FFFD. Use [`read_rows_or_skip`] to skip entities that cannot be represented.
+/// Reading a page that is formatted like those of the service or Azurite requires only a few allocations in total, instead of several per entity. Other pages
+/// are read more slowly. An unpaired surrogate in a property is read as U+FFFD. Use [`read_rows_or_skip`] to skip entities that cannot be represented.
 ///
 /// # Errors
 /// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`]. `OutOfRangeInput` if a key contains an unpaired surrogate (KEY-3).
@@ -59,8 +59,8 @@ pub fn read_rows(json: &[u8]) -> Result<Rows> {
 
 /// Reads a page like [`read_rows`], but skips entities that cannot be represented. `skip` is called with the error for each, which contains its key.
 ///
-/// Azurite and Cosmos DB for Table accept entities rejected by the service, such as a date-time before 1601 or a key of more than 1,024 characters. A client
-/// with UTF-16 strings can store a key with an unpaired surrogate. A Rust string cannot represent such a key.
+/// Azurite and Cosmos DB for Table accept entities that the service rejects, such as an entity with a date-time before 1601 or a key of more than 1,024
+/// characters. A client with UTF-16 strings can also store a key with an unpaired surrogate, which a Rust string cannot represent.
 ///
 /// # Errors
 /// `InvalidInput` if the document is not a page, or if the `ETag` or the Timestamp of an entity is invalid. `PropertiesNeedValue` if an entity has no key. A
@@ -82,13 +82,14 @@ pub fn read_rows_or_skip(json: &[u8], mut skip: impl FnMut(Error)) -> Result<Row
     quick::rows(json).map_or_else(|| slow_rows(json, skip), Ok)
 }
 
-/// Reads a page in any format and reports errors: the slow path of [`read_rows`]. An entity that cannot be represented is skipped if `skip` returns `Ok`.
+/// The slow path of [`read_rows`]: reads a page in any format and reports errors. If an entity cannot be represented, `skip` is called with the error. If
+/// `skip` returns `Ok`, the entity is skipped.
 pub(super) fn slow_rows(json: &[u8], mut skip: impl FnMut(Error) -> Result<()>) -> Result<Rows> {
     let mut rows = Rows::default();
     for body in read_each(json)? {
         match body.and_then(|body| Ok((key(&body)?, body))) {
             Ok((key, body)) => {
-                // Most `ETag`s are derived from the Timestamp (ETAG-2), so they are not stored separately.
+                // An `ETag` that can be derived from the Timestamp, as most can (ETAG-2), is not stored separately.
                 let etag = body.etag.filter(|etag| *etag != body.row.view().etag());
                 rows.push(key.partition_key.as_str(), key.row_key.as_str(), body.row.view(), etag);
             }

@@ -17,7 +17,7 @@ pub(crate) enum Annotate {
     Never,
     /// Properties whose type does not follow from their JSON value.
     Ambiguous,
-    /// `Ambiguous` properties and whole-number Doubles: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
+    /// `Ambiguous` properties and whole-number Doubles. Some servers drop the fraction of `3.0`, so they would store an `Int32` (AZ-4).
     Strict,
 }
 
@@ -45,7 +45,7 @@ impl<T: Display> Serialize for Text<T> {
     }
 }
 
-/// Serializes an instant, given in ticks, in the service's format (TYPE-5).
+/// Serializes a date-time, given in ticks, in the service's format (TYPE-5).
 pub(crate) struct Ticks(pub(crate) u64);
 
 impl Serialize for Ticks {

@@ -1,7 +1,7 @@
 //! The fast path for pages in the format of the service and Azurite.
 //!
-//! In this format, a type annotation directly precedes its property, names have no escapes, and the page contains no errors. If a page deviates, it is reread
-//! from the beginning by the general reader, which supports other formats and reports errors.
+//! In this format, a type annotation directly precedes its property, and names have no escapes. If a page deviates from the format or contains an error, the
+//! general reader reads it again from the start. The general reader supports all formats and reports errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::query::Rows;
 use crate::row::{Names, RowWriter};
 use crate::value::{EdmType, ValueRef};
 
-/// Reads a page, or returns `None` if its format is unexpected.
+/// Reads a page. Returns `None` if the page is not in the expected format.
 pub(super) fn rows(json: &[u8]) -> Option<Rows> {
     // The document is validated as UTF-8 in one pass. Validating each string would be slower, because most have only a few bytes.
     let text = std::str::from_utf8(json).ok()?;
@@ -29,11 +29,11 @@ pub(super) fn rows(json: &[u8]) -> Option<Rows> {
     Some(page.rows)
 }
 
-/// The page being read, with buffers shared by its entities.
+/// The page being read, with buffers that its entities share.
 struct Page {
     rows: Rows,
     writer: RowWriter,
-    /// The number of properties of the previous entity, used as the capacity for the next.
+    /// The number of properties of the previous entity, used as the initial capacity for the next one.
     properties: usize,
     /// Buffer for decoded binary values.
     bytes: Vec<u8>,
@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for Envelope<'_> {
     }
 }
 
-/// Returns a placeholder error, which is never displayed.
+/// Returns a placeholder error. It is never displayed, because the page is then read again by the general reader.
 fn unexpected<E: Error>() -> E {
     E::custom("left to the other way")
 }
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
         let timestamp = timestamp.unwrap_or_default();
         let row = writer.close(timestamp);
         *properties = row.len();
-        // `null` properties are not in the row, so a repeated name among them cannot be ruled out here.
+        // The row does not contain `null` properties. Their names therefore cannot be compared here, and the page is rejected if any name may be a duplicate.
         let is_repeated =
             names.repeated(|| row.properties().flatten().map(|property| property.name)).is_some();
         if is_repeated || (nulls && names.may_repeat()) {
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Type {
     }
 }
 
-/// An `ETag`, parsed after JSON unescaping. It cannot borrow from the document, where its quotes are always escaped.
+/// An `ETag`, parsed after JSON unescaping. Its quotes are always escaped in the document, so it cannot be borrowed from there.
 struct Tag(ETag);
 
 impl<'de> Deserialize<'de> for Tag {

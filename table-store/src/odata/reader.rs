@@ -15,7 +15,7 @@ use crate::odata::token::Token;
 use crate::row::{Names, Row, RowWriter, duplicate_property};
 use crate::value::{EdmType, ValueRef};
 
-/// The sender of a document, which determines how annotations are interpreted.
+/// The sender of a document. It determines how annotations are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
     /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5). Names of `null` properties are checked, and a `null` declared
@@ -82,14 +82,14 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// Reads one entity. Names, counts and sizes are checked by the store ([`Limits::check_row`](crate::limits::Limits::check_row)).
 ///
 /// A value with a declared type may be a string in any format accepted by the service. `-0` without a fraction is a Double, because only a Double preserves its
-/// sign. A leading byte order mark is skipped. In a service's response, an unpaired surrogate is read as U+FFFD in a property, and as U+0000 in a key, which no
-/// key can contain. In a client's document, it is an error.
+/// sign. A leading byte order mark is skipped. In a service's response, an unpaired surrogate is read as U+FFFD in a property, and as U+0000 in a key. No key
+/// can contain U+0000. In a client's document, an unpaired surrogate is an error.
 ///
 /// # Errors
 /// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is unknown
-/// (ENG-10); `OutOfRangeInput` if an instant is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6). In a client's
-/// document, a `null` property can cause two more errors: `PropertyNameInvalid` or `PropertyNameTooLong` if its name is invalid, and `InvalidInput` if it is
-/// declared as a Double (ENT-3). In the response of a service, an error about the stored data contains the key of the entity.
+/// (ENG-10); `OutOfRangeInput` if a date-time is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6). A `null` property in
+/// a client's document can cause further errors: `PropertyNameInvalid` or `PropertyNameTooLong` if its name is invalid, and `InvalidInput` if it is declared as
+/// a Double (ENT-3). If the stored data in a service's response is invalid, the error contains the key of the entity.
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -113,8 +113,8 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
     }
 }
 
-/// Reads a service's document with `read`, which returns one result per entity, after replacing unpaired surrogates. The replacement is U+FFFD in a property.
-/// In a key, it is U+0000, because a key with U+FFFD would name another entity.
+/// Replaces the unpaired surrogates in a service's document and reads it with `read`, which returns one result per entity. In a property, the replacement is
+/// U+FFFD. In a key, it is U+0000, because a key with U+FFFD would identify a different entity.
 pub(super) fn read_halves<T: AsMut<[Result<EntityBody>]> + IntoIterator<Item = Result<EntityBody>>>(
     json: &[u8],
     read: impl Fn(&[u8]) -> Result<T>,
@@ -177,8 +177,9 @@ fn unknown_type(name: &str, token: &Token<'_>) -> Error {
 }
 
 impl Members<'_> {
-    /// Reads an entity in a response of a service. An error about the stored data contains the key of the entity. An error without a key means that the
-    /// response is not from a service of tables: a key is missing, or the `ETag` or the Timestamp, which the service itself writes, cannot be read.
+    /// Reads an entity in a service's response. If the stored data is invalid, the error contains the key of the entity. An error without a key means that the
+    /// response does not come from a table service: the entity lacks a key, or its `ETag` or Timestamp, which a table service would have written itself, cannot
+    /// be parsed.
     pub(crate) fn read_of_service(&self) -> Result<EntityBody> {
         self.read(Sender::Service).map_err(|error| {
             let key = |name| {
@@ -226,7 +227,7 @@ impl Members<'_> {
                 ("Timestamp", _) => timestamp = ticks(name, token)?,
                 (_, Sender::Client) if matches!(token, Token::Null) => {
                     check_property_name(name)?;
-                    // JavaScript serializes infinities and NaN as `null`. Without this check, such a value would be lost silently.
+                    // JavaScript serializes infinities and NaN as `null`. Without this check, these values would be lost silently.
                     if declared == Some(EdmType::Double) {
                         return Err(Error::of(ODataFault::NullDouble).with_property(name));
                     }
@@ -248,7 +249,7 @@ impl Members<'_> {
     }
 }
 
-/// Returns `true` if a member is read as a property, or `false` if it is an annotation or is ignored.
+/// Returns `true` if a member is a property, or `false` if it is an annotation or is ignored.
 fn is_property(name: &str, sender: Sender) -> bool {
     match sender {
         _ if name.starts_with("odata.") || name.ends_with(ANNOTATION) => false,

@@ -9,8 +9,8 @@ use crate::operation::OperationKind;
 use crate::row::entity_bytes;
 
 impl Limits {
-    /// Returns an operation's contribution to its transaction's size, as defined by [`measure`](Self::measure). For a request body, it may be overestimated by
-    /// less than the fixed per-operation overhead.
+    /// Returns an operation's contribution to its transaction's size, as defined by [`measure`](Self::measure). If the measure is the request body, the result
+    /// may be too large, but by less than the fixed per-operation overhead.
     ///
     /// ```
     /// use table_core::limits::{Limits, TransactionMeasure};
@@ -38,14 +38,14 @@ impl Limits {
             | OperationKind::Delete(condition) => {
                 (None, entity_link("", partition_key, row_key), condition.to_string())
             }
-            // Checks are never sent: stores that measure the request body reject them.
+            // Checks are never sent in a request body, because stores that measure the body reject them.
             OperationKind::InsertOrReplace(_) | OperationKind::InsertOrMerge(_) | OperationKind::Check(_) => {
                 (None, entity_link("", partition_key, row_key), String::new())
             }
         };
         let mut body = Counter { bytes: 0, ascii };
         if let Some(row) = kind.row() {
-            // Counting cannot fail. A damaged row is rejected on write.
+            // Counting cannot fail. A corrupted row is rejected on write.
             let _ = write_body_to(&mut body, key, row.view());
         }
         per_operation + link.len() + condition.len() + body.bytes
@@ -61,7 +61,7 @@ struct Counter {
 
 impl Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A character's first UTF-8 byte determines if it has one or two UTF-16 code units. Each code unit becomes a six-byte escape.
+        // A character's first UTF-8 byte determines whether the character has one or two UTF-16 code units. Each code unit becomes a six-byte escape.
         let escaped = |byte: &u8| match byte {
             0x00..=0x7F => 1,
             0x80..=0xBF => 0,

@@ -1,7 +1,7 @@
 //! Replacement of unpaired surrogates in JSON.
 //!
-//! The service stores UTF-16, so a client can cut a string inside a surrogate pair. JavaScript servers send the unpaired surrogate as an escape, which a Rust
-//! string cannot represent.
+//! The service stores UTF-16, so a client can store a string that was cut in the middle of a surrogate pair. JavaScript servers send the unpaired surrogate as
+//! an escape. A Rust string cannot represent it.
 
 use std::borrow::Cow;
 

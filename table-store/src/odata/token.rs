@@ -13,8 +13,8 @@ use crate::odata::fault::ODataFault;
 use crate::ticks;
 use crate::value::{EdmType, ValueRef, out_of_range};
 
-/// The only key of the map in which `serde_json` passes a number's text to a visitor, if any dependency of the program enables the `arbitrary_precision`
-/// feature. 64-bit integers other than `-0` are passed as integers with or without the feature.
+/// If any dependency of the program enables `serde_json`'s `arbitrary_precision` feature, `serde_json` passes the text of a number to a visitor as a map with
+/// this single key. 64-bit integers other than `-0` are passed as integers with or without the feature.
 const NUMBER: &str = "$serde_json::private::Number";
 
 /// A JSON value. A number's notation determines its variant: `3` is an integer, `3.0` is not (TYPE-3).
@@ -109,10 +109,10 @@ impl<'de> Visitor<'de> for TokenVisitor {
 impl Token<'_> {
     /// Converts the token to a property value, or `None` for `null`. A binary value is decoded into `buffer`.
     ///
-    /// A value of any declared type may be a string, because some clients send all values as strings.
+    /// The JSON value may be a string regardless of the declared type, because some clients send all values as strings.
     ///
     /// # Errors
-    /// `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` if an instant is before 1601 (TYPE-6).
+    /// `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` if a date-time is before 1601 (TYPE-6).
     pub(crate) fn value<'v>(
         &'v self,
         name: &str,
@@ -213,7 +213,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses an instant into ticks.
+/// Parses a date-time into ticks.
 fn instant(name: &str, text: &str) -> Result<Option<u64>> {
     match ticks::read(text) {
         Some(ticks) if ticks < ticks::EDM_MIN => Err(out_of_range(name, &text)),
@@ -261,7 +261,7 @@ mod tests {
 
     use super::*;
 
-    /// Deserializes a number passed as a map, as with `serde_json`'s `arbitrary_precision` feature.
+    /// Deserializes a number that is passed as a map, like `serde_json` does with the `arbitrary_precision` feature.
     fn of_text(text: &str) -> Result<Token<'_>, Error> {
         Token::deserialize(MapDeserializer::new(iter::once((NUMBER, text))))
     }

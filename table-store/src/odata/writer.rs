@@ -13,7 +13,7 @@ use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::query::{EntityRef, Rows, Select};
 use crate::row::RowView;
 
-/// The account, table and selected properties named in a response's metadata (JSON-5, JSON-6).
+/// The account, table and selected properties, which are named in a response's metadata (JSON-5, JSON-6).
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The base URI of the account, such as `http://127.0.0.1:10002/devstoreaccount1` (ACC-1, ACC-2).
@@ -22,7 +22,7 @@ pub struct Context<'a> {
     pub account: &'a str,
     /// The name of the table.
     pub table: &'a str,
-    /// The properties to write. One that the entity does not have is written as `null` (SEL-2, SEL-3).
+    /// The properties to write. A property that the entity does not have is written as `null` (SEL-2, SEL-3).
     pub select: &'a Select,
 }
 
@@ -70,8 +70,8 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
     to_json(&PageAnswer { rows, level, context }, 0)
 }
 
-/// Writes a request body: the key, if given, and the properties, with the type annotations required by any server (ENG-11, AZ-4). An insert requires the key in
-/// the body (KEY-1); other writes have it in the URL (UPD-5).
+/// Writes a request body: the key, if given, and the properties, with all type annotations that some server requires (ENG-11, AZ-4). An insert requires the key
+/// in the body (KEY-1); other writes have it in the URL (UPD-5).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -89,14 +89,14 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
-    // JSON punctuation takes about as much space as a row's directories, so this capacity usually suffices.
+    // JSON punctuation takes up about as much space as a row's directories, so this capacity is usually sufficient.
     to_json(&Body { key, row }, 2 * row.bytes())
 }
 
 /// Writes a [`write_body`] document to a writer.
 ///
 /// # Errors
-/// Any error from the writer; an error if the row is damaged.
+/// Any error from the writer; an error if the row is corrupted.
 pub(super) fn write_body_to(
     writer: impl Write,
     key: Option<(&str, &str)>,
@@ -108,7 +108,7 @@ pub(super) fn write_body_to(
 fn to_json(document: &impl Serialize, bytes: usize) -> Result<String> {
     let broken = |why: &dyn Display| Error::of(ODataFault::Write(why.to_string()));
     let mut json = Vec::with_capacity(bytes);
-    // Writing to memory cannot fail, so an error means that the row is damaged.
+    // Writing to memory cannot fail, so an error means that the row is corrupted.
     serde_json::to_writer(&mut json, document).map_err(|error| broken(&error))?;
     String::from_utf8(json).map_err(|error| broken(&error))
 }
@@ -225,7 +225,7 @@ impl EntityAnswer<'_> {
     /// Writes `null` for each requested property that the entity does not have (SEL-3).
     fn missing<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let Select::Names(names) = self.context.select else { return Ok(()) };
-        // A selected row has its properties in `$select` order.
+        // The properties of a selected row are in `$select` order, so the hint makes each lookup succeed at once.
         let mut hint = 0;
         for name in names.iter() {
             let system = matches!(name.as_ref(), "PartitionKey" | "RowKey" | "Timestamp");

@@ -25,8 +25,8 @@ impl Query {
 
     /// Creates a query from a filter. Key comparisons become the key range, and the remaining conditions become the query's filter.
     ///
-    /// Only key–string comparisons joined by `and` limit the range (CLS-3). Comparisons with `ne`, and conditions under `or` or `not`, remain in the filter.
-    /// The range and the remaining filter together select the same entities as the original filter.
+    /// Only comparisons of a key with a string, joined by `and`, narrow the range (CLS-3). Comparisons with `ne`, and conditions under `or` or `not`, remain in
+    /// the filter. The range and the remaining filter together select the same entities as the original filter.
     #[must_use]
     pub fn from_filter(filter: Filter) -> Self {
         let mut query = Self::new(KeyRange::ALL);
@@ -112,7 +112,7 @@ mod tests {
         assert!(!Query::parse("RowKey le '' and PartitionKey eq 'a'").unwrap().keys.is_empty());
     }
 
-    /// Tests constants that are illegal as keys against keys that sort close to them.
+    /// Compares constants that are illegal in keys with keys that sort close to them.
     #[test]
     fn eng_20_constants_with_characters_that_keys_cannot_contain() {
         for constant in ["\u{0}", "a\u{0}", "a\u{1F}b", "a/", "a\u{7F}", "a\u{0}\u{0}"] {

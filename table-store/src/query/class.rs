@@ -5,7 +5,7 @@ use std::fmt;
 /// The cost class of a query, from cheapest to most expensive (CLS-1). The class affects only the cost and the paging of a query, never its
 /// result (CLS-4).
 ///
-/// With hierarchical partition keys, the class depends on the levels given in the query, not on the number of partitions (HPK-39):
+/// With hierarchical partition keys, the class depends on which levels the query specifies, not on the number of partitions (HPK-39):
 ///
 /// | given | classes | selection of an entity with the levels `tenant`, `user`, `session` |
 /// |---|---|---|
@@ -28,9 +28,9 @@ pub enum QueryClass {
     Range,
     /// All rows of one partition (DQ-4).
     PartitionScan,
-    /// A range of partitions, such as all partitions with the same first key levels (HPK-38). The range may span several servers.
+    /// A range of partitions, such as all partitions whose first key levels are equal (HPK-38). The range may span several servers.
     PartitionRange,
-    /// A known number of partitions or ranges, with at least one request each.
+    /// A known number of partitions or ranges. Each requires at least one request.
     FanOut(usize),
     /// The entire table (DQ-5).
     TableScan,

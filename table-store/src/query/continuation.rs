@@ -39,8 +39,8 @@ enum Kind {
 /// Continuations are opaque. They may be stored, sent, and used much later by another process (PAGE-7). The string representation (`Display`,
 /// [`FromStr`], serde) is URL-safe, contains a version and a checksum, and has at most 65,536 characters.
 ///
-/// A continuation belongs to the table, the keys, the filter and the `$select` of its query; any other query rejects it (PAGE-9). `$top` may differ
-/// between pages, because the position does not depend on it.
+/// A continuation is bound to the table, the keys, the filter and the `$select` of its query. Any other query rejects it (PAGE-9). `$top` may differ between
+/// pages, because the position does not depend on it.
 ///
 /// ```
 /// use table_core::query::{Continuation, KeyRange, Position, Query};
@@ -61,7 +61,8 @@ enum Kind {
 pub struct Continuation {
     kind: Kind,
     query: u64,
-    /// The table's incarnation, which distinguishes it from earlier tables with the same name, or 0 if the backend does not track incarnations.
+    /// The table's incarnation: a number that distinguishes the table from earlier tables with the same name. It is 0 if the backend does not track
+    /// incarnations.
     incarnation: u32,
     position: Position,
 }
@@ -96,8 +97,8 @@ impl Continuation {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Creates a continuation that refers to the first page of a query. In a query with several subqueries, it links the last page of one subquery to the start
-    /// of the next. Backends reject such a continuation.
+    /// Creates a continuation that refers to the first page of a query. If a query consists of several subqueries, this continuation leads from the last page
+    /// of one subquery to the first page of the next. Backends reject such a continuation.
     #[doc(hidden)]
     #[must_use]
     pub fn start(table: &TableName, query: &Query) -> Self {
@@ -105,7 +106,8 @@ impl Continuation {
         Self { kind: Kind::Start, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Checks that the continuation belongs to this query on this table. Valid for all backends, whether positions are keys or opaque.
+    /// Checks that the continuation belongs to this query on this table. This function works for every backend, whether its positions are keys or opaque
+    /// values.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to this query (PAGE-9).
@@ -120,8 +122,8 @@ impl Continuation {
         Ok(())
     }
 
-    /// Returns `true` if the position is within the query's keys. If the query reads a range of partitions, the row range is only a condition on each row, so
-    /// the position's row key need not be within it.
+    /// Returns `true` if the position is within the query's keys. If the query reads a range of partitions, its row range is a condition on each row and does
+    /// not limit the rows read. In that case, the position may have any row key.
     fn is_inside(&self, query: &Query) -> bool {
         let (keys, position) = (&query.keys, &self.position);
         let row_inside = |row: &str| keys.partition_key.single().is_none() || keys.row_key.contains(row);
@@ -149,7 +151,8 @@ impl Continuation {
         self.position_of(Kind::Service, table, query)
     }
 
-    /// Rebinds the continuation from one query to another, keeping its position. Views need this because they run a different query than the caller's.
+    /// Rebinds the continuation from one query to another, keeping its position. Views need this function because the query they run differs from the caller's
+    /// query.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to `from` (PAGE-9).

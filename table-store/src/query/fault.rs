@@ -3,7 +3,7 @@
 use crate::error::{Error, Fault, quoted};
 use crate::limits::SELECT_NAMES;
 
-/// The cause of a rejected query or continuation.
+/// The reason why a query or continuation is rejected.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum QueryFault {
     #[error("a page of {top} entities was requested, at most {most} are allowed; read several pages")]

@@ -4,7 +4,7 @@ use crate::query::{Continuation, Rows};
 
 /// One page of a query result.
 ///
-/// Even a short or empty page may not be the last (PAGE-4): read on until [`continuation`](Self::continuation) is `None`.
+/// A short or even empty page is not necessarily the last one (PAGE-4). Keep reading until [`continuation`](Self::continuation) is `None`.
 ///
 /// ```
 /// use table_core::query::Page;
@@ -21,6 +21,6 @@ pub struct Page {
     pub rows: Rows,
     /// The continuation token for the next page, or `None` for the last page.
     pub continuation: Option<Continuation>,
-    /// The number of entities the store read to produce the page, or `None` if unknown.
+    /// The number of entities that the store read to produce the page, or `None` if unknown.
     pub rows_read: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Query plans: the requests and the cost of a query, computed without I/O (design promise 2).
+//! Query plans: a query's requests and its cost, computed without I/O (design promise 2).
 
 mod advice;
 mod show;
@@ -11,7 +11,7 @@ use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{KeyRange, Query, QueryClass, Select};
 
-/// The requests and cost class of a query, computed without I/O. `Display` formats the plan for humans.
+/// The requests and cost class of a query, computed without I/O. `Display` formats the plan for human readers.
 ///
 /// ```
 /// use table_core::TableName;
@@ -34,7 +34,7 @@ pub struct Plan {
     pub select: Select,
     /// The maximum page size, if the query sets one.
     pub top: Option<usize>,
-    /// The index read by the query, or `None` for the primary key.
+    /// The index that the query reads, or `None` for the primary key.
     pub index: Option<String>,
     /// The caller's reason for a table scan.
     pub reason: Option<String>,
@@ -44,7 +44,7 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
 }
 
-/// One key range read by a query, with the `$filter` sent for it.
+/// A key range that a query reads, with the `$filter` sent to read it.
 ///
 /// ```
 /// use table_core::query::Lookup;
@@ -113,7 +113,7 @@ impl fmt::Display for Warning {
 }
 
 impl Plan {
-    /// Creates a plan for a single query, or for the queries of a fan-out, which differ only in their key ranges.
+    /// Creates a plan for a single query or for a fan-out. The queries of a fan-out differ only in their key ranges.
     #[must_use]
     pub fn new(table: &TableName, class: QueryClass, queries: &[Query]) -> Self {
         let first = queries.first();

@@ -126,8 +126,8 @@ impl TextRange {
 
     /// Intersects the range with a key comparison. Returns `false`, leaving the range unchanged, if the comparison cannot be expressed as a range.
     ///
-    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore sorts directly after the prefix before that
-    /// character, and before all longer keys with this prefix. The prefix becomes the bound, so stores never receive control characters.
+    /// No key contains a control character below U+0020 (KEY-3). If the constant contains such a character, it sorts after the text before that character, and
+    /// before every longer key that starts with that text. That text therefore becomes the bound, and stores never receive control characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();
         let between = legal.len() < text.len();
@@ -147,8 +147,8 @@ impl TextRange {
     }
 }
 
-/// Replaces a bound with `other` if `other` is tighter. `side` is the ordering of a tighter string: `Greater` for lower bounds, `Less` for upper bounds. For
-/// equal strings, the exclusive bound is tighter.
+/// Replaces a bound with `other` if `other` is tighter. `side` states which strings are tighter: `Greater` for lower bounds, `Less` for upper bounds. If the
+/// strings are equal, the exclusive bound is tighter.
 fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
     let tighter = match &*bound {
@@ -165,7 +165,8 @@ fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
 
 /// A key range: a range of partitions, and a range of rows in each partition.
 ///
-/// The row range limits the rows read only if the partition range is a single partition. Otherwise, it is a condition evaluated on each row.
+/// If the partition range is a single partition, only the rows in the row range are read. Otherwise, the row range is a condition that is evaluated on each
+/// row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRange {
     /// The range of `PartitionKey`s.

@@ -13,7 +13,7 @@ use crate::row::RowView;
 
 pub use gather::Gather;
 
-/// The entities of a page, stored in a few shared buffers, so the number of allocations does not depend on the number of entities.
+/// The entities of a page. They are stored in a few shared buffers, so a page needs few allocations regardless of its number of entities.
 ///
 /// ```
 /// use table_core::query::Rows;
@@ -35,12 +35,12 @@ pub struct Rows {
     /// The partition keys. Consecutive rows in the same partition share one copy.
     partition_keys: String,
     partition_places: Vec<Range<usize>>,
-    /// The `ETag`s sent by the backend, by entity index. An entity without one here has the `ETag` derived from its Timestamp.
+    /// The `ETag`s sent by the backend, by entity index. If an entity has no `ETag` here, its `ETag` is derived from its Timestamp.
     etags: Vec<Option<ETag>>,
 }
 
-/// The end offsets of an entity's `RowKey` and body in their buffers, and the indexes of its partition and shape. The struct is small, because one is written
-/// and read for each row of a page.
+/// The end offsets of an entity's `RowKey` and body in their buffers, and the indexes of its partition and shape. The struct is kept small, because one is
+/// written and read for each row of a page.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row_key_end: usize,
@@ -66,14 +66,14 @@ struct Places {
     body: Range<usize>,
 }
 
-/// Returns the word-aligned start of a row's body (its Timestamp and values), given the end of the previous body. With this alignment, strings at the start of
-/// the values can be validated word by word from the first byte, which makes reading a page 5 % faster.
+/// Returns the word-aligned start of a row's body (its Timestamp and values), given the end of the previous body. Thanks to this alignment, strings at the
+/// start of the values can be validated word by word from the first byte, which makes reading a page 5% faster.
 const fn aligned(end: usize) -> usize {
     end.next_multiple_of(size_of::<u64>())
 }
 
 impl Rows {
-    /// Creates an empty page with capacity for `rows` rows with a total body size of `bytes` bytes.
+    /// Creates an empty page with capacity for `rows` rows and `bytes` bytes of row bodies.
     #[must_use]
     pub fn with_capacity(rows: usize, bytes: usize) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Rows {
     #[doc(hidden)]
     #[must_use]
     pub fn without_reserved(self) -> Self {
-        // One search covers all keys, because reserved rows are rare.
+        // Reserved rows are rare, so a single search over all keys usually shows that there are none.
         if !self.row_keys.contains(RESERVED) {
             return self;
         }
@@ -110,7 +110,7 @@ impl Rows {
         self.push_row(partition_key, self.row_keys.len(), row);
     }
 
-    /// Appends a row whose `RowKey` ends at `row_key_end`. The key itself may be appended later.
+    /// Appends a row whose `RowKey` will end at `row_key_end`. The key itself may be appended later.
     fn push_row(&mut self, partition_key: &str, row_key_end: usize, row: RowView<'_>) {
         let (shape, body) = row.parts();
         let last = self.partition_places.last().and_then(|place| self.partition_keys.get(place.clone()));
@@ -140,7 +140,7 @@ impl Rows {
         self.entries.push(Entry { row_key_end, body_end: self.bodies.len(), partition, shape });
     }
 
-    /// Appends an entity with only the requested properties (SEL-2). Properties it does not have stay absent (SEL-3).
+    /// Appends an entity with only the requested properties (SEL-2). Requested properties that the entity lacks are omitted (SEL-3).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.

@@ -1,4 +1,4 @@
-//! `$select`: the properties returned by a query (SEL rules).
+//! `$select`: the properties that a query returns (SEL rules).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// The properties requested by a read (DQ-13). The keys, the Timestamp and the `ETag` are always returned.
+/// The properties that a read requests (DQ-13). The keys, the Timestamp and the `ETag` are always returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Select {
     /// All properties of the entity.
     #[default]
     All,
-    /// Only the named properties. One that the entity does not have is absent from the result (SEL-3).
+    /// Only the named properties. A property that the entity does not have is absent from the result (SEL-3).
     Names(Arc<[Cow<'static, str>]>),
 }
 
@@ -44,7 +44,7 @@ impl Select {
         }
     }
 
-    /// Reduces a row to the requested properties (SEL-2). Properties it does not have stay absent (SEL-3).
+    /// Reduces a row to the requested properties (SEL-2). Requested properties that the row lacks are omitted (SEL-3).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.

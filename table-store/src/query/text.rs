@@ -57,7 +57,7 @@ mod tests {
         query.filter_text().unwrap_or_default()
     }
 
-    /// Tests the filters listed in the rules, without their parentheses.
+    /// Tests the filters that the rules list, without their parentheses.
     #[test]
     fn dq_2_to_5_and_pat_intra_1_to_3() {
         let between = |lower: &str, upper: &str| TextRange {

@@ -1,4 +1,4 @@
-//! Validation of counts, durations and sizes, shared by all backends (QUE-6 to QUE-9).
+//! Validation of counts, durations and sizes, used by all backends (QUE-6 to QUE-9).
 
 use std::time::Duration;
 

@@ -57,14 +57,14 @@ impl Limits {
     ///
     /// # Errors
     /// `TooManyProperties` if the row has too many properties; `PropertyNameInvalid` or `PropertyNameTooLong` if a name is invalid;
-    /// `DuplicatePropertiesSpecified` if a name is repeated; `PropertyValueTooLarge` if a value is too large; `OutOfRangeInput` if an instant is outside the
+    /// `DuplicatePropertiesSpecified` if a name is repeated; `PropertyValueTooLarge` if a value is too large; `OutOfRangeInput` if a date-time is outside the
     /// range of `Edm.DateTime` (TYPE-6); `Corrupted` if the bytes are not a row.
     pub fn check_row(&self, row: RowView<'_>) -> Result<()> {
         self.measure_new_row(row).map(drop)
     }
 
-    /// Checks a row and returns the total sizes of its names and of its values by the published formula (SIZE-2). `before` is a previously checked row with the
-    /// total size of its names. If both rows have the same shape (names and types), the names are not rechecked.
+    /// Checks a row and returns the total sizes of its names and of its values by the published formula (SIZE-2). `before` is the previously checked row and
+    /// the total size of its names. If both rows have the same shape (names and types), the names are not checked again.
     pub(crate) fn measure_row(
         &self,
         before: Option<(RowView<'_>, usize)>,
@@ -99,8 +99,8 @@ impl Limits {
         }
     }
 
-    /// Returns the total size of the values, or `None` if the row is invalid or a value exceeds its limit. On `None`, the caller falls back to the full check,
-    /// which returns the error.
+    /// Returns the total size of the values, or `None` if the row is invalid or a value exceeds its limit. The caller then performs the full check, which
+    /// returns the error.
     fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
         row.check_version().ok()?;
         (0..row.len()).try_fold(0, |sum, index| {

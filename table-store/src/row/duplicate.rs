@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// A detector of possible duplicates in a sequence of names. Typical entities cause no false positives.
+/// A fast detector of possible duplicates in a sequence of names. False positives are possible, but the names of typical entities cause none.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],
@@ -38,7 +38,7 @@ impl Names {
     }
 }
 
-/// Hashes the length, the start and the end of a name. This distinguishes typical names.
+/// Hashes the length, the start and the end of a name. That is enough to distinguish typical names.
 fn hash(name: &[u8]) -> u64 {
     let text = match (name.first_chunk(), name.last_chunk()) {
         (Some(front), Some(back)) => u64::from_le_bytes(*front) ^ u64::from_le_bytes(*back).rotate_left(29),

@@ -51,8 +51,8 @@ impl<'a> RowReader<'a> {
         self.row
     }
 
-    /// Sets the expected shape: the names and types in rows written by this program. If the row has that shape, names and types are not compared again. The
-    /// caller must request exactly these properties, in this order.
+    /// Sets the expected shape: the names and types in rows written by this program. If the row has that shape, the names and types of the individual
+    /// properties are not compared. The caller must request exactly these properties, in this order.
     #[doc(hidden)]
     #[inline]
     pub fn expect(&mut self, shape: &[u8]) {
@@ -105,7 +105,7 @@ impl<'a> RowReader<'a> {
         Some(start..end(self.ends.get(index)?))
     }
 
-    /// Validates the string at offset `start`, together with the strings directly after it.
+    /// Validates the string at offset `start`, together with the strings that directly follow it.
     fn check(&mut self, start: usize) -> Option<()> {
         let rest = self.labels.get(self.next..)?;
         let more = rest.iter().take_while(|[tag, ..]| *tag == TEXT).count();
@@ -136,7 +136,7 @@ mod tests {
         ]
     }
 
-    /// Returns the next property like `find`, but with the reader's functions only.
+    /// Returns the next property, like `find`, but uses only the reader's functions.
     fn next<'a>(reader: &mut RowReader<'a>, name: &str, edm: EdmType) -> Option<ValueRef<'a>> {
         match edm {
             EdmType::String => reader.text(name).map(ValueRef::String),

@@ -1,4 +1,4 @@
-//! Row rewriting that preserves properties unknown to the program.
+//! Rewriting of rows. Properties that the program does not know are preserved.
 
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};

@@ -1,4 +1,4 @@
-//! Model-based tests of the row format, and tests of golden rows, whose bytes must not change.
+//! Model-based tests of the row format, and tests of golden rows, whose encoding must not change.
 
 mod limits;
 
@@ -111,7 +111,7 @@ proptest! {
         prop_assert!(agrees(merged.view(), &model));
     }
 
-    /// Tests patches to existing properties, in any order and mostly of unchanged types.
+    /// Tests patches to existing properties, in any order and mostly with unchanged types.
     #[test]
     fn mrg_1_a_patch_of_present_properties_agrees_with_a_list(
         stored in model(),

@@ -1,4 +1,4 @@
-//! Views of encoded rows, which decode only the accessed parts.
+//! Views of encoded rows. A view decodes only the parts that are accessed.
 
 use std::fmt;
 use std::ops::Range;
@@ -265,8 +265,8 @@ impl<'a> RowView<'a> {
 
     /// Returns a property's value, or `None` if the row does not have the property.
     ///
-    /// The search starts at index `hint`, which is then set to the index after the property found. Rows written by one program share a property order, so a
-    /// caller that keeps the hint finds each property on the first attempt.
+    /// The search starts at index `hint`. If the property is found, `hint` is set to the index after it. Rows written by one program have their properties in
+    /// the same order, so a caller that keeps the hint finds each property on the first attempt.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -354,8 +354,8 @@ fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, 
     Some((before, u32::from_le_bytes([e0, e1, e2, e3])))
 }
 
-/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. The return type matches [`RowView::find`], so the result is built directly in the
-/// caller's memory. Moving it would stall on the preceding stores and make lookups twice as slow.
+/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. The return type is that of [`RowView::find`], so the result is built directly in the
+/// caller's memory. Moving the result would make the CPU stall on the preceding stores, and lookups would take twice as long.
 #[inline]
 fn decode(tag: u8, bytes: &[u8]) -> Result<Option<ValueRef<'_>>> {
     let value = match EdmType::from_tag(tag) {

@@ -7,11 +7,11 @@ use crate::row::{
 };
 use crate::value::ValueRef;
 
-/// The maximum size of a buffer kept for reuse, in bytes.
+/// Buffers with a larger capacity, in bytes, are not kept for reuse.
 const KEPT: usize = 64 * 1024;
 
 thread_local! {
-    /// The buffers of the last finished writer on this thread.
+    /// The buffers of this thread's last finished writer, kept for reuse.
     static BUFFERS: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
 }
 

@@ -8,8 +8,8 @@ use crate::transaction::Transaction;
 
 /// A transaction as it was sent, with the [ambiguous](Error::is_ambiguous) error of the last attempt (CON-11).
 ///
-/// A backend that can lose responses sets an `AmbiguousWrite` as the source of such errors. The caller, or a background worker, can then read the entities and
-/// compare them with the transaction. Always read the entities before reverting a write that may have been applied.
+/// A backend that can lose responses attaches an `AmbiguousWrite` to such errors as their source. The caller, or a background worker, can then read the
+/// entities and compare them with the transaction. Always read the entities before reverting a write that may have been applied.
 ///
 /// ```
 /// use table_core::limits::Limits;

@@ -1,4 +1,4 @@
-//! The state shared by all handles to a store that only one process can use.
+//! `Exclusive`: shared state for all handles to a store that only one process can use.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::etag::ETag;
 
-/// The state shared by all handles to a store that only their process can use. Clones share the state, and two values are equal if they share it.
+/// The state shared by all handles to a store that only this process can use. Clones share the state, and two values are equal if they share it.
 ///
-/// For each entity type, the state counts the schema changes noticed by handles in the process, so the other handles notice a new schema without a request. A
-/// process that gives other processes access to the store must call [`share`](Self::share).
+/// For each entity type, the state counts the schema changes that handles in the process have noticed. The other handles compare this count, so they notice a
+/// new schema without sending a request. A process that gives other processes access to the store must call [`share`](Self::share).
 ///
 /// ```
 /// use table_core::Engine;
@@ -28,11 +28,11 @@ struct State {
     shared: AtomicBool,
 }
 
-/// The counts of schema changes, by table name in lower case and entity type. A count exists only as long as a handle uses it.
+/// The counters of schema changes, by table name in lower case and entity type. A counter lives as long as some handle uses it.
 #[derive(Debug, Default)]
 struct Schemas {
     counts: HashMap<(String, String), Weak<Count>>,
-    /// The number of counts at which those without a handle are removed.
+    /// Once the map holds this many counters, counters that no handle uses are evicted.
     limit: usize,
 }
 
@@ -49,8 +49,9 @@ struct Count {
 pub struct SchemaNotes(Arc<Count>);
 
 impl SchemaNotes {
-    /// Records the version of the stored schema a handle starts to use, or `None` if a schema of unknown version may have been stored. Increments the count
-    /// unless this version is already the most recently recorded one. Returns the previous count, or `None` if the count did not change.
+    /// Records the version of the stored schema that a handle starts to use. Pass `None` if a schema of unknown version may have been stored. If this version
+    /// is already the most recently recorded one, the count does not change and `None` is returned. Otherwise, the count is incremented and the previous count
+    /// is returned.
     pub fn note(&self, version: Option<&ETag>) -> Option<u64> {
         let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
         if version.is_some() && last.as_ref() == version {
@@ -80,7 +81,7 @@ impl Exclusive {
         self.0.shared.load(Ordering::Acquire)
     }
 
-    /// Returns the count for the stored schema of an entity type. All handles of the type share it.
+    /// Returns the counter for the stored schema of an entity type. All handles for that type share it.
     #[doc(hidden)]
     #[must_use]
     pub fn schema_notes(&self, table: &str, entity: &str) -> SchemaNotes {

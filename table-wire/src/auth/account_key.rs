@@ -16,7 +16,7 @@ pub const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
 pub const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// The buffer size required by the base64 decoder for a 32-byte signature, in bytes.
+/// The buffer size, in bytes, that the base64 decoder requires for a 32-byte signature.
 const DECODED: usize = 33;
 
 /// An account name and one of the account's two keys (AUTH-11). `Debug` prints only the name.
@@ -42,7 +42,7 @@ impl AccountKey {
     /// ```
     pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
         let account = account.into();
-        // HMAC accepts a key of any length. An empty key is rejected, because anyone could sign with it.
+        // HMAC accepts keys of any length. An empty key is rejected, because anyone could sign with it.
         let key = STANDARD.decode(key).ok().filter(|key| !key.is_empty());
         let ready = key.and_then(|key| Some((Hmac::new_from_slice(&key).ok()?, key)));
         let (mac, key) = ready.ok_or_else(|| Error::of(AuthFault::Key(account.clone())))?;
@@ -68,7 +68,7 @@ impl AccountKey {
         STANDARD.encode(&self.key)
     }
 
-    /// Returns `true` for the emulator's well-known key, under any account name. A signature with this key proves nothing (AUTH-30).
+    /// Returns `true` for the emulator's well-known key, under any account name. A signature with this key does not authenticate the sender (AUTH-30).
     ///
     /// ```
     /// use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};

@@ -63,8 +63,8 @@ impl<'a> Authorization<'a> {
     ///
     /// The path is verified as sent. A signature computed over a path with a different encoding, such as `'` instead of `%27`, does not match (AUTH-6).
     ///
-    /// As in the emulator, a request without a date is accepted only if signed with the emulator's well-known key. A date limits how long a signed request can
-    /// be replayed. For this key that is pointless, because anyone can sign a new request (AUTH-30).
+    /// As in the emulator, a request without a date is accepted only if it is signed with the emulator's well-known key. A date limits how long a signed
+    /// request can be replayed. With this key, a replay gains nothing, because anyone can sign a new request (AUTH-30).
     ///
     /// # Errors
     /// `AuthenticationFailed` if the signature matches none of the keys, if the request has no date, or if its date differs from `now` by more than
@@ -84,7 +84,7 @@ impl<'a> Authorization<'a> {
         };
         let text = scheme.string_to_sign(parts, self.account);
         let own = keys.iter().filter(|key| key.account() == self.account);
-        // Every key is tried, so timing does not reveal which one matches.
+        // Every key is tried, so the timing does not reveal which one matches.
         let matching =
             own.fold(None, |found, key| key.verifies(&text, self.signature).then_some(key).or(found));
         let key = matching.ok_or_else(|| Error::of(AuthFault::Signature))?;

@@ -2,7 +2,7 @@
 
 use http::header::{self, AsHeaderName, HeaderMap, HeaderName};
 
-// The header names are constants, which avoids parsing a name on each lookup.
+// The header names are constants, so lookups do not parse a name.
 const X_MS_DATE: HeaderName = HeaderName::from_static("x-ms-date");
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 

@@ -9,7 +9,7 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Formats an instant as an HTTP date.
+/// Formats a time as an HTTP date.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -19,12 +19,12 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// ```
 #[must_use]
 pub fn print_http_date(instant: DateTime<Utc>) -> String {
-    // chrono's formatter handles years outside 0 to 9999, which take a sign or more digits.
+    // chrono's formatter handles years outside 0 to 9999, which are written with a sign or with more digits.
     written(&instant).unwrap_or_else(|| instant.format(FORMAT).to_string())
 }
 
-/// Formats an instant if its year is between 0 and 9999. This is faster than chrono's formatter, which parses its format string on every call; each queue
-/// message contains three dates.
+/// Formats a time if its year is between 0 and 9999. This is faster than chrono's formatter, which parses its format string on every call. Speed matters
+/// because each queue message contains three dates.
 fn written(instant: &DateTime<Utc>) -> Option<String> {
     let year = instant.year();
     let weekday = WEEKDAYS.get(instant.weekday().num_days_from_monday() as usize)?;
@@ -51,7 +51,7 @@ pub fn parse_http_date(text: &str) -> Option<DateTime<Utc>> {
     strict(text).or_else(|| NaiveDateTime::parse_from_str(text, FORMAT).ok()).map(|instant| instant.and_utc())
 }
 
-/// Parses a date with every component at its fixed position.
+/// Parses a date in which every component is at its fixed position.
 fn strict(text: &str) -> Option<NaiveDateTime> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;
@@ -85,7 +85,7 @@ mod tests {
             prop_assert_eq!(strict(&text), (text.len() == 29).then_some(instant.naive_utc()));
         }
 
-        /// Tests that every date accepted by the strict parser is parsed to the same instant by chrono's parser.
+        /// Tests that chrono's parser returns the same time for every date that the strict parser accepts.
         #[test]
         fn auth_9_the_fast_reader_agrees_with_the_general_one_on_altered_dates(
             seconds in 0_i64..4_000_000_000, at in 0_usize..29, byte in "[ -~]",

@@ -1,6 +1,6 @@
 //! Multipart parsing, with CRLF or LF line endings and nested parts.
 //!
-//! Headers are parsed lazily, and results borrow from the body. A response to 100 operations has over a thousand header lines, of which only 100 are parsed.
+//! Headers are parsed lazily, and results borrow from the body. A response to 100 operations has over a thousand header lines, but only 100 of them are parsed.
 
 use memchr::{memchr, memmem};
 

@@ -24,8 +24,8 @@ pub struct NewRequest<'a> {
     pub body: Option<&'a str>,
 }
 
-/// Returns a batch request body, with content type `multipart/mixed; boundary=batch_{id}`. `base` is the endpoint's base URL, from which the parts' absolute
-/// URLs are built (EGT-22). `id` becomes part of the boundaries and must be unique.
+/// Serializes a batch request body, whose content type is `multipart/mixed; boundary=batch_{id}`. `base` is the endpoint's base URL, from which the parts'
+/// absolute URLs are built (EGT-22). `id` becomes part of the boundaries and must be unique.
 ///
 /// ```
 /// use table_wire::batch::{Batch, NewRequest, RequestPart, read_requests, write_requests};
@@ -159,7 +159,7 @@ pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>
     let closing = format!("--{inner}--");
     let inner = split(content, inner);
     if inner.parts.is_empty() && inner.closed && content.trim_ascii() != closing.as_bytes() {
-        // The parts use a different boundary than declared. Treating the change set as empty would silently drop the writes.
+        // The parts use a boundary other than the declared one. Treating the change set as empty would silently drop the writes.
         return Err(Error::of(BatchFault::NoPart));
     }
     let requests: Vec<_> =

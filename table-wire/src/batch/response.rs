@@ -84,8 +84,8 @@ pub struct NewResponse {
     pub body: String,
 }
 
-/// Returns a batch response body, with content type `multipart/mixed; boundary=batchresponse_{id}`. It has one part per operation, or a single part for the
-/// failed operation (EGT-31, EGT-33). In both cases, the HTTP status of the batch response is 202 (EGT-30).
+/// Serializes a batch response body, whose content type is `multipart/mixed; boundary=batchresponse_{id}`. It has one part per operation, or a single part for
+/// the failed operation (EGT-31, EGT-33). In both cases, the HTTP status of the batch response is 202 (EGT-30).
 #[must_use]
 pub fn write_responses(id: &str, responses: &[NewResponse]) -> String {
     let mut text = String::with_capacity(responses.iter().map(|response| response.body.len() + 512).sum());

@@ -73,7 +73,7 @@ pub struct AccountSas {
 }
 
 impl AccountSas {
-    /// Creates an account SAS with permissions on resource types of services.
+    /// Creates an account SAS that grants permissions on the given resource types of the given services.
     pub fn new(
         services: Services,
         types: ResourceTypes,

@@ -1,4 +1,5 @@
-//! Callers of a server, and the `sip` and `spr` restrictions of tokens: validated on signing, and checked against the caller on each use (SAS-1).
+//! Callers of a server, and the `sip` and `spr` restrictions of tokens. The restrictions are validated on signing and checked against the caller on each use
+//! (SAS-1).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,7 +9,7 @@ use super::fault::SasFault;
 use super::parameters::Parameters;
 use super::permissions::Protocol;
 
-/// The sender of a request with a token, as seen by the server.
+/// The sender of a request that carries a token, as seen by the server.
 ///
 /// ```
 /// use std::net::Ipv4Addr;
@@ -40,11 +41,11 @@ pub struct Caller {
     pub secure: bool,
 }
 
-/// Checks the caller, if one is set, against a token's restrictions (ASAS-5).
+/// Checks a token's restrictions, and checks the caller against them if one is set (ASAS-5).
 ///
 /// # Errors
 /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the caller.
-/// - `InvalidInput` if the addresses or the protocol are invalid, even without a caller.
+/// - `InvalidInput` if the addresses or the protocol are invalid, even if no caller is set.
 pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<()> {
     let addresses = parameters.find("sip").map(range).transpose()?;
     let protocol = Protocol::read(parameters.get("spr"))?;

@@ -7,7 +7,7 @@ use super::fault::SasFault;
 use super::permissions::{AccountPermissions, TablePermissions};
 use super::range::SignedRange;
 
-/// The operations currently permitted by a token.
+/// The operations that a token currently permits.
 ///
 /// ```
 /// use table_wire::sas::Grant;
@@ -64,7 +64,7 @@ fn not_permitted(rule: &'static str, operation: &'static str) -> Error {
     Error::of(SasFault::Permission { operation, rule })
 }
 
-/// Returns the permissions required by an operation of a transaction. Their letters are the same for table and account tokens.
+/// Returns the permissions that an operation in a transaction requires. Table and account tokens use the same letters for them.
 fn needed(kind: &OperationKind) -> TablePermissions {
     match kind {
         OperationKind::Insert(_) => TablePermissions::ADD,
@@ -78,7 +78,7 @@ fn needed(kind: &OperationKind) -> TablePermissions {
 }
 
 impl Grant {
-    /// Returns the readable key range of a table.
+    /// Returns the key range that the grant permits to read in a table.
     ///
     /// # Errors
     /// An authorization error if the grant is for another table or does not permit reads.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// The validity period of a token, written in whole seconds.
+/// The validity period of a token. Tokens contain times in whole seconds.
 ///
 /// ```
 /// use std::time::Duration;

@@ -8,7 +8,8 @@ use super::fault::SasFault;
 use super::version::SignedVersion;
 use crate::percent::{decode, encode};
 
-/// Decoded names and values, in query-string order. Empty values are dropped, because the string to sign cannot distinguish an empty value from a missing one.
+/// The decoded names and values of a token's parameters, in query-string order. Empty values are dropped, because the string to sign cannot distinguish an
+/// empty value from a missing one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters(Vec<(String, String)>);
 

@@ -1,10 +1,10 @@
-//! Permissions and protocols of SAS tokens, and a macro for letter sets.
+//! Permissions and protocols of SAS tokens, and a macro that defines sets of letters.
 
 use table_core::{Error, Result};
 
 use super::fault::SasFault;
 
-/// Defines a type for sets of letters, always printed in declaration order.
+/// Defines a type whose values are sets of letters. The letters are always printed in declaration order.
 macro_rules! letters {
     ($(#[doc = $doc:literal])* $name:ident, $rule:literal, $what:literal, [$($(#[doc = $letter_doc:literal])* $constant:ident = $letter:literal,)*]) => {
         $(#[doc = $doc])*
@@ -165,7 +165,7 @@ letters! {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// HTTPS and HTTP, which is the service's default. The token has no `spr` parameter.
+    /// HTTPS and HTTP, the service's default. The token then has no `spr` parameter.
     #[default]
     Unsaid,
     /// Only HTTPS, which is recommended for real accounts.

@@ -7,7 +7,7 @@ use table_core::{Error, Result};
 use super::TablePermissions;
 use super::fault::SasFault;
 
-/// The values of a policy. A token must supply every value not set in its policy, and must not repeat a set value (SAS-10).
+/// The values of a policy. A token must supply every value that its policy does not set, and must not repeat a value that it does set (SAS-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessPolicy<P = TablePermissions> {
     /// The inclusive start.
@@ -59,7 +59,7 @@ impl<P> StoredAccessPolicy<P> {
         &self.policy
     }
 
-    /// Checks a list of policies like the service: at most five, with unique identifiers.
+    /// Checks a list of policies as the service does: at most five, with unique identifiers.
     ///
     /// # Errors
     /// `InvalidInput` if the list contains more than five policies or a duplicate identifier (ACL-2).
@@ -79,7 +79,7 @@ impl<P> StoredAccessPolicy<P> {
 /// Checks a policy identifier.
 ///
 /// # Errors
-/// `InvalidInput` if the identifier is empty, is too long, or contains a control character. It must fit on one line of a string to sign.
+/// `InvalidInput` if the identifier is empty, is too long, or contains a control character. The identifier must fit on one line of a string to sign.
 pub(super) fn check_id(id: &str) -> Result<()> {
     let characters = id.encode_utf16().count();
     if !(1..=64).contains(&characters) {

@@ -14,7 +14,8 @@ use super::verifier::SasVerifier;
 use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
-/// A shared access signature for one queue. The token does not contain the queue name, which is signed and taken from the request path.
+/// A shared access signature for one queue. The signature covers the queue name, but the token does not contain it. A server takes the name from the request
+/// path.
 ///
 /// ```
 /// use chrono::{TimeDelta, Utc};

@@ -1,4 +1,4 @@
-//! Key ranges of tokens: inclusive at both ends, with keys compared by partition, then by row (SAS-6, SAS-7).
+//! Key ranges of tokens. Both ends are inclusive, and keys are compared by partition, then by row (SAS-6, SAS-7).
 
 mod bound;
 
@@ -135,7 +135,7 @@ impl SignedRange {
     /// Converts a [`KeyRange`], which must cover rows of a single partition, or complete partitions.
     ///
     /// Both ends of a token's range are inclusive. An exclusive start becomes the next possible key. A key has no immediate predecessor, so an exclusive end
-    /// becomes a slightly smaller key. The token then omits keys just below the end that contain U+FFFD, or a character sorting after it in UTF-16 order. The
+    /// becomes a slightly smaller key. The token then omits keys just below the end that contain U+FFFD or a character that sorts after it in UTF-16 order. The
     /// token never covers more than the given range.
     ///
     /// # Errors

@@ -20,7 +20,8 @@ impl Parameters {
         self.string_to_sign(&version, &resource, &["sv", "spk", "srk", "epk", "erk"])
     }
 
-    /// Returns the string to sign for a queue token. Unlike for a table token, it contains no key range, and the service name in the resource is `/queue`.
+    /// Returns the string to sign for a queue token. Unlike the string for a table token, it contains no key range, and the service name in the resource is
+    /// `/queue`.
     ///
     /// # Errors
     /// `InvalidInput`, as in [`string_to_sign_of_table`](Self::string_to_sign_of_table).

@@ -6,7 +6,7 @@ use super::boolean;
 
 /// The maximum number of CORS rules per service.
 const RULES: usize = 5;
-/// The maximum total size of all CORS rules in bytes, without element names.
+/// The maximum total size of all CORS rules, in bytes, without the element names.
 const RULE_BYTES: usize = 2 << 10;
 /// The maximum number of origins, and of headers per header list, in a CORS rule.
 const ITEMS: usize = 64;
@@ -98,8 +98,7 @@ fn metrics(element: &Element) -> Checked {
     retention(element)
 }
 
-/// Checks the `Version` element. The service treats an unknown version like a missing one: see azure-cli issue 13232, which shows the code
-/// `InvalidXmlDocument`.
+/// Checks the `Version` element. The service treats an unknown version like a missing one and returns `InvalidXmlDocument` (see azure-cli issue 13232).
 fn version(element: &Element) -> Checked {
     let known = element.text_of("Version").is_some_and(|version| version.trim() == "1.0");
     let missing = "<Version>1.0</Version>";

@@ -1,4 +1,4 @@
-//! Makes a single attempt at a request: dates, signs and sends it.
+//! Makes a single attempt at a request: adds the date, signs the request and sends it.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::http::tokens::Source;
 use crate::http::{Answer, Failure, Request};
 
 impl Inner {
-    /// Makes one attempt. If the service rejects the bearer token, the attempt is repeated once with a new token, because the local clock may be wrong or the
-    /// token may have been revoked. The rejected request had no effect.
+    /// Makes one attempt. If the service rejects the bearer token, for example because the local clock is wrong or the token has been revoked, the attempt is
+    /// repeated once with a new token. This is safe, because the rejected request had no effect.
     pub(super) async fn attempt(
         &self,
         request: &Request,
@@ -48,7 +48,7 @@ impl Inner {
             prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
         let mut limit = self.parts.retry.attempt_timeout.min(by.saturating_duration_since(Instant::now()));
         if let Some(lease) = &request.lease {
-            // IMPORTANT: obtaining the token may have outlasted the lease, and connecting may take long.
+            // IMPORTANT: The lease must be checked here. It may have ended while the token was being obtained, and connecting may also take a long time.
             let Some(remaining) = lease.remaining() else {
                 return Err(Failure::of_error(WriteLease::ended(None)));
             };

@@ -8,7 +8,7 @@ use crate::key::codec::fault::CodecFault;
 use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
-/// A codec that writes the number of one of `N` buckets, chosen by a hash of `C`'s encoding. The number is zero-padded to the width of `N - 1`.
+/// A codec that writes a bucket number from 0 to `N - 1`, chosen by a hash of `C`'s encoding. The number is zero-padded to the width of `N - 1`.
 ///
 /// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. The hash function never changes, and
 /// `N` must not change once entities are stored. Reading one value queries only that value's bucket; reading all values queries all `N` buckets. The order of

@@ -8,10 +8,10 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible, date, decim
 
 const WIDTH: usize = 10;
 
-/// A codec that writes an instant on the hour, such as 9:00, as `yyyyMMddHH`.
+/// A codec that writes a timestamp on the hour, such as 9:00, as `yyyyMMddHH`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
-/// - Rejected (`KeyEncoding`): years outside 0 to 9999, and instants not on the hour, because several instants would have the same key.
+/// - Rejected (`KeyEncoding`): years outside 0 to 9999, and timestamps not on the hour, because several timestamps would have the same key.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

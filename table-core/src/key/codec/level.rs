@@ -6,7 +6,7 @@ use crate::key::codec::{
     Variant, Week, Without,
 };
 
-/// A codec whose values can be levels of a hierarchical partition key (HPK-2). [`Level`](Self::Level) is the codec that replaces it in a level.
+/// A codec whose values can be levels of a hierarchical partition key (HPK-2). [`Level`](Self::Level) is the codec that encodes them in a level.
 ///
 /// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and a query for the level `Micro` never
 /// matches `Microsoft`. [`Text`] may write `!`, so it is replaced by [`Escaped`]. A newtype delegates to its inner codec. All other codecs are used unchanged.

@@ -230,7 +230,8 @@ mod tests {
         }
     }
 
-    /// Returns a description of the part if its facts are wrong: a part that refuses all texts of its source has a fault, and no other part has one.
+    /// Checks the fault of the part: it must be set if and only if the source accepts some sample texts, but the part accepts none of these that contain
+    /// letters. Returns a description if it is wrong.
     fn wrong<C: KeyCodec<String>, P: DerivedPart<String>>() -> Option<String> {
         let is_refused = |encode: fn(&String, &mut String) -> Result<()>| {
             VALUES.into_iter().filter(move |value| encode(&(*value).to_owned(), &mut String::new()).is_err())

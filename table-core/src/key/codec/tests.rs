@@ -83,7 +83,7 @@ fn k1_to_k4_every_value_of_a_byte() {
 proptest! {
     #[test]
     fn k1_to_k4_instants(steps in prop::collection::vec((0..=tick_count::MAX, 0..3u64, 0..4i64), 1..24)) {
-        // Some instants occur twice, some differ by one tick, and some are between two ticks. The codec rejects an instant between two ticks.
+        // Some timestamps occur twice, some differ by one tick, and some are between two ticks. The codec rejects a timestamp between two ticks.
         let mut instants: Vec<DateTime<Utc>> = Vec::new();
         for (count, near, nanos) in steps {
             let instant = tick_count::to_datetime(count.saturating_sub(near)).unwrap();

@@ -1,4 +1,4 @@
-//! `Ticks`: an instant as .NET ticks.
+//! `Ticks`: a timestamp as .NET ticks.
 
 use chrono::{DateTime, Utc};
 use table_store::{Error, Result};
@@ -9,12 +9,12 @@ use crate::ticks;
 
 const WIDTH: usize = 19;
 
-/// A codec that writes an instant as a number of ticks, in 19 digits (TICK-1, TICK-4). The default codec for `DateTime<Utc>`.
+/// A codec that writes a timestamp as a number of ticks, in 19 digits (TICK-1, TICK-4). The default codec for `DateTime<Utc>`.
 ///
-/// - Fixed width, ordered. In reverse order, inverted ticks are written. They sort the newest instant first (TICK-5, PAT-LOG-1) and can be read back exactly
+/// - Fixed width, ordered. In reverse order, inverted ticks are written. They sort the newest timestamp first (TICK-5, PAT-LOG-1) and can be read back exactly
 ///   (PAT-LOG-2).
-/// - Rejected (`KeyEncoding`): years outside 1 to 9999, and instants that are leap seconds or more precise than a tick, because two instants would have the
-///   same key. [`ticks::now`] and [`ticks::truncate`] return valid instants.
+/// - Rejected (`KeyEncoding`): years outside 1 to 9999, and timestamps that are leap seconds or more precise than a tick, because two timestamps would have the
+///   same key. [`ticks::now`] and [`ticks::truncate`] return valid timestamps.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -42,7 +42,7 @@ impl Ticks {
 
 #[inline]
 fn of(instant: DateTime<Utc>) -> Result<u64> {
-    // A leap second would be counted as part of the next second (TICK-1), so it would have the same key as another instant.
+    // A leap second would be counted as part of the next second (TICK-1), so it would have the same key as another timestamp.
     let nanos = instant.timestamp_subsec_nanos();
     let exact = nanos.is_multiple_of(100) && nanos < 1_000_000_000;
     ticks::from_datetime(instant).filter(|_| exact).ok_or_else(|| no_ticks(instant))

@@ -1,4 +1,4 @@
-//! `Truncated`: a key part less precise than its field, such as the hour of an instant.
+//! `Truncated`: a key part less precise than its field, such as the hour of a timestamp.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! `Unix`: an instant as seconds or milliseconds since the Unix epoch.
+//! `Unix`: a timestamp as seconds or milliseconds since the Unix epoch.
 
 use std::fmt::Write;
 
@@ -9,11 +9,11 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 
-/// A codec that writes an instant as the number of seconds since the Unix epoch in 10 digits, or as the number of milliseconds in 13 digits if `MILLIS` is
+/// A codec that writes a timestamp as the number of seconds since the Unix epoch in 10 digits, or as the number of milliseconds in 13 digits if `MILLIS` is
 /// `true`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
-/// - Rejected (`KeyEncoding`): instants before 1970 or after the year 2286, and instants more precise than the unit.
+/// - Rejected (`KeyEncoding`): timestamps before 1970 or after the year 2286, and timestamps more precise than the unit.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

@@ -130,7 +130,7 @@ fn sleeps_without_a_thread_end_in_time_and_do_not_block_other_tasks() {
     let timer = timer(failing, HOUR);
     let (begun, mut rounds) = (Instant::now(), 0);
     let sleeps = join_all((0..500).map(|_| timer.sleep(MOMENT * 2)));
-    // Sleeps of other tasks take part of the time, but not all of it.
+    // The naps of sleeping tasks use some of the thread's time, but not all of it.
     let other = async {
         while begun.elapsed() < MOMENT * 2 {
             rounds += 1;

@@ -94,7 +94,7 @@ fn added(property: &StoredProperty, history: &str) -> Change {
     }
 }
 
-/// Finds the changes to a removed property declared again. Some rows may still contain its old value; others lack it.
+/// Finds the changes to a removed property that is declared again. Some rows may still contain its old value, while other rows lack it.
 fn declared_again(before: &Whole<'_>, after: &Whole<'_>, changes: &mut Vec<Change>) {
     let history = " was removed and is declared again";
     changes.push(added(after.first, history));

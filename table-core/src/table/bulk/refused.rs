@@ -3,7 +3,8 @@
 use crate::refused::{Refused, refused_methods};
 use crate::table::Bulk;
 
-/// A bulk write with methods for a single entity. No bulk write implements this trait; methods that require it exist only to produce an error message.
+/// A bound that no bulk write satisfies, required by methods such as `insert` and `save`. Its error message explains that a bulk write takes a list or an
+/// iterator of entities.
 #[diagnostic::on_unimplemented(
     message = "[T233] a bulk write has no method of this name: it writes a list or an iterator of entities",
     label = "write `insert_all(entities)`",

@@ -20,8 +20,7 @@ pub trait OpensTables: TableStore + Clone {}
 #[diagnostic::do_not_recommend]
 impl<S: TableStore + Clone> OpensTables for S {}
 
-/// A store that reads and writes entities without a table handle. No store implements this trait; methods that require it exist only to produce an error
-/// message.
+/// A bound that no store satisfies, required by methods such as `insert` and `query`. Its error message suggests calling the method on a table handle.
 #[diagnostic::on_unimplemented(
     message = "[T215] a store has no method of this name: entities are read and written through their table",
     label = "write `table::<…>()` first, with the type of the entity",
@@ -29,7 +28,8 @@ impl<S: TableStore + Clone> OpensTables for S {}
 )]
 pub trait HasEntities: Refused {}
 
-/// A store that opens or creates a table by its name. No store implements this trait.
+/// A bound that no store satisfies, required by methods such as `create_table` and `open_table`. Its error message suggests opening the table by its entity
+/// type.
 #[diagnostic::on_unimplemented(
     message = "[T215] a store has no method of this name: a table is opened by the type of its entities",
     label = "write `table::<…>()`, with the type of the entity",
@@ -39,7 +39,7 @@ pub trait HasEntities: Refused {}
 )]
 pub trait HasTables: Refused {}
 
-/// A store that begins a transaction without a table. No store implements this trait.
+/// A bound that no store satisfies, required by methods such as `begin_transaction`. Its error message suggests a transaction on one partition of a table.
 #[diagnostic::on_unimplemented(
     message = "[T202] a store has no method of this name: a transaction is on one partition of a table",
     label = "write `table::<…>()` first, with the type of the entity, and then `transaction(…::partition(…))?`",

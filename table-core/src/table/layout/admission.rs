@@ -47,7 +47,7 @@ impl<S: TableStore> Admission<S> {
         &self.table
     }
 
-    /// Checks that the entities may be written. Returns the time during which their transaction may be sent, or `None` if that time is not limited.
+    /// Checks that the entities may be written. Returns the lease within which their transaction may be sent, or `None` if it may be sent at any time.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema has opened the table and this program would not maintain the declarations of that

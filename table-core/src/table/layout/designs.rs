@@ -19,8 +19,8 @@ use crate::transaction::Transaction;
 
 /// Replaces the stored schemas if each new one is compatible with its predecessor, or if the caller passes a reason in `accepted`.
 ///
-/// All schemas are compared before any is written, and one transaction writes them. If one is refused, none is changed. Schemas that do not fit into one
-/// transaction are written by additional transactions. The schemas must have distinct names.
+/// All schemas are compared before any is written, so if one is refused, none is changed. They are written in one transaction if they fit, otherwise in
+/// several. The schemas must have distinct names.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -160,7 +160,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Tests that the creator of a table compares its schema with a schema stored by another program since the table was created.
+    /// Tests that the creator of a table compares its schema with one that another program has stored since the table was created.
     #[test]
     fn the_creator_of_a_table_compares_its_schema_with_one_stored_since() {
         block_on(async {

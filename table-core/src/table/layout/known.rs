@@ -1,4 +1,4 @@
-//! The result of the latest read of the stored schema, and the wait until older programs know the schema.
+//! The result of the latest read of the stored schema, and the wait until older programs are aware of the schema.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,9 +19,9 @@ pub(super) struct SchemaVersion {
 pub(super) struct Known {
     /// The sequence number of the read.
     pub(super) read: u64,
-    /// The time during which writes may start; `None` if the next write must read the stored schema again.
+    /// The lease within which writes may start, or `None` if the next write must read the stored schema again.
     lease: Option<WriteLease>,
-    /// The count of the process's `SchemaNotes` before the read.
+    /// The value of the process's `SchemaNotes` counter before the read.
     noted: u64,
     /// The version of the handle's schema last announced to the other handles in the process.
     pub(super) announced: Option<SchemaVersion>,
@@ -33,7 +33,7 @@ pub(super) struct Known {
     pub(super) others: Arc<[String]>,
 }
 
-/// The wait until older programs know the properties of a stored schema.
+/// A wait before the first write, until older programs are aware of the stored schema's properties.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settling {
     schema: SchemaVersion,
@@ -43,12 +43,12 @@ pub(super) struct Settling {
 }
 
 impl Known {
-    /// Returns the lease if it has not ended. `noted` is the current count of the process's `SchemaNotes`. The lease ends when this count changes.
+    /// Returns the lease if it has not ended. `noted` is the current value of the process's `SchemaNotes` counter. The lease ends when this value changes.
     pub(super) fn lease(&self, noted: u64) -> Option<WriteLease> {
         self.lease.clone().filter(|lease| self.noted == noted && lease.is_fresh())
     }
 
-    /// Sets the lease obtained by a read, and the count of the process's `SchemaNotes` before that read.
+    /// Sets the lease obtained by a read. `noted` is the value of the process's `SchemaNotes` counter before that read.
     pub(super) fn set_lease(&mut self, noted: u64, lease: Option<WriteLease>) {
         (self.noted, self.lease) = (noted, lease);
     }
@@ -58,7 +58,7 @@ impl Known {
         self.lacks = lacks.into();
     }
 
-    /// Records that older programs may not know the stored schema, so the next write must wait. Each schema version causes only one wait.
+    /// Records that older programs may be unaware of the stored schema, so the next write must wait. Each schema version causes only one wait.
     pub(super) fn note_settling(&mut self, schema: SchemaVersion) {
         if self.settling.is_none_or(|settling| settling.schema != schema) {
             self.settling = Some(Settling { schema, since: Instant::now(), is_over: false });
@@ -70,7 +70,7 @@ impl Known {
         self.settling.filter(|settling| !settling.is_over)
     }
 
-    /// Marks a wait as over or not over. Returns `true` if the mark changed. A wait for another version of the schema is left unchanged.
+    /// Records whether a wait is over. Returns `true` if this changed the state. Does nothing if the current wait belongs to another version of the schema.
     pub(super) fn set_over(&mut self, waited: Settling, is_over: bool) -> bool {
         match &mut self.settling {
             Some(settling) if settling.schema == waited.schema => {

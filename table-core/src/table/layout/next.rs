@@ -66,7 +66,8 @@ pub(super) async fn next<S: TableStore>(
                 Error::of(TableFault::Layout { entity, evolution }).with_table(table.as_str())
             }
         };
-        // IMPORTANT: handles with the stored schema treat its indexes as complete, even if the table was empty when another program opened it.
+        // IMPORTANT: handles with the stored schema rely on its indexes, feed and copies being complete. A schema that lacks one of these is therefore refused
+        // even if the table is empty.
         if !keeps_derived_parts(&stored.schema, design) || !is_empty(store, table, &TextRange::ALL).await? {
             return Err(refusal);
         }

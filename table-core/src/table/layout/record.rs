@@ -42,9 +42,9 @@ pub struct SchemaRecord {
     pub pending: Vec<String>,
     /// The disabled parts, such as `index ByEmail`.
     pub disabled: Vec<String>,
-    /// The progress of each running backfill, by the name of the pending part.
+    /// The progress of each running backfill, keyed by the name of the pending part.
     pub progress: BTreeMap<String, String>,
-    /// The time of the first request for each backfill that has been requested but has not begun, by the name of the pending part. The times are in
+    /// The time of the first request for each backfill that has been requested but has not begun, keyed by the name of the pending part. The times are in
     /// [ticks](crate::ticks), according to the store's clock.
     pub waiting: BTreeMap<String, u64>,
     /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules, or `None` if no schema
@@ -56,8 +56,8 @@ pub struct SchemaRecord {
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
-    /// `true` while programs with an older schema may replace rows without knowing this schema's optional properties. Programs with this schema wait before
-    /// their first write, and the first one that has finished waiting clears the flag.
+    /// `true` while programs that are unaware of this schema's optional properties may replace rows. Programs with this schema wait before their first write,
+    /// and the first one that has finished waiting clears the flag.
     pub settling: bool,
     /// Undeclared properties that rows may still contain.
     removed: RemovedProperties,
@@ -82,8 +82,7 @@ impl SchemaRecord {
         }
     }
 
-    /// Returns `true` if programs that do not know `index` may still write. This is the case while the index is pending and its backfill has
-    /// not begun.
+    /// Returns `true` if programs that are unaware of `index` may still write. This is the case while the index is pending and its backfill has not begun.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};

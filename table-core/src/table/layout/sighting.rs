@@ -1,6 +1,6 @@
-//! Records that older programs are running, stored as rows in the same partition as the schema. A row's Timestamp, set by the store's clock, shows when an
-//! older program last checked whether it may write. A program that cannot read the stored schema has a different row (a grant), which contains the time until
-//! which it may write.
+//! Rows that record which older programs may still be writing. They are stored in the same partition as the schema. The Timestamp of such a row, set by the
+//! store's clock, shows when an older program last checked whether it may write. A program that cannot read the stored schema has a different row (a grant),
+//! which contains the time until which it may write.
 
 use table_store::{Error, Result, ValueRef};
 
@@ -31,8 +31,8 @@ use crate::table::request;
 pub struct Sightings {
     /// The store's time, in [ticks](crate::ticks).
     pub now: u64,
-    /// The time of the last such record, read after `now`, or the expiry of a grant to a program with a different schema, if that is later. `None` if neither
-    /// exists.
+    /// The later of two times: the last time an older program recorded that it was running, read after `now`, and the latest expiry of a grant to a program
+    /// with a different schema. `None` if neither exists.
     pub older: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! The state of an opened handle that concerns the stored schema. A program with an older schema records that it is still running, or stops writing. A program
-//! with a newer schema waits before its first write until all programs with an older schema know its properties.
+//! Tracks the stored schema for an opened handle. A program with an older schema records that it is still running, or stops writing. A program with a newer
+//! schema waits before its first write until all programs with an older schema are aware of its properties.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ use crate::table::layout::{settling, sighting};
 /// The maximum time a handle keeps writing before it rereads the stored schema.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The time after a schema is stored during which requests from programs unaware of it can still take effect.
+/// How long after a schema has been stored requests from programs that are unaware of it can still take effect.
 ///
 /// A lease may begin just before the schema is stored, and the last attempt may start at the end of the lease. The attempt is then sent for up to
 /// [`WriteLease::ATTEMPT`], travels for up to two seconds, and is processed by the service for up to `ATTEMPT`.
@@ -195,8 +195,8 @@ impl Standing {
     }
 
     /// Increments the process's `SchemaNotes` counter, so the other handles of this type reread the stored schema. Does nothing if `version` is the last
-    /// version recorded. `noted` is the counter's value before the schema was read. Returns the value for the lease of that read: `noted` plus this increment,
-    /// or `noted` alone if another handle has incremented the counter since or this call did not increment it.
+    /// version recorded. `noted` is the counter's value before the schema was read. Returns the value for the lease of that read: `noted` plus 1 if this call
+    /// incremented the counter from `noted`, otherwise `noted`.
     pub(super) fn note(&self, noted: u64, version: Option<&ETag>) -> u64 {
         match self.notes.as_ref().and_then(|notes| notes.note(version)) {
             Some(before) if before == noted => before.wrapping_add(1),
@@ -218,7 +218,7 @@ impl Standing {
     }
 
     /// Checks that a write may start now, and returns the lease within which it may start. Reads the stored schema if the cached result is stale, and waits
-    /// while older programs may not know this schema's properties.
+    /// while older programs may be unaware of this schema's properties.
     ///
     /// # Errors
     /// `SchemaMismatch` if the program must not write; `ServerBusy` if each read took longer than the lease; any error from the store.
@@ -246,7 +246,7 @@ impl Standing {
         Err(WriteLease::ended(None).with_table(table.as_str()))
     }
 
-    /// Waits while older programs may not know this schema's properties. One of the waiting writes then clears the stored schema's `settling` flag.
+    /// Waits while older programs may be unaware of this schema's properties. One of the waiting writes then clears the stored schema's `settling` flag.
     async fn wait_until_settled<S: TableStore>(
         &self,
         (store, runtime): (&S, &Runtime),
@@ -273,8 +273,8 @@ impl Standing {
     async fn compare_as_writer<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let mut compared = self.compare(store, table).await?;
         if compared.lacks_announced {
-            // IMPORTANT: the schema is reread after the record is written. A backfill that missed the record was already rejecting older programs by then, so
-            // the reread fails.
+            // IMPORTANT: the schema is reread after the record is written. If a backfill started without seeing the record, it already rejected older programs
+            // by then, so the reread fails.
             sighting::leave(store, table, &self.design.entity).await?;
             compared = self.compare(store, table).await?;
         }
@@ -295,7 +295,7 @@ impl Standing {
         let is_own = stored.compare(&self.design).is_same();
         let own = is_own.then(|| stored.version());
         // IMPORTANT: the lock is held until the other handles have been notified, so other tasks see the wait and the announced version only afterwards. The
-        // lease does not permit writes until later.
+        // lease that permits writes is stored even later.
         let noted = {
             let mut known = self.known();
             if let Some(own) = own.filter(|_| stored.settling) {

@@ -9,7 +9,7 @@ use crate::table::fault::TableFault;
 use crate::table::layout::known::SchemaVersion;
 use crate::table::layout::record::SchemaRecord;
 
-/// The parts of a newer schema that are unknown to an older program, although that program may still write.
+/// The parts of a newer schema that an older program is unaware of. The program may nevertheless write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
     /// The names of the unknown properties. Each of them is optional.
@@ -29,7 +29,7 @@ pub(super) struct Stored {
     pub(super) unknown: UnknownParts,
     /// The names of properties declared by an earlier schema but not by the stored one.
     pub(super) removed: Vec<String>,
-    /// `true` if programs with an older schema may not know all properties of the stored schema.
+    /// `true` if programs with an older schema may be unaware of some properties of the stored schema.
     pub(super) settling: bool,
 }
 

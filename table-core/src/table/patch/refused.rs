@@ -3,7 +3,8 @@
 use crate::refused::{Refused, refused_methods};
 use crate::table::patch::{Patch, PatchTarget};
 
-/// A patch with methods that compute values. No patch implements this trait; methods that require it exist only to produce an error message.
+/// A bound that no patch satisfies, required by methods such as `increment` and `append`. Its error message explains that a patch only sets properties to given
+/// values.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: it sets properties to values, without reading the stored ones",
     label = "write `table.update({E}::key(…), |entity| …)` to compute a value from the stored one",
@@ -11,7 +12,7 @@ use crate::table::patch::{Patch, PatchTarget};
 )]
 pub trait Computes<E>: Refused {}
 
-/// The bound on methods familiar from other libraries that remove a property. No patch implements this trait.
+/// A bound that no patch satisfies, required by methods such as `remove` and `unset`. Its error message suggests setting the property to `None`.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: an optional property is set to `None`",
     label = "write `set({E}::…, None)`",
@@ -19,7 +20,7 @@ pub trait Computes<E>: Refused {}
 )]
 pub trait RemovesBy<E>: Refused {}
 
-/// The bound on methods familiar from other libraries that send a patch. No patch implements this trait.
+/// A bound that no patch satisfies, required by methods such as `execute` and `commit`. Its error message suggests `send`.
 #[diagnostic::on_unimplemented(
     message = "[T210] a patch has no method of this name: `send` applies it and returns the new version",
     label = "write `send()`",

@@ -27,7 +27,7 @@ pub struct EntityPage<T> {
     pub rows_read: Option<u64>,
 }
 
-/// The bound on reading methods familiar from other libraries. No page implements this trait: methods that require it exist only to produce an error message.
+/// A bound that no page satisfies, required by methods such as `next` and `map`. Its error message suggests the fields `items` and `continuation`.
 #[diagnostic::on_unimplemented(
     message = "[T261] a page has no method of this name: its entities and the position of the next page are fields",
     label = "write `items` for the entities, or `continuation` for the position of the next page",

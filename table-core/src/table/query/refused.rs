@@ -3,8 +3,7 @@
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
 
-/// A query that can return entities in an order other than key order. No query implements this trait; methods that require it exist only to produce an error
-/// message.
+/// A bound that no query satisfies, required by methods such as `order_by` and `skip`. Its error message explains that a query returns entities in key order.
 #[diagnostic::on_unimplemented(
     message = "[T099] a query reads entities in the order of their keys, from the start or from a continuation",
     label = "a table neither sorts nor skips",
@@ -13,7 +12,7 @@ use crate::table::EntityQuery;
 )]
 pub trait AnyOrder<E>: Refused {}
 
-/// The bound on methods familiar from other libraries that limit a query. No query implements this trait.
+/// A bound that no query satisfies, required by methods such as `take` and `top`. Its error message suggests `limit` or `page_size`.
 #[diagnostic::on_unimplemented(
     message = "[T193] a query has no method of this name: `limit` bounds the result, `page_size` one request",
     label = "write `limit(n)`",
@@ -22,7 +21,7 @@ pub trait AnyOrder<E>: Refused {}
 )]
 pub trait Takes<E>: Refused {}
 
-/// A query that can join or aggregate entities. No query implements this trait.
+/// A bound that no query satisfies, required by methods such as `join` and `sum`. Its error message explains that a query does not join or aggregate entities.
 #[diagnostic::on_unimplemented(
     message = "[T194] a table reads entities; it does not join, group or add them up",
     label = "a table has no aggregates, except `count()`",
@@ -31,8 +30,8 @@ pub trait Takes<E>: Refused {}
 )]
 pub trait Aggregates<E>: Refused {}
 
-/// A query of typed entities that can select properties by name. No query implements this trait. Queries of [`TableEntity`](crate::TableEntity) have a
-/// different method with the same name.
+/// A bound that no query of typed entities satisfies, required by methods such as `select` and `columns`. Its error message suggests a projection. Queries of
+/// [`TableEntity`](crate::TableEntity) have a different method named `select`, which selects properties by name.
 #[diagnostic::on_unimplemented(
     message = "[T195] a query of `{E}` reads some of the properties as a type, not by their names",
     label = "write `project::<Name>()`",
@@ -40,7 +39,7 @@ pub trait Aggregates<E>: Refused {}
 )]
 pub trait SelectsByName<E>: Refused {}
 
-/// The bound on methods familiar from other libraries that read a query's results. No query implements this trait.
+/// A bound that no query satisfies, required by methods such as `fetch_all` and `to_list`. Its error message suggests `collect` or `first`.
 #[diagnostic::on_unimplemented(
     message = "[T198] a query has no method of this name: `collect` reads all entities, `first` one",
     label = "write `collect()`, `first()`, `page()` or `stream()`",
@@ -49,7 +48,7 @@ pub trait SelectsByName<E>: Refused {}
 )]
 pub trait ReadsBy<E>: Refused {}
 
-/// The bound on methods familiar from other libraries that add conditions. No query implements this trait.
+/// A bound that no query satisfies, required by methods such as `where_` and `having`. Its error message suggests a selection of keys or `filter`.
 #[diagnostic::on_unimplemented(
     message = "[T205] a query has no method of this name: a selection names keys, and `filter` takes conditions on properties",
     label = "write `filter({E}::….eq(…))`",
@@ -58,7 +57,7 @@ pub trait ReadsBy<E>: Refused {}
 )]
 pub trait FiltersBy<E>: Refused {}
 
-/// A query that can write entities. No query implements this trait.
+/// A bound that no query satisfies, required by methods such as `update` and `delete`. Its error message explains that entities are written by their keys.
 #[diagnostic::on_unimplemented(
     message = "[T213] a query reads entities; each is written by its key",
     label = "read the entities, and write each of them",
@@ -67,7 +66,7 @@ pub trait FiltersBy<E>: Refused {}
 )]
 pub trait Writes<E>: Refused {}
 
-/// A query that names its index. No query implements this trait.
+/// A bound that no query satisfies, required by methods such as `use_index`. Its error message suggests passing the index as the selection.
 #[diagnostic::on_unimplemented(
     message = "[T258] a query has no method of this name: an index is a selection, a function of `{E}`",
     label = "write `query({E}::by_…(…))`, with the name of the index, in place of this call",
@@ -75,7 +74,7 @@ pub trait Writes<E>: Refused {}
 )]
 pub trait UsesIndex<E>: Refused {}
 
-/// A query with a consistency level. No query implements this trait.
+/// A bound that no query satisfies, required by methods such as `consistent_read`. Its error message explains that a query has no consistency level.
 #[diagnostic::on_unimplemented(
     message = "[T259] a query has no consistency level: a read sees every write that was completed before it",
     label = "remove this call",

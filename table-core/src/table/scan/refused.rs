@@ -3,7 +3,7 @@
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::scan::{BoundedScan, TableScan};
 
-/// A scan of a part of the table. No scan implements this trait; methods that require it exist only to produce an error message.
+/// A bound that no scan satisfies, required by methods such as `skip` and `page`. Its error message explains that a scan reads the entire table.
 #[diagnostic::on_unimplemented(
     message = "[T234] a scan has no method of this name: it reads the whole table, in the order of the keys",
     label = "write `filter(…)`, `collect()`, `stream()` or `for_each(…)`",
@@ -27,7 +27,7 @@ where
     }
 }
 
-/// A scan with a limit. Methods available only after `max_rows` require this trait. No scan implements it. Its error message is the same as that of `Bounded`.
+/// A bound that no scan satisfies, required by methods that are available only after `max_rows`. Its error message is the same as that of `Bounded`.
 #[diagnostic::on_unimplemented(
     message = "[T093] this table scan has no limit",
     label = "call `max_rows` first",

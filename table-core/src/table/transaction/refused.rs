@@ -3,8 +3,8 @@
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityTransaction;
 
-/// The bound on commit methods familiar from other libraries. No transaction implements this trait; methods that require it exist only to produce an error
-/// message.
+/// A bound that no transaction satisfies, required by methods such as `submit` and `rollback`. Its error message explains that `commit` applies the operations,
+/// and that dropping the transaction discards them.
 #[diagnostic::on_unimplemented(
     message = "[T211] a transaction has no method of this name: `commit` applies its operations, and dropping it discards them",
     label = "write `commit()`",
@@ -12,7 +12,7 @@ use crate::table::EntityTransaction;
 )]
 pub trait EndsBy<E>: Refused {}
 
-/// A transaction that can read entities. No transaction implements this trait.
+/// A bound that no transaction satisfies, required by methods such as `get` and `query`. Its error message explains that a transaction does not read.
 #[diagnostic::on_unimplemented(
     message = "[T231] a transaction on a table has no method of this name: it writes, and does not read",
     label = "read with the table, before the transaction",
@@ -21,7 +21,7 @@ pub trait EndsBy<E>: Refused {}
 )]
 pub trait Reads<E>: Refused {}
 
-/// The bound on write methods familiar from other libraries. No transaction implements this trait.
+/// A bound that no transaction satisfies, required by methods such as `update` and `upsert`. Its error message suggests the transaction's write methods.
 #[diagnostic::on_unimplemented(
     message = "[T232] a transaction has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace`, `insert_or_merge`, `replace`, `merge` or `delete`",

@@ -131,7 +131,7 @@ fn rest(item: &Json) -> Json {
     without_empty(members.into())
 }
 
-/// Removes empty objects, which remain on a path after its value has been removed.
+/// Removes the empty objects that remain on a path once its value has been removed.
 fn without_empty(json: Json) -> Json {
     match json {
         Json::Object(members) => {
@@ -188,7 +188,7 @@ fn part(mapped: u16) -> Mapping {
 }
 
 proptest! {
-    /// Tests two programs writing in turn. This library replaces and merges items, and another program sets unmapped members.
+    /// Tests two programs that write in turn: this library replaces and merges items, and another program sets unmapped members.
     #[test]
     fn wire_6_a_mapped_item_is_its_model_and_keeps_the_members_of_others(
         first in properties(),

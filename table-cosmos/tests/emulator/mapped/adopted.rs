@@ -1,4 +1,4 @@
-//! Tests of a container that contains another program's orders and invoices, opened with a mapping for the orders.
+//! Tests a container with another program's orders and invoices, opened with a mapping for the orders.
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{
@@ -58,7 +58,7 @@ async fn world() -> (Emulator, CosmosTables, TableName) {
     (account, store, table)
 }
 
-/// Returns a stored document, as read by the other program.
+/// Returns a stored document, as the other program reads it.
 async fn document(account: &Emulator, table: &TableName, id: &str) -> Option<serde_json::Value> {
     let target = format!("/dbs/tables/colls/{table}/docs/{id}");
     let headers = [("x-ms-documentdb-partitionkey".to_owned(), KEY.to_owned())];

@@ -1,4 +1,4 @@
-//! Tests the documented limits of two releases writing the same items, if only the later release has a path for a property.
+//! Tests the documented limits for two releases that write the same items, if only the later release has a path for a property.
 
 use serde_json::{Value as Json, json};
 use table_core::filter::Filter;
@@ -63,7 +63,7 @@ impl World {
         store.submit(&self.table, write).await.unwrap();
     }
 
-    /// Returns the `Count` property, as read by a release.
+    /// Returns the `Count` property as a release reads it.
     async fn count(&self, store: &CosmosTables) -> Option<i32> {
         let key = EntityKey::new("p", "a").unwrap();
         let found = store.get(&self.table, &key, &Select::All).await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Tests this library and another program changing the same items. Neither may lose the other's changes.
+//! Tests that if this library and another program change the same items, neither loses the other's changes.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,7 +130,7 @@ fn con_11_and_wire_6_no_change_of_either_program_is_lost_over_a_lossy_network() 
     }
 }
 
-/// A mock network that records its first response to a read of the item, and returns it for every later read, like a replica that lags behind.
+/// A mock network that records its first response to a read of the item and returns it for every later read, like a lagging replica.
 struct Behind {
     account: Emulator,
     first: Arc<Mutex<Option<Answer>>>,

@@ -32,7 +32,7 @@ pub(super) async fn checked(owner: &Process, increments: &[Increment]) -> Result
         if !is_behind {
             break;
         }
-        // A follower whose requests failed still holds a lease, which expires during this sleep.
+        // A follower whose requests failed may still hold a lease, which expires during this sleep.
         sleep(Duration::from_secs(60)).await;
     }
     if is_behind {
@@ -116,7 +116,7 @@ async fn check_view(owner: &Process, deals: &[Deal]) -> Result<(), String> {
         let found =
             rows.query(Total::partition(state)).collect().await.map_err(|error| format!("view: {error}"))?;
         let mut found: Vec<_> = found.into_iter().map(|row| (row.row, row.deals, row.cents)).collect();
-        // The view may or may not have a row for a sum over no deals.
+        // If no deals exist, the view may or may not have a row for their sum.
         if found.first().is_none_or(|row| row.0 != "all") {
             found.insert(0, ("all".to_owned(), 0, 0));
         }

@@ -15,12 +15,12 @@ const REFERENCE: &str =
 /// The help text for a field that would contain other entities.
 const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
                         `#[derive(EntityGroup)]`";
-/// The help text for a database-generated value.
+/// The help text for a value that the database would generate.
 const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, a `Uuid` to `Uuid::now_v7()`, a number to the next one of a \
                       `table_patterns::sequence`";
 /// The help text for an attribute that limits a field's length.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
-/// The help text for a property maintained by the store.
+/// The help text for a property that the store maintains.
 const MAINTAINED: &str = "remove the field `{version}`: the store maintains the ETag and the Timestamp of each entity, and reads return both in `Versioned`";
 
 /// The help text for a struct attribute that renames all properties or all columns.
@@ -28,7 +28,7 @@ const NAMES: &str = "remove the attribute: properties are named in Pascal case, 
                      above its field";
 /// The help text for an attribute that sets the type of a column.
 const TYPED: &str = "remove the attribute: `{amount}` is stored as a property of the type of its field";
-/// The help text for a timestamp set by the database.
+/// The help text for a timestamp that the database would set.
 const SET: &str = "remove the attribute: the program sets `{created}`; the time of the last write is the Timestamp, which reads return in `Versioned`";
 /// The help text for a partition key.
 const PARTITION: &str = "write `#[partition_key({department})]` above the struct";

@@ -1,4 +1,4 @@
-//! Generates code that reads an index row's key: the entity's key, and the properties stored only in the copy's key.
+//! Generates code that reads the key of an index row. It obtains the entity's key, and the properties stored only in the copy's key.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -150,7 +150,7 @@ fn given<'p>(
     Some((property, call))
 }
 
-/// Returns the pieces of both keys of an index row as arguments, with `None` for an unread key.
+/// Returns the pieces of both keys of an index row as arguments, with `None` for a key that is not read.
 fn keys(design: &Design<'_>) -> TokenStream {
     let pieces = |key: &Key, constant: &Ident| option((!key.unread).then(|| key::forms(constant)));
     let partition_key = pieces(design.partition_key, &design.partition_constant());

@@ -69,7 +69,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     }
 }
 
-/// Returns the body of `from_copy`. If a copy contains a value more than once, the generated code compares the occurrences.
+/// Returns the body of `from_copy`. If a copy contains a value more than once, the generated code checks that the occurrences are equal.
 fn body_of_whole(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
     let marker = index.marker(design.entity);
@@ -101,8 +101,8 @@ fn body_of_whole(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> To
     body(&keys, &quote!(#(#properties)* #(#compared)*), &quote!(__table::Ok(Self { #(#idents),* })))
 }
 
-/// Returns the number that identifies a property in types: the FNV-1a hash of its name. The runtime computes it in the same way. Projections of
-/// copies use it to check which properties an index includes.
+/// Returns the number that represents a property in types: the FNV-1a hash of its name. The runtime computes the same hash. Projections of copies use it to
+/// check which properties an index includes.
 fn number(name: &str) -> u64 {
     name.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))

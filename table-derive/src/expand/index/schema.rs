@@ -27,7 +27,7 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
     let unique = index.attr.unique.is_some();
     let at_most = option(index.attr.at_most.as_ref().map(ToTokens::to_token_stream));
     let sparse = sparse(design, index);
-    // The path is stored as written, without the spaces that printing its tokens would add.
+    // The path is stored as written. Printing its tokens adds spaces, which are removed.
     let when = index.attr.when.as_ref().map(|path| {
         let written: String = path.to_token_stream().to_string().split_whitespace().collect();
         quote!(#written)

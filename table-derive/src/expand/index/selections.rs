@@ -13,7 +13,7 @@ use crate::model::key::{Key, Part};
 
 /// Generates the function that looks up an indexed value. It returns one row if the value is the complete key of the index, and otherwise all copies whose keys
 /// start with the value. The remaining key parts order the copies and tell them apart. A descending part only orders the copies, so it is not an argument. The
-/// second value is a statement for the constant that checks the keys at compile time.
+/// second return value is a statement for the constant that checks the keys at compile time.
 pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Option<TokenStream>) {
     let parts: Vec<_> = rows::parts(design.row_key).collect();
     let tells_apart = |field: usize| {
@@ -27,7 +27,7 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Optio
             parts.iter().rposition(|(_, part)| !ends(part)).map_or(0, |last| last + 1)
         };
         match until(&|part| tells_apart(part.field) || part.codec.reverses_order()) {
-            // If every part either orders the copies or tells them apart, the descending parts belong to the value.
+            // If every part either orders the copies or tells them apart, the descending parts are part of the value.
             0 => until(&|part| tells_apart(part.field)),
             pinned => pinned,
         }

@@ -111,7 +111,7 @@ pub(super) fn missing() -> Vec<Declared> {
                 all.push(declared(&[], &fields));
             }
         }
-        // The proposals for one key depend on the first usable field.
+        // The proposals for a missing key depend on the first usable field.
         for second in TYPES.into_iter().cycle().skip(at + 1).step_by(5).take(4) {
             let with_owner = [("owner", "String"), first, second];
             all.push(declared(&["#[partition_key(owner)]".to_owned()], &with_owner));
@@ -165,7 +165,7 @@ pub(super) fn hot() -> Vec<Declared> {
     all
 }
 
-/// Returns declarations with an instant in one key, and a coarser form of it in the other.
+/// Returns declarations with a timestamp in one key, and the same timestamp truncated to a coarser unit in the other.
 pub(super) fn coarse() -> Vec<Declared> {
     let units = [
         "hour(at)",
@@ -243,7 +243,7 @@ pub(super) fn indexes() -> Vec<Declared> {
             ];
             all.push(declared_with(&attributes, &fields(ty)));
         }
-        // A codec in the attribute of the field.
+        // The field's attribute declares a codec.
         for own in own_keys {
             for attribute in ["#[without('-')] name", "#[percent] name", "#[escaped] name", "#[bars] name"] {
                 let mut fields = fields(ty);

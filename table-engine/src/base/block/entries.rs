@@ -49,7 +49,7 @@ impl Layout {
                 key_end,
                 body_end,
                 shape: Shape::default(),
-                // No shape has this number, so the first row looks up its shape.
+                // No shape has this number, so the shape of the first row is always looked up.
                 number: usize::MAX,
             })
         };
@@ -104,14 +104,15 @@ mod tests {
     use super::super::tests::{bytes, encode, entries};
     use super::*;
 
-    /// Looks up the key and the row at a position, without an iterator.
+    /// Looks up the key and the row at an index without using the iterator.
     fn alone(layout: Layout, block: &[u8], index: usize) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
         let key = [layout.prefix(block).ok()?, layout.key(block, index).ok()?].concat();
         Some((key, layout.row(block, index).ok()?.map(bytes)))
     }
 
     proptest! {
-        /// Tests that iterating over a damaged block never returns a row that differs from the result of a lookup, and never returns a row whose lookup fails.
+        /// Tests that iterating over a corrupted block never returns a row that differs from the result of a lookup, and never returns a row whose lookup
+        /// fails.
         #[test]
         fn iteration_and_lookups_return_the_same_rows(
             entries in entries(),
@@ -131,7 +132,7 @@ mod tests {
                 let (found, entry) = (alone(layout, &block, index), entries.next().unwrap());
                 prop_assert_eq!(entry.is_ok(), found.is_some());
                 let Ok((key, row)) = entry else { return Ok(()) };
-                // Pages rely on this to reuse the partition and the shape shared by consecutive entries.
+                // Pages rely on `is_alike` to reuse the partition and the shape of the previous entry.
                 let parts = (key.front(), row.map(|row| row.parts().0.to_vec()));
                 prop_assert!(!key.is_alike || before.as_ref() == Some(&parts));
                 before = Some(parts);

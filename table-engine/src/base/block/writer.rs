@@ -6,10 +6,10 @@ use table_store::row::RowView;
 
 use crate::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 
-/// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks an entire block. Smaller blocks would need more
-/// space for shapes (the property names and types of rows) and for the index, and scans would open more blocks.
+/// The maximum size in bytes of a block with several rows. Larger blocks would slow down lookups, because a lookup that misses the cache reads and checks an
+/// entire block. Smaller blocks would need more space for shapes (the property names and types of rows) and for the index, and scans would open more blocks.
 const BLOCK: usize = 8 << 10;
-/// The number of recent shapes compared with the shape of a new row. Neighbouring rows usually have the same shape.
+/// A new row's shape is compared with this many recent shapes. Adjacent rows usually have the same shape.
 const SHAPES_BACK: usize = 8;
 
 /// An unfinished block: rows in key order.
@@ -53,8 +53,8 @@ impl BlockWriter {
         self.bytes_with(self.prefix, 0, 0)
     }
 
-    /// Returns the size of the block in bytes after adding `entries` entries with `bytes` bytes of keys and rows, if all keys share a prefix of length
-    /// `prefix`.
+    /// Returns the size that the block would have, in bytes, with `entries` more entries whose keys and rows total `bytes` bytes. `prefix` is the length of the
+    /// prefix that all keys would then share.
     fn bytes_with(&self, prefix: usize, entries: usize, bytes: usize) -> usize {
         let entries = self.rows.len() + entries;
         COUNTS
@@ -67,7 +67,7 @@ impl BlockWriter {
             + bytes
     }
 
-    /// Returns the length of the prefix shared by a new key and all keys in the block.
+    /// Returns the length of the prefix that a new key shares with all keys in the block.
     fn prefix_with(&self, key: &[u8]) -> usize {
         if self.is_empty() {
             return key.len();

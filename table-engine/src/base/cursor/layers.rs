@@ -14,9 +14,10 @@ use crate::key::SplitKey;
 
 /// A merging cursor over several layers of a segment.
 pub(in super::super) struct Layers {
-    /// The oldest layer. It usually contains most of the rows, and is kept separate so that they can be visited without comparing them with the newer layers.
+    /// The oldest layer, which usually contains most of the rows. It is kept separate so that long stretches of its rows can be visited without comparing each
+    /// row with the newer layers.
     oldest: Option<RunCursor>,
-    /// The newer layers with remaining entries, each with its age (0 is the newest). The list is sorted by next key in descending order.
+    /// The newer layers that have remaining entries, each with its age (0 is the newest). The list is sorted by each layer's next key, in descending order.
     newer: Vec<(RunCursor, usize)>,
     /// The tally (number and checksum) of the entries hidden by newer entries, or `None` if it is not needed.
     shadowed: Option<Tally>,
@@ -91,7 +92,8 @@ impl Layers {
             let Some((mut newer, age)) = self.newer.pop_if(|_| is_within) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            // Layers often contain adjacent key ranges instead of interleaved keys, so the entries before the next layer's first key are visited together.
+            // The key ranges of layers often adjoin instead of interleaving. All entries before the next key of the other layers are therefore visited
+            // together.
             let other = self.newer.last().map(|(other, _)| other);
             let oldest = self.oldest.as_ref().filter(|oldest| !oldest.is_done());
             let until = other.into_iter().chain(oldest).map(RunCursor::key).chain(end).min();
@@ -131,7 +133,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Adds an entry hidden by a newer one to the tally, if the cursor keeps a tally.
+    /// If the cursor keeps a tally, adds an entry that a newer entry hides.
     fn count(&mut self, cursor: &RunCursor) -> Result<()> {
         if let Some(shadowed) = &mut self.shadowed {
             shadowed.add(cursor.key(), cursor.row()?);

@@ -47,7 +47,7 @@ impl RunCursor {
         Ok(cursor)
     }
 
-    /// Returns `true` if the cursor is after the last entry.
+    /// Returns `true` if the cursor is past the last entry.
     pub(super) fn is_done(&self) -> bool {
         self.block.is_none()
     }
@@ -116,7 +116,7 @@ impl RunCursor {
         Ok(())
     }
 
-    /// Opens the next block that can be read. Returns `false` if no further block is within the bounds.
+    /// Opens the next readable block. Returns `false` if no further block is within the bounds.
     fn next_block(&mut self, start: Option<&[u8]>) -> Result<bool> {
         let directory = self.run.directory()?;
         loop {

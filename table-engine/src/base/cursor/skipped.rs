@@ -10,7 +10,7 @@ use crate::base::fault::is_disk_error;
 use crate::base::run::Run;
 use crate::event::event;
 
-/// The unreadable parts skipped by a scan, in a list shared by all cursors of the scan.
+/// The unreadable parts that a scan has skipped. All cursors of the scan share this list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Skipped(Rc<RefCell<Vec<Part>>>);
 
@@ -20,7 +20,7 @@ struct Part {
     /// The number of the run.
     run: u64,
     keys: RangeInclusive<Vec<u8>>,
-    /// `true` if the disk returned an error, so a later read may succeed. `false` if the disk returned damaged bytes.
+    /// `true` if the disk returned an error. A later read may then succeed. `false` if the disk returned corrupted bytes.
     is_disk_error: bool,
 }
 
@@ -66,7 +66,7 @@ impl Reading {
     /// Records that the keys from `first` to `last` of a run cannot be read. The first skipped part of each run is logged as a warning.
     ///
     /// # Errors
-    /// `error` itself, if it does not report damage or if the scan may not skip anything.
+    /// `error` itself, if it does not report corruption or if the scan must not skip anything.
     pub(super) fn skip(&self, run: &Run, first: Vec<u8>, last: Vec<u8>, error: Error) -> Result<()> {
         let Some(skipped) = self.skipped.as_ref().filter(|_| error.code() == ErrorCode::Corrupted) else {
             return Err(error);

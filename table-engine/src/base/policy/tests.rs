@@ -1,4 +1,4 @@
-//! Tests each rule of the merge policy, and the termination and bounds of random merges.
+//! Tests each rule of the merge policy, and tests with random merges that merging terminates and stays within its bounds.
 
 use proptest::prelude::*;
 
@@ -79,7 +79,7 @@ fn measure(segments: &[Figures]) -> (u64, usize) {
     (entries, segments.iter().map(|segment| segment.layers.len() + 1).sum())
 }
 
-/// Performs a merge in the model. Only a share of the entries is kept.
+/// Performs a merge in the model. `kept` is the percentage of the rows that remain.
 fn merge(segments: &mut Vec<Figures>, Choice { segments: range, layers }: Choice, kept: u64) {
     let all = range.len() > 1 || layers >= segments[range.start].layers.len();
     let of = |segment: &Figures| -> Weight { segment.layers.iter().take(layers).copied().sum() };
@@ -119,13 +119,13 @@ fn figures() -> impl Strategy<Value = Figures> {
     ];
     (prop::collection::vec(weights(), 0..20), condition).prop_map(|(layers, condition)| {
         let figures = Figures { layers, condition };
-        // A settled segment never has to be merged.
+        // A settled segment never needs a merge, so its condition is neither required nor set apart.
         let condition = if figures.is_settled() { Condition::Usual } else { condition };
         Figures { condition, ..figures }
     })
 }
 
-/// Generates segments for which no flush waits.
+/// Generates segments that do not make a flush stall.
 fn resting() -> impl Strategy<Value = Figures> {
     let condition = prop_oneof![Just(Condition::Usual), Just(Condition::Required)];
     (prop::collection::vec(weights(), 1..4), condition).prop_map(|(mut layers, condition)| {

@@ -19,9 +19,9 @@ pub(in super::super) struct Directory {
     keys: Vec<u8>,
     /// The end offset of each key in `keys`.
     key_ends: Vec<u32>,
-    /// The [`head`] of each block's last key. A search through the heads reads few cache lines.
+    /// The [`head`] of each block's last key. Heads are stored together, so a search touches few cache lines.
     heads: Vec<u128>,
-    /// The number of entries and the number of tombstones in each block. Empty for a run in format version 1.
+    /// The number of entries and the number of tombstones in each block. Empty if the run is in format version 1.
     counts: Vec<(u32, u32)>,
     sums: Vec<u64>,
     filter: Vec<u8>,
@@ -38,7 +38,8 @@ pub(in super::super) enum Form {
     Tallied,
 }
 
-/// Returns the first bytes of a key as a number. The numbers sort like the keys; if two numbers are equal, the remaining bytes must be compared.
+/// Returns the first bytes of a key as a number. The numbers sort in the same order as the keys. If two numbers are equal, the rest of the keys must be
+/// compared.
 fn head(key: &[u8]) -> u128 {
     let padded = || {
         let mut head = [0; size_of::<u128>()];
@@ -195,13 +196,13 @@ impl Directory {
         (start, usize::try_from(end - start).unwrap_or(usize::MAX).saturating_sub(SUM))
     }
 
-    /// Returns the recorded tally of a block, or `None` for a run in format version 1.
+    /// Returns the recorded tally of a block, or `None` if the run is in format version 1.
     pub(in super::super) fn tally(&self, index: usize) -> Option<Tally> {
         let ((entries, deletions), sum) = (*self.counts.get(index)?, *self.sums.get(index)?);
         Some(Tally { entries: entries.into(), deletions: deletions.into(), sum })
     }
 
-    /// Returns the recorded tally of all blocks, or `None` for a run in format version 1.
+    /// Returns the recorded tally of all blocks, or `None` if the run is in format version 1.
     pub(in super::super) fn total(&self) -> Option<Tally> {
         (!self.counts.is_empty()).then(|| (0..self.len()).filter_map(|index| self.tally(index)).sum())
     }
@@ -297,7 +298,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Tests searches for short keys and for keys with long common prefixes. Some of the keys have equal heads.
+        /// Tests searches for short keys and for keys with long common prefixes, including keys with equal heads.
         #[test]
         fn a_search_finds_the_first_block_that_does_not_end_below_a_key(
             front in 0..20_usize,

@@ -114,7 +114,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Finishes the run and syncs the file. Its name becomes durable with the next sync of the folder.
+    /// Finishes the run and syncs the file. The file's directory entry becomes durable when the folder is next synced.
     pub(in super::super) fn finish(mut self) -> Result<Run> {
         self.end_block()?;
         let bits = filter::build(&self.hashes);

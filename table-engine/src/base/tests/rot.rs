@@ -1,4 +1,4 @@
-//! Tests that a flipped bit in any byte of the base's files makes only the rows at that position unreadable, and never causes a wrong result.
+//! Tests that a flipped bit in the base's files makes no rows unreadable except those at that position, and never causes an incorrect result.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ fn read_ranges(base: &Base, model: &Model, broken: &str) {
     }
 }
 
-/// Reads every key. Each result must be the expected row, or an error with the position of the damage.
+/// Reads every key. Each result must be the expected row, or an error with the position of the corruption.
 fn read(base: &Base, model: &Model) -> Vec<u16> {
     let view = base.view();
     let mut lost = Vec::new();
@@ -122,7 +122,7 @@ fn a_flipped_bit_costs_at_most_its_block_and_is_never_merged_away() {
     assert!(Base::open(&place(folder.path())).unwrap().view().verify().is_whole());
 }
 
-/// Tests a block that was already wrong when its checksum was computed, for example because of faulty memory. The salvaged copy must be intact, because a
+/// Tests a block that was already corrupted when its checksum was computed, for example because of faulty memory. The salvaged copy must be valid, because a
 /// restore verifies it.
 #[test]
 fn a_row_that_was_written_damaged_is_reported_as_lost_with_its_block() {
@@ -172,7 +172,7 @@ fn rows_flushed_next_to_a_run_with_a_broken_index_are_kept() {
 
 #[test]
 fn a_merge_keeps_broken_blocks_unchanged_and_merges_the_rest() {
-    // The damage is in the header, in the first block, or in the index.
+    // The corruption is in the header, in the first block, or in the index.
     for place_of in [|_| 3, |_| 30, |length: usize| length - 60] {
         let (folder, model) = folder();
         let path = folder.path().join("0000000001.rows");
@@ -183,7 +183,7 @@ fn a_merge_keeps_broken_blocks_unchanged_and_merges_the_rest() {
         let mut base = Base::open(&place(folder.path())).unwrap();
         let lost = read(&base, &model);
         assert!(!lost.is_empty());
-        // Further writes are added on top, including a write to the damaged range.
+        // Further writes add layers, including one with a row in the corrupted range.
         put(&mut base, &key_of(1, lost[0]), model.get(&lost[0]));
         let lost = read(&base, &model);
         base.merge_all();
@@ -239,7 +239,7 @@ fn layers_above_a_broken_block_are_merged_and_bounded() {
         let mut base = broken(folder, &disk, place_of);
         let mut apart = 0;
         for round in 0..200 {
-            // Rows 0 to 19 are in the broken block.
+            // Rows 0 to 19 are in the corrupted block.
             let numbers: BTreeSet<u16> = (0..3).map(|n| (n * 7 + round) % 20).collect();
             flush(&mut base, numbers.iter().copied(), Some(round % 50));
             while base.debt() != Debt::None {
@@ -257,13 +257,13 @@ fn layers_above_a_broken_block_are_merged_and_bounded() {
             base.remove_obsolete();
         }
         assert!(apart > 0);
-        // A compaction reads the isolated run again, and finds it damaged.
+        // A compaction reads the isolated run again, and finds that it is corrupted.
         base.merge_all();
         assert!(matches!(base.merge().unwrap(), Merged::Apart(_)));
     }
 }
 
-/// Tests that a damaged block found on a full disk is found again later, because its segment could not be recorded without free space.
+/// Tests a corrupted block that is found while the disk is full. Its segment cannot be recorded without free space, so the block must be found again later.
 #[test]
 fn a_broken_block_found_on_a_full_disk_is_found_again_later() {
     let (folder, disk) = simulated();

@@ -1,6 +1,6 @@
 //! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! The file is small, and is replaced by an atomic rename. It contains two copies of its content, because the runs are useless without this file.
+//! The file is small, and is replaced by an atomic rename. It contains its content twice, because the runs are useless without this file.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -40,8 +40,8 @@ const HEADER: usize = 16;
 /// The content of the `BASE` file: a version of the base with its metadata.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity shared by the engine and its backups. A folder restored from a backup gets a new identity, because the two engines may write different rows
-    /// under the same run and transaction numbers.
+    /// The identity that the engine shares with its backups. A folder restored from a backup gets a new identity, because the two engines may then write
+    /// different rows under the same run and transaction numbers.
     pub(in super::super) engine: Uuid,
     pub(in super::super) lineage: Lineage,
     pub(in super::super) meta: Meta,
@@ -86,7 +86,7 @@ impl Stored {
         Self { engine: Uuid::new_v4(), lineage: Lineage::default(), ..self.clone() }
     }
 
-    /// Checks that this version can follow `earlier` in the same folder, and that their runs do not conflict.
+    /// Checks that this version can replace `earlier` in a backup folder, and that their runs do not conflict.
     ///
     /// # Errors
     /// An `Unrelated` that describes `earlier`, if it is not an earlier version of the same folder.
@@ -131,7 +131,7 @@ impl Stored {
         let bytes = self.bytes();
         let write = || {
             let file = disk.open(&folder.join(BASE_NEW), true)?;
-            // The space of an incomplete file is freed, because the disk may be full.
+            // If the write fails, the incomplete file is truncated to free its space, because the disk may be full.
             let written = file.write_at(0, &bytes).and_then(|()| file.sync_data());
             written.inspect_err(|_| drop(file.set_len(0)))?;
             // IMPORTANT: the directory entries of the new runs are made durable before the file is renamed.
@@ -225,7 +225,7 @@ pub(in super::super) struct Content {
     bytes: Vec<u8>,
 }
 
-/// The two copies of the content. A broken copy is `None`.
+/// The two copies of the content. A corrupted copy is `None`.
 pub(in super::super) struct Copies {
     pub(in super::super) first: Option<Content>,
     pub(in super::super) second: Option<Content>,
@@ -249,7 +249,7 @@ pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u
     }
     match (first, file.read_at((length / 2) as u64, back)) {
         (Err(error), Err(_)) => return Err(failed(error)),
-        // The copy may be readable later, when memory is free.
+        // The copy may be readable later, when file descriptors or memory are available again.
         (Err(error), _) | (_, Err(error)) if is_exhausted(&error) => return Err(failed(error)),
         (Ok(()), Err(_)) => back.fill(0),
         _ => {}
@@ -262,13 +262,13 @@ impl Copies {
     pub(in super::super) fn of(bytes: &[u8]) -> Self {
         let half = bytes.len() / 2;
         let (front, back) = bytes.split_at(half);
-        // If the length of the file has changed, the first copy still begins at the start.
+        // If the file was truncated or extended, its halves are wrong, but the first copy still begins at the start.
         let first = content(front).or_else(|| content(bytes));
         Self { first, second: content(back), half: half as u64 }
     }
 }
 
-/// Returns the content of the copy at the start of the bytes, or `None` if it is broken.
+/// Returns the content of the copy at the start of the bytes, or `None` if the copy is corrupted.
 fn content(bytes: &[u8]) -> Option<Content> {
     let mut reader = Reader::new(bytes);
     let magic = reader.u64()? == u64::from_le_bytes(*MAGIC);

@@ -53,7 +53,7 @@ fn in_memory_writes_complete_at_their_first_poll() {
         let mut written = pin!(engine.submit(&table, insert(&number.to_string())));
         match written.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(outcome) => outcome.map(|_| true).unwrap(),
-            // The committer's thread may be checking for work at this moment.
+            // The committer's thread may hold the lock while it checks for work.
             Poll::Pending => block_on(written).map(|_| false).unwrap(),
         }
     };

@@ -154,7 +154,7 @@ fn a_waker_may_read() {
     let mut written = pin!(engine.submit(&table, insert("1")));
     let direct = engine.inner.direct.clone().unwrap();
     direct.with(|_| assert!(written.as_mut().poll(&mut Context::from_waker(&waker)).is_pending()));
-    // The thread answers requests in the order they were sent.
+    // The thread responds to requests in the order in which they were sent.
     block_on(engine.checkpoint()).unwrap();
     block_on(written).unwrap();
     assert_eq!(reads.found.lock().unwrap().take().map(Result::unwrap), Some(true));

@@ -1,4 +1,4 @@
-//! Tests that a damaged row of a queue does not block other messages.
+//! Tests that a corrupted row of a queue does not block other messages.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use super::{
 use crate::decision::Ground;
 use crate::key::{Key, KeyReader, Span, TABLE_BYTES};
 
-/// A way to damage a row.
+/// A way to corrupt a row.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     /// The row has no properties.
@@ -106,7 +106,7 @@ pub(super) fn rows(ground: &Ground<'_>) -> Vec<(String, Key, Row)> {
     rows
 }
 
-/// Damages the `nth` row whose `RowKey` starts with a prefix.
+/// Corrupts the `nth` row whose `RowKey` starts with the given prefix.
 fn spoil(engine: &Engine, prefix: char, nth: usize, damage: Damage) {
     let spoil = move |ground: &mut Ground<'_>| {
         let rows: Vec<_> =
@@ -172,7 +172,7 @@ proptest! {
                     break;
                 }
                 for lease in leases {
-                    // A flipped bit can give a message the text of another one.
+                    // A flipped bit can make a message refer to the text of another one.
                     let id = &lease.message.id;
                     prop_assert!(received.insert(id.clone()), "{id} twice");
                     block_on(engine.delete(&work(), &lease.message.id, &lease.receipt)).unwrap();
@@ -229,7 +229,7 @@ fn a_receive_examines_each_message_with_a_damaged_text_once_on_a_slow_disk() {
     const MOST: u64 = 5_000;
     let readings = Arc::new(AtomicU64::new(0));
     let read = Arc::clone(&readings);
-    // Each decision takes at least a second, until the clock stops after `MOST` readings.
+    // Each reading of the clock advances it by a second, so each decision takes at least a second. The clock stops after `MOST` readings.
     let clock = Clock::new(move || BEGIN + SECOND * read.fetch_add(1, Ordering::SeqCst).min(MOST));
     let engine = EngineOptions::new().clock(clock).in_memory();
     block_on(engine.create_queue(&work())).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that expired messages are removed from a queue that nothing is received from.
+//! Tests that expired messages are removed from a queue that has no receivers.
 
 use std::ops::ControlFlow;
 
@@ -32,7 +32,7 @@ fn stored_rows(engine: &Engine) -> usize {
     rows
 }
 
-/// Puts messages that expire after a second, ten of them in each second, into a queue with `lasting` messages that do not expire.
+/// Puts ten messages per second, which expire after a second, into a queue with `lasting` messages that do not expire.
 fn put_only(engine: &Engine, time: &AtomicU64, lasting: usize) {
     block_on(engine.create_queue(&work())).unwrap();
     (0..lasting).for_each(|_| put(engine, TimeToLive::Never));
@@ -55,7 +55,7 @@ fn que_7_a_queue_that_is_only_written_has_a_bounded_number_of_rows() {
     for lasting in [0, 1, 16, 40, 300] {
         let (options, time) = clocked();
         put_only(&options.in_memory(), &time, lasting);
-        // In a folder, removed messages leave tombstones. No checkpoint removes them during this test.
+        // In a folder-backed engine, removed messages leave tombstones. No checkpoint runs during this test, so the tombstones remain.
         let folder = tempfile::tempdir().unwrap();
         let (options, time) = clocked();
         let options = options.durability(Durability::Relaxed).checkpoint_bytes(usize::MAX);

@@ -1,4 +1,4 @@
-//! Tests of queues on a disk that cannot read the files of the base for some time.
+//! Tests of queues on a disk that temporarily cannot read the files of the base.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -15,7 +15,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// The state shared by a disk and its files.
 #[derive(Debug, Default)]
 struct Shared {
-    /// The error returned by each read from a run and each attempt to open one, if any.
+    /// The error that every attempt to open or read a run returns, or `None` if runs are readable.
     outage: Mutex<Option<ErrorKind>>,
     /// The name of the only affected run, or `None` if all runs are affected.
     only: Mutex<Option<OsString>>,
@@ -190,7 +190,8 @@ fn all_messages_are_received_after_the_disk_could_not_read_them_for_some_time() 
     }
 }
 
-/// Tests a receive that passes more tombstones than one decision skips, while the front of the queue cannot move beyond an unreadable part before them.
+/// Tests a receive that encounters more tombstones than one decision skips. The head of the queue cannot advance, because an unreadable part precedes the
+/// tombstones.
 #[test]
 fn a_receive_ends_while_the_disk_cannot_read_the_queue() {
     for (is_missing, received) in [(false, 300), (false, 600), (true, 300), (true, 600)] {
@@ -263,8 +264,8 @@ fn a_scan_reads_an_unreadable_index_once_and_a_damaged_index_is_not_read_again()
             &|| drop(block_on(engine.receive(&work(), 32, HOUR)).unwrap()),
         ];
         let reads = scans.map(|scan| reads(&disk, second, scan));
-        // Damage is found when the header, the footer, the filter and the index have been read. A disk error ends the first of these reads, and each text is
-        // read separately.
+        // Corruption of the directory is found after the header, the footer, the filter and the index have been read. A disk error already ends the first of
+        // these reads. Each text is read separately.
         let most = if is_damaged { [4, 0, 0, 0] } else { [1, 1, usize::MAX, usize::MAX] };
         assert!(reads.iter().zip(most).all(|(reads, most)| *reads <= most), "{is_damaged}: {reads:?}");
     }

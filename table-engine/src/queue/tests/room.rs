@@ -1,4 +1,4 @@
-//! Tests of queues on a full disk: an operation that adds no data succeeds.
+//! Tests that queue operations that add no data succeed on a full disk.
 
 use std::sync::mpsc;
 
@@ -58,18 +58,18 @@ fn a_message_is_received_updated_and_deleted_on_a_full_disk() {
     block_on(engine.delete(&work(), &lease.message.id, &lease.receipt)).unwrap();
     block_on(engine.clear(&work())).unwrap();
     disk.mend();
-    // The first call may fail because of an attempt that began before space became free.
+    // The first call may fail because it joins an attempt that began before space became available.
     block_on(engine.checkpoint()).or_else(|_| block_on(engine.checkpoint())).unwrap();
     put(&engine, "longer than before".to_owned()).unwrap();
 }
 
-/// Clears a queue while a checkpoint that contains its creation waits for disk space, and opens the folder before the next checkpoint.
+/// Clears a queue while the checkpoint that contains the queue's creation is waiting for disk space, and opens a copy of the folder before the next checkpoint.
 #[test]
 fn a_queue_that_is_cleared_on_a_full_disk_keeps_its_creation_time() {
     let disk = Arc::new(SimDisk::without_reserve());
     let on: Arc<dyn Disk> = disk.clone();
     let options = EngineOptions::new();
-    // Copies the disk when the first checkpoint has been recorded.
+    // The hook copies the disk when a checkpoint has been recorded.
     let (sender, images) = mpsc::channel();
     let hook = Hook::new({
         let disk = disk.clone();
@@ -84,7 +84,7 @@ fn a_queue_that_is_cleared_on_a_full_disk_keeps_its_creation_time() {
     block_on(engine.create_queue(&work())).unwrap();
     let created = engine.queue_incarnation(&work()).unwrap();
     put(&engine, "x".repeat(60_000)).unwrap();
-    // With this space, the next journal file can be created, but the rows cannot be written to the base.
+    // The free space is increased until the next journal file can be created, but the rows cannot be written to the base.
     let waits = (0..100).any(|times| {
         disk.set_room(2_000 * times);
         assert_eq!(block_on(engine.checkpoint()).unwrap_err().code(), ErrorCode::DiskFull);

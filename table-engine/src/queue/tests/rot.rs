@@ -1,4 +1,4 @@
-//! Tests that damage in a file of the base blocks only the messages whose rows are in the damaged part.
+//! Tests that corruption in a file of the base affects only the messages whose rows are in the corrupted part.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -66,8 +66,8 @@ fn copy(from: &Path, part: &Part) -> tempfile::TempDir {
     to
 }
 
-/// Damages each part of the base in turn. A message whose rows are both outside the part must be received once, and no deleted message may be received.
-/// After the part has been repaired and the folder has been opened again, the other messages must be received.
+/// Corrupts each part of the base in turn. A message whose rows are both outside the part must be received once, and no deleted message may be received. After
+/// the part has been repaired and the folder has been reopened, the remaining messages must be received.
 fn check(options: &EngineOptions, time: &AtomicU64, folder: &Path) {
     let (all, parts) = loop {
         let engine = options.clone().open(folder).unwrap();
@@ -104,7 +104,7 @@ fn check(options: &EngineOptions, time: &AtomicU64, folder: &Path) {
         block_on(engine.close()).unwrap();
         std::fs::copy(folder.join(&part.file), damaged.path().join(&part.file)).unwrap();
         let engine = options.clone().open(damaged.path()).unwrap();
-        // Messages with damaged texts were hidden.
+        // Messages with corrupted texts were hidden.
         pass(time, 7_200);
         let others: Vec<String> = all.keys().filter(|text| !unique.contains(text)).cloned().collect();
         let mut repaired = drain(&engine, usize::MAX);
@@ -152,7 +152,7 @@ fn a_damaged_block_hides_no_message_of_another_run() {
     let block = parts.iter().find(|part| part.file == newest).unwrap();
     let damaged = copy(folder.path(), block);
     let engine = options.open(damaged.path()).unwrap();
-    // The filter of the damaged run is wrong for about one key in a hundred.
+    // The filter of the corrupted run has false positives for about one key in a hundred.
     assert!(block_on(engine.approximate_count(&work())).unwrap() > 540);
     assert_eq!(block_on(engine.peek(&work(), 32)).unwrap().len(), 32);
     assert!(drain(&engine, usize::MAX).len() > 540);

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::failpoint::{Action, Hook, Step};
 
-/// Runs the operations whose results [`con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb`] lists, in order. Returns the number of acknowledged
-/// operations.
+/// Runs the operations in the order in which [`con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb`] lists their results. Returns the number of
+/// acknowledged operations.
 fn scene(engine: &Engine) -> usize {
     let second = Duration::from_secs(1);
     let put =
@@ -48,7 +48,8 @@ fn con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb() {
     let message = |text: &str, count| (text.to_owned(), count);
     let (a, b, a1, b1) = (message("a", 0), message("b", 0), message("a", 1), message("b", 1));
     let (c, updated, d) = (message("c", 0), message("c, updated", 0), message("d", 0));
-    // The permitted states after n acknowledged operations. They include all effects of these operations, and may include effects of the next one.
+    // The permitted states after n acknowledged operations. A permitted state includes all effects of these operations, and may include effects of the next
+    // one.
     let four = vec![a1.clone(), b1.clone()];
     let five = [four.clone(), vec![c]].concat();
     let six = [four.clone(), vec![updated]].concat();

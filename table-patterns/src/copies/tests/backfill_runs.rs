@@ -1,4 +1,4 @@
-//! Tests backfills of copies with several runs: runs that are stopped, reports that are full, and a table that is created again during a run.
+//! Tests backfills of copies that take several runs: interrupted runs, full reports, and a table recreated during a run.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn restarted<E: Entity>(handle: &Handle<E>, note: &'static str) -> Handle<E> {
 struct Runs {
     failed: BTreeSet<EntityKey>,
     count: usize,
-    /// The number of requests of the last run.
+    /// The number of requests sent by the last run.
     requests: usize,
 }
 
@@ -95,7 +95,7 @@ fn leads(broken: usize) -> (Company, Vec<Employee>, Vec<Project>) {
     (company, leads, projects)
 }
 
-/// Tests that runs which are stopped after the same number of requests complete the copies and report the failure.
+/// Tests runs that are each stopped after the same number of requests. Together, they must complete the copies and report the failed entity.
 #[test]
 fn pat_den_2_a_backfill_whose_runs_are_always_stopped_reports_a_failed_entity_and_ends() {
     for broken in [0, 3, 7] {
@@ -159,7 +159,8 @@ fn recreate(engine: &Engine, projects: &[Project]) {
     .unwrap();
 }
 
-/// Tests a backfill during which the table is created again, before each request up to the last page in turn. The pass then starts again.
+/// Tests a backfill during which the table is deleted and recreated. This happens before each request in turn, up to the last page, and the pass must then
+/// start again.
 #[test]
 fn pat_den_2_a_backfill_that_starts_again_in_a_recreated_table_updates_all_holders() {
     let run = |number: usize| {

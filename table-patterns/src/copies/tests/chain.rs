@@ -225,7 +225,7 @@ fn pat_den_2_a_bulk_may_contain_a_source_and_its_holders() {
             (value(5).await?.as_deref(), value(1).await?.as_deref()),
             (Some("value2"), Some("value2"))
         );
-        // A merge copies from the merged source.
+        // A holder merged in the same call as its source copies the source's new value.
         nodes.bulk().insert_or_merge_all([node(4, None, 3), node(1, Some(4), 0)]).await?;
         assert_eq!(value(1).await?.as_deref(), Some("value3"));
         forest.check().await?;

@@ -1,4 +1,4 @@
-//! Tests that copies stay correct if a process dies before or after any request, or is suspended at any request while all other processes continue.
+//! Tests that copies stay consistent if a process dies before or after any request, or is suspended at any request while all other processes continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use table_core::etag::IfMatch;
 use super::kit::{Company, Department, Employee, Project, ada, bob, project, sales};
 use crate::faults::Fault;
 
-/// Creates two employees, a department and a project, all with correct copies. Each page of a query has one row.
+/// Creates two employees, a department and a project, all with consistent copies. Each page of a query has one row.
 fn company() -> Company {
     let company = Company::on(|store| store.pages_of(1));
     block_on(async {
@@ -95,7 +95,7 @@ fn pat_den_2_copies_converge_after_a_crash_at_any_request() {
     }
 }
 
-/// Asserts that all copies are correct. Allows references to holders that were never written, because the next change to the source removes them.
+/// Asserts that all copies are consistent. Allows references to holders that were never written, because the next change to the source removes them.
 fn assert_left_over(company: &Company, at: &str) {
     let wanted = company.assert_copies(at);
     assert!(company.references().is_superset(&wanted), "{at}: {wanted:?}");
@@ -123,8 +123,8 @@ fn pat_ec_5_a_request_that_fails_once_is_retried_by_the_worker() {
     }
 }
 
-/// Tests a process suspended at a request until other processes have completed all pending work. It then resumes and dies. No other process runs afterwards, so
-/// its late writes must not overwrite newer data.
+/// Tests a process suspended at a request until other processes have completed all pending work. It then resumes and dies. No other process runs afterwards to
+/// repair the data, so the late writes must not overwrite newer data.
 #[test]
 fn pat_den_2_a_delayed_process_undoes_nothing() {
     let meanwhile: [(&str, Scene); 5] = [

@@ -101,7 +101,7 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
         unit.insert(&Ticket { id: 12, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
         assert_eq!(tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap().len(), 4);
-        // The source may be required before or after the holder is added.
+        // The condition on the source may be added before or after the holder.
         for (id, first) in [(10, true), (11, false)] {
             let mut unit = tickets.unit(Ticket::partition("t")).unwrap();
             if first {

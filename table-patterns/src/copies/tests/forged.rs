@@ -1,4 +1,4 @@
-//! Tests references that a foreign writer of the source's partition has inserted, and holders that cannot be read.
+//! Tests references inserted by another program that can write to the source's partition, and holders that cannot be read.
 
 use pollster::block_on;
 use table_core::etag::IfMatch;
@@ -14,7 +14,7 @@ use crate::converge;
 use crate::copies::reference::Reference;
 use crate::faults::{Call, Fault};
 
-/// Writes a row without going through a handle, as a foreign program would.
+/// Writes a row without going through a handle, as another program would.
 fn write(company: &Company, table: &str, key: &EntityKey, row: Row) {
     let (table, write) =
         (TableName::new(table).unwrap(), [(key.row_key.clone(), OperationKind::Insert(row))]);
@@ -38,7 +38,7 @@ fn pat_den_3_a_forged_reference_makes_no_worker_write_to_another_table() {
         block_on(company.employees.insert(&ada())).unwrap();
         block_on(company.projects.insert(&project("Engine", Some(223)))).unwrap();
         company.recover();
-        // A row of another table has the form of a project, and refers to Ada.
+        // A row of another table looks like a project, and refers to Ada.
         block_on(company.engine.create_table(&TableName::new("Archive").unwrap())).unwrap();
         let (archived, source) = (project("Loom", Some(223)), ada().key_of().unwrap());
         write(&company, "Archive", &archived.key_of().unwrap(), archived.to_row().unwrap());

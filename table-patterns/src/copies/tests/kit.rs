@@ -220,7 +220,7 @@ impl Company {
             .with_index_handler(&self.projects)
     }
 
-    /// Performs all pending work, an hour later also work whose messages were lost or whose claims had not expired.
+    /// Performs all pending work. An hour later, also performs work whose messages were lost or whose claims had not expired.
     pub(super) fn recover(&self) {
         block_on(async {
             self.worker().run_until_idle().await?;

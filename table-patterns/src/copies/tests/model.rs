@@ -193,7 +193,7 @@ proptest! {
             (*part, ((number(*lead), model.name(*lead)), (number(*deputy), model.name(*deputy))))
         });
         prop_assert_eq!(projects.collect::<BTreeMap<_, _>>(), expected.collect());
-        // Refused writes have left references, removed by the next change to their source.
+        // Refused writes have left references, which the next change to their source removes.
         for id in 1..4 {
             block_on(company.employees.settle_copies(Employee::key("Sales", id))).unwrap();
         }

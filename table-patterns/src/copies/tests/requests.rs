@@ -1,4 +1,4 @@
-//! Tests the number of requests and writes for backfilling the copies of, and for deleting, a source with many holders.
+//! Tests the number of requests and writes needed to backfill the copies of a source with many holders, and to delete such a source.
 
 use pollster::block_on;
 use proptest::prelude::*;

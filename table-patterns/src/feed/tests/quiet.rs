@@ -17,7 +17,7 @@ fn pat_ec_8_a_quiet_feed_is_marked_and_unmarked_before_the_next_commit() {
     assert!(listed().is_read_at(&end));
     world.write(&writer, &[1]);
     assert!(!listed().is_read_at(&end));
-    // A follower that is suspended between any two of its requests never marks a feed that has new entries.
+    // A follower that is suspended between any two of its requests never marks a feed as quiet while it has new entries.
     let (early_list, early_head) = (listed(), head());
     world.write(&writer, &[2]);
     mark(early_list.clone(), early_head);
@@ -33,7 +33,7 @@ fn pat_ec_8_a_quiet_feed_is_marked_and_unmarked_before_the_next_commit() {
 fn a_feed_that_is_kept_listed_is_never_marked() {
     let world = World::new(1_000);
     let (writer, follower) = (world.feed(0), world.feed(0));
-    // The partition is listed before the feed has an entry, and again after an attempt to mark the feed.
+    // The partition is listed before the feed has an entry, and again after an attempt to mark the feed as quiet.
     for number in 0..2 {
         block_on(follower.keep_listed(&world.table, &world.sales)).unwrap();
         world.write(&writer, &[number]);

@@ -144,7 +144,7 @@ fn pat_ec_8_many_changes_of_a_transaction_share_a_row() {
         seen.extend(numbers(&some));
     }
     assert_eq!(seen, (0..98).collect::<Vec<_>>());
-    // A row is kept if the floor is within it.
+    // The row that contains the floor is kept.
     let some = world.read(&feed, &Cursor::default(), 90);
     assert_eq!(block_on(feed.trim(&world.table, &world.sales, &some[89].cursor)).unwrap(), 90);
     assert_eq!(numbers(&world.read(&feed, &Cursor::default(), 100)), (90..98).collect::<Vec<_>>());

@@ -29,7 +29,7 @@ struct First {
     sensor: u32,
 }
 
-/// A participant that permits one reading of each sensor.
+/// A participant that permits one reading per sensor.
 struct OnlyOne;
 
 impl Participant<Reading> for OnlyOne {

@@ -1,4 +1,4 @@
-//! Tests imports into a partition with another name of rows that contain the old name.
+//! Tests imports of rows that contain their old PartitionKey into a partition with a different name.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -39,7 +39,7 @@ fn desk() -> TableName {
     TableName::new("Desk").unwrap()
 }
 
-/// Writes a row of no known type to the partition of `contoso`.
+/// Writes a row of an unregistered type to the partition of `contoso`.
 fn put(engine: &Engine, row_key: &str, text: &str) {
     let mut row = RowWriter::new();
     row.property("Text", ValueRef::String(text));

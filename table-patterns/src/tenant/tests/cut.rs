@@ -46,7 +46,7 @@ fn an_export_names_blobs_that_were_cut_and_continues() {
     }
 }
 
-/// Tests that an outage of the blob store is an error, and not a missing blob.
+/// Tests that an outage of the blob store is reported as an error and not as a missing blob.
 #[test]
 fn an_outage_of_the_blob_store_stops_an_export() {
     let world = World::after(&steps_with_file(LENGTH));

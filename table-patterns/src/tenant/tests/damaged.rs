@@ -1,4 +1,4 @@
-//! Tests with damaged rows: every reserved row of one tenant is replaced with a malformed row. No job that processes another tenant may be affected.
+//! Tests with corrupted rows: every reserved row of one tenant is replaced with a malformed row. No job that processes another tenant may be affected.
 
 use pollster::block_on;
 use table_core::key::text::RESERVED;
@@ -47,7 +47,7 @@ fn run_damaged(seed: usize) {
     write(&world, "adatum", &mut faults);
     work(&world, &mut faults);
     for (job, view) in [("a follower", view), ("a new follower", new_view())] {
-        // A single entity that cannot be applied ends the following of its own partition.
+        // With this limit, a single entity that cannot be applied makes the view stop following its partition.
         let view = view.with_poison_limit(0);
         catch_up(job, &view, &mut faults);
         let count = Some(i64::try_from(world.tickets_of("adatum").len()).unwrap());

@@ -1,4 +1,4 @@
-//! Tests that imports and erasures ignore step records inserted into a tenant's partition by a foreign writer.
+//! Tests that imports and erasures ignore step records that another program has inserted into a tenant's partition.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -46,7 +46,7 @@ fn put(engine: &Engine, table: &str, row_key: &str, row: Row) {
     block_on(engine.submit(&TableName::new(table).unwrap(), transaction)).unwrap();
 }
 
-/// Returns the keys of the rows in the salaries table. Only steps from foreign records would write to this table.
+/// Returns the keys of the rows in the salaries table. Only steps from forged records would write to this table.
 fn paid(world: &World) -> Vec<String> {
     let query = Query { select: Select::names(["Amount"]), ..Query::new(KeyRange::partition("a")) };
     let page = block_on(world.store.inner().query(&salaries(), &query, None)).unwrap();
@@ -57,7 +57,7 @@ fn paid(world: &World) -> Vec<String> {
 #[test]
 fn pat_ec_4_an_import_seals_no_record_of_a_foreign_writer() {
     let (from, to) = (World::after(&some_steps()), World::new());
-    // A genuine record from another partition, copied here by a foreign writer.
+    // A genuine record from another partition, copied here by another program.
     let genuine = Intent::of(RowKey::new("y").unwrap()).step(write_of("genuine"));
     let limits = from.store.capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new("contoso").unwrap(), limits).unwrap();
@@ -68,7 +68,7 @@ fn pat_ec_4_an_import_seals_no_record_of_a_foreign_writer() {
         insert(&from, OUTBOX_PREFIX, write_of(&format!("foreign{number}")), seal);
         insert(&from, POISON_PREFIX, write_of(&format!("poison{number}")), seal);
     }
-    // A foreign record appears to be the genuine step, set aside under the same key. It must not replace the genuine step.
+    // A forged record appears to be the genuine step, set aside under the same key. It must not replace the genuine step.
     let record =
         from.outbox.operation(&Intent::of(RowKey::new("y").unwrap()).step(write_of("same"))).unwrap();
     put(

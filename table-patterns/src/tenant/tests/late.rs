@@ -23,7 +23,7 @@ fn room(number: usize) -> Room {
 
 #[test]
 fn pat_ec_8_a_feed_that_a_late_writer_creates_during_an_erasure_is_listed() {
-    // A late writer writes before the requests with a number of at least `first`, or before every second one of them.
+    // A late writer writes before each request from number `first` on, or before every second one of them.
     for (first, step) in (0..30).flat_map(|first| [(first, 1), (first, 2)]) {
         let (engine, partition_key) = (Engine::in_memory(), PartitionKey::new("contoso").unwrap());
         let store = FaultyStore::new(engine.clone());

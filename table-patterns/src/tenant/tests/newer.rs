@@ -1,4 +1,4 @@
-//! Tests tenants with rows in other partitions or tables that only a newer program knows.
+//! Tests tenants with rows in other partitions or tables that only a newer program is aware of.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -118,7 +118,7 @@ fn pat_intra_5_an_export_with_a_table_signature_is_complete_after_its_import() {
     }
 }
 
-/// Tests a program that declares indexes which are still being built. Its credential does not permit reading that they are incomplete.
+/// Tests a program that declares indexes which are still being built. Its credential does not permit reading the indexes' states.
 #[test]
 fn pat_intra_5_an_export_with_a_table_signature_during_a_backfill_is_complete_after_its_import() {
     for code in REFUSALS {
@@ -132,7 +132,7 @@ fn pat_intra_5_an_export_with_a_table_signature_during_a_backfill_is_complete_af
     }
 }
 
-/// Tests that functions that need other tables change nothing.
+/// Tests that functions that need other tables are refused and change nothing.
 #[test]
 fn an_erasure_and_an_import_with_a_table_signature_are_refused() {
     for code in REFUSALS {

@@ -1,4 +1,4 @@
-//! Tests that steps recorded by group-committed transactions leave the last change's state.
+//! Tests that the steps recorded by group-committed transactions leave the state of the last change.
 
 use futures_util::future::join_all;
 use proptest::prelude::*;

@@ -116,7 +116,7 @@ async fn transfer(accounts: &Accounts, cents: i64, runs: &AtomicUsize) -> Result
     Ok(done.into_value())
 }
 
-/// Returns a runtime without delays. The time-out for turns ends immediately if `is_impatient` is `true`, and otherwise never.
+/// Returns a runtime without delays. The timeout for turns ends immediately if `is_impatient` is `true`, and otherwise never.
 pub(super) fn pace(is_impatient: bool) -> Runtime {
     Runtime::new().sleep_by(move |time| {
         let is_endless = time >= Duration::from_secs(2) && !is_impatient;
@@ -284,7 +284,7 @@ fn a_second_run_that_writes_the_same_key_as_the_refused_run_fails() {
     let mut runs = 0;
     let done = accounts.transaction(Account::partition("t"), async |unit| {
         runs += 1;
-        // Account 1 exists already. The entry's key differs in each run.
+        // Account 1 already exists. The entry's key differs in each run.
         unit.insert(&Entry { tenant: "t".into(), number: runs, cents: 0 })?;
         unit.insert(&account(1, 5)).map(drop)
     });

@@ -46,7 +46,7 @@ fn callers() -> impl Strategy<Value = Vec<(u64, Caller)>> {
 
 const SLOW: Duration = Duration::from_mins(5);
 
-/// The maximum duration of a transaction with a fast closure. It allows for several turn time-outs, but not for another caller's closure.
+/// The maximum duration of a transaction with a fast closure. It allows for several turn timeouts, but not for another caller's closure.
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// Increments the counter and inserts an entry with the next number, after `pause`.

@@ -1,8 +1,8 @@
-//! Tests that only a write that replaces all parts makes a damaged wide entity readable again.
+//! Tests that only a write that replaces all parts makes a corrupted wide entity readable again.
 
 use super::*;
 
-/// Damage to one part, caused by another tool or an incomplete copy. Parts are counted from 1.
+/// Corruption of one part, caused by another tool or an incomplete copy. Parts are counted from 1.
 #[derive(Clone, Debug)]
 enum Damage {
     Delete(usize),

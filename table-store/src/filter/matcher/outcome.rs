@@ -16,7 +16,7 @@ const UNORDERED: u8 = 8;
 /// The outcome for values of different types that cannot be widened (FIL-16).
 const MISMATCH: u8 = 16;
 
-/// Returns the set of outcomes, as a bit mask, for which an operator is true. A missing property has no outcome (FIL-11).
+/// Returns the outcomes for which an operator is true, as a bit mask. A comparison with a missing property has no outcome and is never true (FIL-11).
 pub(super) const fn accepted(operator: Comparison) -> u8 {
     match operator {
         Comparison::Eq => EQUAL,
@@ -28,7 +28,7 @@ pub(super) const fn accepted(operator: Comparison) -> u8 {
     }
 }
 
-/// A constant, prepared for comparison with stored values.
+/// A constant in a form that is fast to compare with stored values.
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     String(Box<str>),
@@ -61,7 +61,7 @@ impl Constant {
 /// Compares a stored value with a constant. Returns [`LESS`], [`EQUAL`], [`GREATER`], [`UNORDERED`] or [`MISMATCH`].
 pub(super) fn outcome(stored: &ValueRef<'_>, constant: &Constant) -> u8 {
     let ordering = match (stored, constant) {
-        // Equal strings have equal bytes, so testing equality does not require the UTF-16 order.
+        // Equal strings have equal bytes, so equality is tested without the slower comparison in UTF-16 order.
         (ValueRef::String(stored), Constant::String(constant)) if *stored == &**constant => Ordering::Equal,
         (ValueRef::String(stored), Constant::String(constant)) => order::compare(stored, constant),
         (ValueRef::Int32(stored), Constant::Int32(constant)) => stored.cmp(constant),

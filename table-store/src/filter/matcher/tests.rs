@@ -92,7 +92,7 @@ fn fil_16_mismatch_holds_for_every_pair_of_types() {
             let alike = widened || constant.edm_type() == stored.edm_type();
             for operator in Comparison::ALL {
                 use Comparison::{Eq, Ge, Le, Lt, Ne};
-                // If the types match, the values are equal; otherwise FIL-16 applies.
+                // The values are equal if their types match. Otherwise, FIL-16 applies.
                 let expected =
                     if alike { matches!(operator, Eq | Ge | Le) } else { matches!(operator, Ne | Lt | Le) };
                 assert_all(Some(stored), expected, &[&format!("P {} {literal}", operator.as_str())]);

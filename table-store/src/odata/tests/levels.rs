@@ -1,4 +1,4 @@
-//! Tests of the members added by each metadata level (JSON-1 to JSON-3).
+//! Tests of the members that each metadata level adds (JSON-1 to JSON-3).
 
 use super::*;
 

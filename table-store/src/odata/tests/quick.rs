@@ -38,7 +38,7 @@ fn agree(page: &str) -> Result<bool, TestCaseError> {
     Ok(quick.is_some())
 }
 
-/// Picks member names from a short list, so that they often repeat or match type annotations.
+/// Picks member names from a short list, so they often repeat or match type annotations.
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "A",
@@ -131,7 +131,7 @@ proptest! {
 
     #[test]
     fn type_2_a_type_counts_at_any_position(model in model(), order in any::<u64>()) {
-        // A written entity is read with its members reordered, which may change only the property order.
+        // A written entity is read with its members reordered. The result may differ only in the order of the properties.
         let stored = row(&model).with_timestamp(STAMP);
         let mut rows = Rows::default();
         rows.push("p", "r", stored.view(), None);
@@ -239,7 +239,7 @@ fn type_6_and_key_3_an_entity_that_cannot_be_represented_is_skipped_with_its_key
     assert_eq!((rows.unwrap().len(), skipped), (0, entities.len()));
 }
 
-/// Tests pages never sent by a table service. If their entities were skipped, the page would look empty.
+/// Tests pages that a table service never sends. If their entities were skipped, such a page would look empty.
 #[test]
 fn json_7_a_page_that_is_not_of_a_table_is_an_error_even_if_entities_are_skipped() {
     for page in [

@@ -71,8 +71,8 @@ fn eng_10_and_eng_12_lenient_reads() {
     }
 }
 
-/// Tests values sent as strings with a declared type, by clients such as Azure/azure-storage-node's `Double(100)`, `@azure/data-tables` with
-/// `disableTypeConversion`, and Storage Explorer.
+/// Tests values that are sent as strings with a declared type. Clients that send such values include Azure/azure-storage-node (`Double(100)`),
+/// `@azure/data-tables` with `disableTypeConversion`, and Storage Explorer.
 #[test]
 fn every_declared_type_may_be_text() {
     let guid: uuid::Uuid = "c9da6455-213d-42c9-9a79-3e9149a57833".parse().unwrap();

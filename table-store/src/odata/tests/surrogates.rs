@@ -33,7 +33,8 @@ proptest! {
         );
     }
 
-    // If an unpaired surrogate in a key were replaced by a legal character, two entities could get the same key, and a write to one could change the other.
+    // If an unpaired surrogate in a key were replaced with a legal character, two entities could get the same key, and a write to one of them could change the
+    // other.
     #[test]
     fn key_3_a_key_with_half_a_surrogate_pair_is_skipped_and_never_another_key(
         rows in prop::collection::vec((key_parts(), key_parts()), 1..5),
@@ -65,7 +66,7 @@ proptest! {
     }
 }
 
-/// Generates the parts of a JSON string that is a legal key, or a key with an unpaired surrogate.
+/// Generates the parts of a JSON string. The string is a legal key, or a key with an unpaired surrogate.
 fn key_parts() -> impl Strategy<Value = Vec<String>> {
     let units = (0xD800..=0xDFFF_u16).prop_map(|unit| format!("\\u{unit:04x}"));
     let others = prop::sample::select(vec!["a", "\u{fffd}", r"\ufffd", r"\u0041", "\u{1F600}"]);

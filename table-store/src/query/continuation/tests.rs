@@ -24,7 +24,7 @@ fn query() -> Query {
     }
 }
 
-/// Pins the token format. The token is opaque but contains the same information as the service's: the next `PartitionKey` and `RowKey` (ENG-13).
+/// Pins the token format. The token is opaque, but contains the same information as a token of the service: the next `PartitionKey` and `RowKey` (ENG-13).
 #[test]
 fn the_form_of_the_token_is_pinned() {
     let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));

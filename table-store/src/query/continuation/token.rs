@@ -10,8 +10,8 @@
 //! | | `NextPartitionKey`, then `NextRowKey` up to the checksum |
 //! | 8 | FNV-1a 64 of all preceding bytes, little-endian |
 //!
-//! The checksum detects every single-character change: a character affects at most two adjacent bytes, and all such changes have different FNV-1a hashes. It
-//! protects against accidental changes, not against forgery. A forged token can only read keys within its query's range.
+//! The checksum detects every change of a single character: such a change affects at most two adjacent bytes, which always changes the FNV-1a hash. The
+//! checksum protects against accidental changes, not against forgery. A forged token can only read keys within its query's range.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

@@ -5,7 +5,7 @@ use crate::key::order;
 use crate::query::{Rows, Select};
 use crate::row::RowView;
 
-/// A page builder for keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of UTF-8 takes little longer
+/// A page builder for keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of UTF-8 takes hardly longer
 /// than validating a few.
 #[derive(Debug, Default)]
 pub struct Gather {
@@ -29,7 +29,7 @@ impl Gather {
 
     /// Reserves capacity for `rows` more rows of the current average size, but at most `most_bytes` bytes for each buffer.
     pub fn reserve(&mut self, rows: usize, most_bytes: usize) {
-        // An eighth is added to the average; otherwise, slightly larger rows would force a reallocation.
+        // An eighth is added, so rows slightly larger than the average do not force a reallocation.
         let most = |bytes: usize| (bytes + bytes / 8).div_ceil(self.rows.len().max(1)).saturating_mul(rows);
         let for_rows = |bytes: usize| most(bytes).min(most_bytes);
         self.row_keys.reserve(for_rows(self.row_keys.len()));

@@ -180,7 +180,7 @@ fn auth_6_the_path_is_signed_as_it_is_sent() {
     assert_ne!(sign("'"), sign("%27"));
 }
 
-/// Tests that the signature covers the date checked by the server. Otherwise, a request could be replayed later with a different date.
+/// Tests that the signature covers the date that the server checks. Otherwise, a request could be replayed later with a different date.
 #[test]
 fn auth_4_and_9_a_change_of_the_verified_date_changes_the_string_to_sign() {
     let dates: [&[u8]; 5] = [b"", b" ", b"\xe9", DATE.as_bytes(), b"Fri, 20 Nov 2026 09:00:00 GMT"];

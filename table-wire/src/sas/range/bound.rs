@@ -1,11 +1,11 @@
-//! Conversion of bounds to inclusive ends.
+//! Converts bounds to inclusive ends.
 
 use std::ops::Bound;
 
 use table_core::key::text::is_legal;
 
-/// Returns the first key within a lower bound. No key contains a character sorting before the space (KEY-3), so an excluded key's direct successor is that key
-/// followed by a space.
+/// Returns the first key within a lower bound. No key contains a character that sorts before the space (KEY-3), so the immediate successor of an excluded key
+/// is that key followed by a space.
 pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),
@@ -14,7 +14,7 @@ pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// Returns the last key within an upper bound. For an exclusive bound, this is approximate: a key just below the bound.
+/// Returns the last key within an upper bound. If the bound is exclusive, the result is approximate: a key just below the bound.
 pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),

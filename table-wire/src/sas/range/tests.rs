@@ -52,7 +52,7 @@ fn texts() -> impl Strategy<Value = TextRange> {
     ]
 }
 
-/// Returns `true` if a key is within a range by the wording of SAS-6.
+/// Returns `true` if a key is within a range according to the wording of SAS-6.
 fn inside([start, end]: &[Owned; 2], pk: &str, rk: &str) -> bool {
     let utf16 = |text: &str| text.encode_utf16().collect::<Vec<_>>();
     let (pk, rk) = (utf16(pk), utf16(rk));

@@ -163,7 +163,7 @@ fn sas_6_and_8_reads_and_writes_stay_inside_the_compound_range() {
     assert_eq!(keys(&engine, &Query::new(KeyRange::ALL)).len(), 6);
 }
 
-/// Tests server-side use of continuations: both the received and the returned continuation belong to the client's query.
+/// Tests that a server can pass continuations through: both the received and the returned continuation belong to the client's query, not to the restricted one.
 #[test]
 fn sas_8_and_page_6_a_continuation_belongs_to_the_query_of_the_caller() {
     let (engine, authority, _) = scene();

@@ -47,7 +47,7 @@ pub(super) enum Alteration {
     Plus(Index),
     /// Adds a string at the start or end of a value.
     Append(Index, &'static str, bool),
-    /// Redistributes the signed lines among the fields of a token, keeping some line breaks within values.
+    /// Redistributes the signed lines among the fields of a token. Some line breaks are kept within values.
     Cut(bool, Vec<Index>),
 }
 

@@ -37,7 +37,7 @@ fn lifetime() -> impl Strategy<Value = Lifetime> {
     select(vec![until, until.starting(at(10))])
 }
 
-/// Generates table tokens, discarding unsignable combinations of values.
+/// Generates table tokens. Combinations of values that cannot be signed are discarded.
 fn of_table() -> impl Strategy<Value = SasToken> {
     let ends = vec(prop::option::of(texts()), 4);
     let rest =

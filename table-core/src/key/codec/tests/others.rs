@@ -47,8 +47,8 @@ proptest! {
         }
     }
 
-    /// Tests that the key part of an instant equals the part of its stored property, even for fractions below a tick and for leap seconds. A read compares the
-    /// two.
+    /// Tests that the key part of a timestamp equals the part of its stored property, even for fractions below a tick and for leap seconds. Reading an entity
+    /// compares these two parts.
     #[test]
     fn a_derived_part_of_an_instant_is_the_part_of_its_stored_property(minute in 0i64..166_666_666, nanos in 0..2_000_000_000_u32) {
         let at = DateTime::from_timestamp(minute * 60 + 59, nanos).unwrap();
@@ -81,7 +81,7 @@ fn literal_keys_of_public_projects() {
         (text_of::<Hex<16, true>, _>(&0x2A_u64), "000000000000002A"),
         // `Akka.Persistence.Azure`: a sequence number with 19 digits, and the row `highestSequenceNr`.
         (text_of::<Digits<19>, _>(&7u64), "0000000000000000007"),
-        // Logs of Azure Diagnostics: `0` followed by ticks. The `0` is a literal in the key.
+        // Azure Diagnostics logs: `0` followed by ticks. The `0` is a literal in the key.
         (text_of::<Ticks, _>(&at), "0630839643420000000"),
         // The guest book of the Windows Azure training kit: `MMddyyyy`, and inverted ticks.
         (text_of::<American, _>(&day), "04232014"),
@@ -95,7 +95,7 @@ fn literal_keys_of_public_projects() {
         (text_of::<GuidAs<'B'>, _>(&guid), "{01234567-89AB-CDEF-0123-456789ABCDEF}"),
         (text_of::<Percent, _>(&"a b/é".to_owned()), "a%20b%2F%C3%A9"),
         (text_of::<Iso, _>(&instant("2014-04-23T09:05:07.1234567Z")), "2014-04-23T09:05:07.1234567Z"),
-        // The specification of ULID.
+        // The example in the ULID specification.
         (text_of::<Ulid, _>(&0x0156_3E3A_B5D3_D676_4C61_EFB9_9302_BD5B_u128), "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
     ];
     for (text, golden) in texts {

@@ -37,7 +37,8 @@ async fn book(process: &Counters, number: u32) {
     booked.await.map_err(|error: Error| error.to_string()).unwrap();
 }
 
-/// Tests that a transaction's reservation does not delay other transactions of its process. They read rows it has not read, so they find the reservation.
+/// Tests that a transaction's reservation does not delay other transactions of its process. These read rows that the transaction itself has not read, so they
+/// find the reservation.
 #[test]
 fn no_transaction_waits_for_a_reservation_of_its_own_process() {
     for (seed, latency) in [(30, 10), (31, 20), (32, 40), (33, 40), (34, 100), (35, 100)] {

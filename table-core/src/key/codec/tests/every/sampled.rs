@@ -47,7 +47,7 @@ impl Sampled for String {
 }
 
 impl Sampled for DateTime<Utc> {
-    /// Returns the instant of each seed, unchanged and truncated to the second, minute, hour, week and month, and three fixed instants.
+    /// Returns the timestamp of each seed, unchanged and truncated to the second, minute, hour, week and month, and three fixed timestamps.
     fn of(seeds: &Seeds) -> Vec<Self> {
         let (first, after) = (-62_167_219_200_i64, 253_402_300_800_i64);
         let span = u128::from((after - first).unsigned_abs());
