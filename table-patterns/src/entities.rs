@@ -10,12 +10,12 @@
 //! | `batch.rs` | one transaction's operations |
 //! | `admission.rs` | checks before each attempt that no program with a newer schema forbids the writes |
 //! | `commit.rs`, `retries.rs` | one attempt to commit a batch, and repeated attempts |
-//! | `read.rs` | reads the stored version a write is based on |
-//! | `turns.rs`, `group.rs` | FIFO turns for a partition's units of work, and group commit |
-//! | `seen_versions.rs` | the row versions last seen by this process, which reveal writes by other processes |
+//! | `read.rs` | reads the stored version on which a write is based |
+//! | `turns.rs`, `group.rs` | FIFO scheduling of a partition's units of work, and group commit |
+//! | `seen_versions.rs` | the row versions that this process last saw, used to detect writes by other processes |
 //!
-//! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants
-//! implement `Contributor`, or pass plans to a [unit](crate::unit).
+//! This module does not depend on any pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants implement `Contributor`, or pass
+//! plans to a [unit of work](crate::unit).
 
 mod admission;
 mod batch;

@@ -1,8 +1,8 @@
 //! Outbox: changes for other partitions, recorded as intents in the same transaction as the original change (PAT-EC-8).
 //!
 //! # Context
-//! A copy in another partition, a counter in another table or a document in a search index must be updated after a change. If the program stops between the
-//! change and sending a message about it, the message is lost. The intent is therefore stored as a row in the partition of the change.
+//! A copy in another partition, a counter in another table or a document in a search index must be updated after a change. If the program stops after the
+//! change but before it has sent a message about it, the message is lost. The intent is therefore stored as a row in the partition of the change.
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |
@@ -12,28 +12,29 @@
 //! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet` or `Erased`: Boolean |
 //!
 //! `Attempts` counts started attempts. Workers ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it claims
-//! the row under the identifier in `Claim`, or when an attempt fails and the next one is delayed. `Wait` is the length of this delay, in ticks. If `NotBefore`
-//! is much further ahead than `Wait`, the row was claimed by a worker whose clock is ahead, and counts as unclaimed. `Prompted` is the time when a sweep last
-//! sent a message for the row.
+//! the row under the identifier in `Claim`, or when an attempt has failed and the next one is delayed. `Wait` is the length of the claim or delay, in ticks. If
+//! the time until `NotBefore` is much longer than `Wait`, the row was claimed by a worker whose clock is ahead, and counts as unclaimed. `Prompted` is the time
+//! when a sweep last sent a message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
 //! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`. `Do` can also be `InsertOrMerge`, or `DeleteIfExists`, which has
-//! no `Row`. `Row` is the base64 text of the encoded row. A step for a handler is `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a [message](Message) with
-//! its name, its version and its JSON. Steps of this crate's patterns have no version.
+//! no `Row`. `Row` is the encoded row as base64. A step for a handler is `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a [message](Message) with its name,
+//! its version and its JSON. Steps for the handlers of this crate's patterns have no version.
 //!
-//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys in their partition. Typed writes and
-//! point reads refuse them, and typed queries skip them. Each outbox row is in the partition of its change, so the rows are spread over partitions like the changes, and cause no hot spot.
+//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys in their partition. Typed writes and point reads refuse
+//! them, and typed queries skip them. Each outbox row is in the partition of its change. The rows are therefore spread over partitions like the changes, and
+//! cause no hot spot.
 //!
 //! # Guarantee
 //! A change and its intent are written atomically. Every intent is eventually performed at least once: as soon as a worker receives its message, or after a
-//! [`Sweep`](crate::work::Sweep) if the message was lost. Steps that arrive late, twice or out of order are harmless: see [`guard`].
+//! [`Sweep`](crate::work::Sweep) if the message was lost. It is harmless if guarded steps arrive late, twice or out of order: see [`guard`].
 //!
 //! # Cost
 //! An intent costs one extra row in the transaction and one message, plus one registry upsert per partition per hour.
 //! For the costs of processing an intent, see [`work`](crate::work).
 //!
 //! # Bounds
-//! An intent's JSON is at most 960 KiB long. Base64 increases the size of a row in a step by a third. An intent's row is one of the transaction's 100
+//! An intent's JSON is at most 960 KiB long. Base64 encoding increases the size of a step's row by a third. An intent's row is one of the transaction's 100
 //! operations and counts towards its 4 MiB.
 //!
 //! # When not to

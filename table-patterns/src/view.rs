@@ -24,21 +24,21 @@
 //! entities; the view then reads their current state.
 //!
 //! # Guarantee
-//! - In each partition of the view, the rows and sums derived from an entity change in the same transaction as the entity's *record*, which lists them. An
-//!   entity counts once even if its changes are delivered twice, because only the difference from the record is added.
+//! - In each partition of the view, the rows and sums derived from an entity change in the same transaction as the entity's *record*, which lists them.
+//!   Applying an entity adds only the difference from its record to the sums, so an entity counts once even if its changes are delivered twice.
 //! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that were set aside because their projection failed.
-//!   Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the
-//!   entity, and written conditionally on their `ETag`s, even if nothing changes, so a slow worker's stale write always fails. An entity without rows in a
-//!   partition leaves an empty record there, for the same reason.
+//!   Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Each record is read before
+//!   its entity and is then written conditionally on its `ETag`, even if nothing has changed, so a slow worker's stale write always fails. For the same reason,
+//!   an entity that leaves a partition leaves an empty record behind.
 //! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves back.
 //!   Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view but not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild processes every row as if it had
-//!   changed. It can be resumed, and the sources can be read and written in the meantime. Changes made before the rebuild started are not applied again from
-//!   the feeds. A rebuild corrects damage caused by a trimmed feed, a changed projection or another tool, including wrong sums. In each partition of the view
-//!   that contains an entity's record, it sets sums to 0 if no entity contributes to their row. It does not remove rows added by another tool.
-//! - Continuation tokens contain keys, so they remain valid after a rebuild. If a view's table is deleted and recreated, the view is building. Handles that
-//!   regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A resume position stored during a rebuild of the deleted
-//!   view is rejected.
+//!   changed. It can be resumed, and does not block reads or writes of the sources. Once it is complete, followers skip the changes made before it started. A
+//!   rebuild repairs a view, including its sums, after a feed was trimmed, the projection was changed or another tool wrote to the view. Sums to which no
+//!   entity contributes are set to 0 if their partition contains at least one record. Rows added by another tool are not removed.
+//! - Continuation tokens contain keys, so they remain valid after a rebuild. If a view's table is deleted and recreated, the view is building again. A handle
+//!   that has found the view ready rechecks this every ten seconds, and then fails with `IndexNotReady`. A rebuild rejects a resume position that belongs to
+//!   the deleted view.
 //!
 //! # Cost
 //! | verb | requests |
@@ -51,31 +51,32 @@
 //! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; for each record that is not empty, the list of its entity, adjacent lists in pages; 2 range queries for 1,000 partitions with a feed, and 4 gets and 1 write for each; for 100 entities or partitions that are set aside, 2 writes |
 //!
 //! # Bounds
-//! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows removed and the sums changed total at
-//!   most 99. The list of an entity's partitions has at most 32 Ki characters, and so have the lists of its rows and of its contributions in one partition: 99
-//!   rows are possible if their `RowKey`s have about 300 characters each, or fewer with characters that JSON escapes. An entity that moves to another partition
-//!   leaves an empty record in the old one. Empty records do not make later changes more expensive.
-//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount in memory. On a
-//!   store without key order, such as Cosmos DB, a rebuild also holds about 32 bytes for each partition of the view, for at most a million partitions. A
-//!   process that resumes such a rebuild rereads the view's partitions.
-//! - A sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes to one sum write the same row, so one partition's write
-//!   throughput limits their rate.
-//! - A put row belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.
-//! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
-//! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
-//! - A partition is [set aside](ViewTable::poison) if the view has missed some of its changes. This happens if the feed was trimmed, if the table was deleted
-//!   and recreated or restored from a backup, or if the view's cursor in the feed is damaged. Later changes are applied. A [`rebuild`](ViewTable::rebuild)
-//!   repairs the partition. If a partition's feed was quiet when its table was deleted, the partition is not read again before its next change, and its rows
-//!   remain in the view until then.
-//! - If the source is restored from a backup during a rebuild, rebuild the view again. The rebuild reports such a restore only for the first 1,000 partitions
-//!   with a feed, and only if fewer changes have been made since the restore than the restore lost.
-//! - A process that was applying a change while the view's table was deleted and recreated can write the change to the new table. If the new view was rebuilt
-//!   before this write, rebuild it again. To avoid this, stop the followers before you delete the table.
-//! - Do not rebuild the view while followers of an earlier release run, or rebuild it again once they have stopped. These followers keep the contributions for
-//!   only one recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
-//! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
-//! - The table belongs to the view. Its schema has a single row type. Source entities are distinguished from other rows in their table by key format. Rows and
-//!   changes with other keys, such as the parts of a wide entity, are ignored.
+//! - **Transactions:** a change to one entity in one partition of the view is one transaction, with a total of at most 99 rows put, rows removed and sums
+//!   changed. The list of an entity's partitions has at most 32 Ki characters, and so have the lists of its rows and of its contributions in one partition. An
+//!   entity can therefore have 99 rows in a partition if their `RowKey`s have at most about 300 characters, or fewer if JSON escapes some of them. An entity
+//!   that moves to another partition leaves an empty record in the old one. Empty records do not make later changes more expensive.
+//! - **Memory:** a rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` needs the same amount of
+//!   memory. On a store without key order, such as Cosmos DB, a rebuild also holds about 32 bytes for each partition of the view, for at most a million
+//!   partitions. A process that resumes such a rebuild rereads the view's partitions.
+//! - **Sums:** a sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes to one sum write the same row, so one partition's
+//!   write throughput limits the rate of these changes.
+//! - **Row ownership:** a row written with `put` belongs to one source entity, so its key must contain the entity's key. A row is written either with `put` or
+//!   as a row of sums, never both.
+//! - **Keys:** the `RowKey` of a source entity has at most 503 UTF-16 code units.
+//! - **Empty records:** deleting an entity leaves an empty record behind. To remove such records, raise [`View::VERSION`] and rebuild.
+//! - **Missed changes:** a partition is [set aside](ViewTable::poison) if the view has missed some of its changes. This happens if the feed was trimmed, if the
+//!   table was deleted and recreated or restored from a backup, or if the view's cursor in the feed is corrupted. Later changes are still applied. A
+//!   [`rebuild`](ViewTable::rebuild) repairs the partition. If a partition's feed was quiet when its table was deleted, the view does not notice the deletion
+//!   until the next change in the partition, and retains the partition's rows until then.
+//! - **Restores:** if the source is restored from a backup during a rebuild, rebuild the view again. The rebuild itself detects a restore only in the first
+//!   1,000 partitions with a feed, and no longer detects it in a partition whose restored feed has received as many changes as the restore discarded.
+//! - **Recreated tables:** a process that was applying a change while the view's table was deleted and recreated can write the change to the new table. If the
+//!   new view was rebuilt before this write, rebuild it again. To avoid this, stop the followers before you delete the table.
+//! - **Earlier releases:** do not rebuild the view while followers of an earlier release run. If you have done so, rebuild it again once they have stopped.
+//!   These followers keep the contributions for only one recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
+//! - **Trimming:** a view does not trim feeds. [Trim](crate::feed::Feed::trim) them up to the [position](ViewTable::position) of the slowest view.
+//! - **Row types:** the table belongs to the view, and its schema has a single row type. Source entities are distinguished from other rows in their table by
+//!   key format. Rows and changes with other keys, such as the parts of a wide entity, are ignored.
 //!
 //! # When not to
 //! To find the same entity by another key, use an [index](crate::index).
@@ -186,8 +187,8 @@ pub trait View: 'static {
 
     /// The version of the projection. A program with a higher version builds its rows in a new table while the old table is in use. Once the new rows are
     /// [built](ViewTable::rebuild), followers of older versions stop. Delete the old table when no program reads it. If the first version's table has been
-    /// deleted, only followers of the sixteen versions before the new one stop. The new table's name is the first table's name, followed by `v` and the
-    /// version. If this name would be too long, a hash replaces the end of the first table's name.
+    /// deleted, followers more than sixteen versions older do not stop. The new table's name is the first table's name, followed by `v` and the version. If
+    /// this name would be too long, a hash replaces the end of the first table's name.
     const VERSION: u32 = 1;
 
     /// Returns the view's name in the store. A table contains the rows of one view only: opening a second view with the same table fails. The default is the

@@ -20,7 +20,7 @@ use crate::entities::plan::{
 use crate::entities::record::{ChangeRecord, RecordChanges};
 use crate::outbox::{Intent, Step};
 
-/// One transaction's writes: entities in one partition, and the rows and steps added by contributors. No entity occurs twice.
+/// One transaction's writes: entities in one partition, and the rows and steps that contributors add. No entity occurs twice.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     partition_key: PartitionKey,
@@ -29,7 +29,7 @@ pub(crate) struct Batch {
     places: HashMap<RowKey, usize>,
     rows: BTreeMap<RowKey, ContributedRow>,
     intents: Vec<PlannedIntent>,
-    /// For each entity with steps from participants, the position of its intent, the row that records the steps. Keyed by the entity's `RowKey`.
+    /// The positions of the intents, by the entity's `RowKey`. An entity has an intent (a row that records its steps) if participants have added steps.
     intent_places: HashMap<RowKey, usize>,
     records: Vec<ChangeRecord>,
     recorder: Option<Arc<dyn RecordChanges>>,
@@ -40,7 +40,7 @@ pub(crate) struct Batch {
     body_bytes: Vec<usize>,
 }
 
-/// A row added to the batch by contributors, and its author.
+/// A row that contributors add to the batch, and the author of the row.
 #[derive(Clone, Debug)]
 pub(crate) struct ContributedRow {
     pub(crate) by: Author,
@@ -109,8 +109,8 @@ impl Batch {
         &self.rows
     }
 
-    /// Returns the position of the entity that needs a row. If several entities change the row, this is the last entity that adds an entry to the row.
-    /// Returns `None` for a row that belongs to no entity in the batch.
+    /// Returns the position of the entity that needs a row. If several entities change the row, returns the last entity that adds an entry to the row. Returns
+    /// `None` for a row that belongs to no entity in the batch.
     pub(crate) fn entity_of(&self, row_key: &RowKey) -> Option<usize> {
         let ContributedRow { write, of, .. } = self.rows.get(row_key)?;
         match write {
@@ -122,7 +122,7 @@ impl Batch {
         }
     }
 
-    /// Returns the changes to record and the pattern that records them; `None` if nothing is to be recorded.
+    /// Returns the changes to record, and the pattern that records them; `None` if no changes need to be recorded.
     pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
         let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
         Some((&self.records, recorder))
@@ -132,12 +132,12 @@ impl Batch {
         self.records().map_or(0, |(records, recorder)| recorder.operations(records))
     }
 
-    /// Returns `true` if the batch contains a single write and the store must recognise it when a retry follows a lost response.
+    /// Returns `true` if the batch contains a single write, and the store must recognise a retry of this write after a lost response.
     pub(crate) const fn is_identified(&self) -> bool {
         self.identified
     }
 
-    /// Returns `true` if a write removes properties unknown to this program.
+    /// Returns `true` if a write removes properties of which this program is unaware.
     pub(crate) const fn is_whole(&self) -> bool {
         self.whole
     }
@@ -262,7 +262,7 @@ impl Batch {
         self.change(limits, |batch, done| rows.into_iter().try_for_each(|row| batch.add_row(row, None, done)))
     }
 
-    /// Adds an outbox step for the entity `source`. A worker performs it in another partition.
+    /// Adds an outbox step for the entity `source`. A worker performs the step in another partition.
     ///
     /// # Errors
     /// Any error from [`push_within`](Self::push_within).

@@ -29,7 +29,7 @@ pub struct BulkItem {
     verb: BulkVerb,
     /// The properties; `None` for a delete.
     row: Option<Row>,
-    /// The write plan. If the write depends on the stored version, this plan is only a size estimate.
+    /// The write plan. If the write depends on the stored version, the plan serves only to estimate the size.
     plan: EntityPlan,
 }
 
@@ -176,7 +176,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
     }
 
     fn push(&self, batch: &mut BulkBatch, item: BulkItem) -> Result<Option<BulkItem>> {
-        // Both items may write the same row or have the same unique value. In that case, the second item is sent after the first, and the store decides.
+        // The item does not fit, or it conflicts with an earlier item because both write the same row or have the same unique value. Conflicting items are sent
+        // in separate transactions, and the store decides.
         if batch.batch.push_within(item.plan.clone(), Some(&self.limits())).is_err() {
             return Ok(Some(item));
         }
@@ -198,7 +199,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
         let mut retries = Retries::new(&self.retry, RACE).replan_entities(reads);
         loop {
             let draft = self.plan_items(items).await?;
-            // IMPORTANT: each attempt is admitted after the stored versions have been read, because a newer program version may have written them.
+            // IMPORTANT: admission is checked after the stored versions have been read, because a program with a newer schema may have written them.
             if let Some(outcome) = retries.submit(&site, &draft).await? {
                 return outcome.committed().map(drop);
             }
@@ -206,7 +207,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
     }
 
     fn is_too_large(&self, error: &Error) -> bool {
-        // A conflict between the participants of two entities is detected only when the writes are planned from the stored entities.
+        // If participants write the same row for two entities, the conflict is detected only once the writes are planned from the stored entities. Splitting
+        // the batch resolves it.
         error.code() == ErrorCode::InvalidDuplicateRow || is_too_large(error)
     }
 

@@ -35,9 +35,9 @@ pub(crate) struct Site<'a, S, O> {
     pub(crate) admission: &'a dyn AdmitWrites,
 }
 
-/// The state of a derived row. It determines the row's operation.
+/// The known state of a derived row, which determines the row's operation.
 enum DerivedState {
-    /// The row has not been read and is assumed to match the entities. Contains the resulting operation.
+    /// The row has not been read, and is assumed to match the entities. Contains the operation computed on this assumption.
     Assumed(OperationKind),
     /// The row has been read; `None` if it does not exist.
     Read(Option<StoredRow>),
@@ -70,13 +70,13 @@ impl Outcome {
 pub(crate) enum Conflict {
     /// An entity did not satisfy its condition.
     Entity,
-    /// A derived row differed from what the entities imply, or changed after it was read.
+    /// A derived row did not match the entities, or changed after it was read.
     Derived,
     /// A contributed row with a fixed operation did not satisfy the operation's condition.
     Fixed,
     /// A related entity changed after it was read: an entity whose properties are copied, or a holder of copies.
     Related,
-    /// Another writer recorded its changes first, for example in the feed of the partition.
+    /// Another writer recorded its changes first, for example in the partition's feed.
     Record,
 }
 
@@ -86,8 +86,8 @@ impl Conflict {
         matches!(self, Self::Derived | Self::Related | Self::Record)
     }
 
-    /// Returns `true` if a planned write caused the conflict, and `false` if a write added by completion did. The entities of `completed` must begin with those
-    /// of `planned`.
+    /// Returns `true` if a planned write caused the conflict, and `false` if the write was added by completing the plan. The entities of `completed` must begin
+    /// with those of `planned`.
     pub(crate) fn is_in(self, planned: &Batch, completed: &Batch, error: &Error) -> bool {
         match self {
             Self::Entity => error.operation().is_none_or(|at| at < planned.entities().len()),
@@ -104,7 +104,7 @@ impl Conflict {
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     /// Makes one attempt to commit a batch. If `look` is `true`, first reads the derived rows.
     ///
-    /// The future is boxed, so this code is compiled once, although its callers are compiled for each entity type.
+    /// The future is boxed so that this code is compiled only once. Its callers are compiled for each entity type.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
         self.attempt_once(batch, look).boxed()
     }
@@ -119,7 +119,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         let outcome = match self.prepare(batch, look, intents, &mut undo).await {
             Ok(transaction) => {
                 let rows = SeenRows::rows(transaction.operations());
-                // A batch with uploads depends on stored rows. It therefore replaces no entity unconditionally and has no write lease, so the store sends it
+                // A batch with uploads depends on stored rows, so it replaces no entity unconditionally and has no write lease. The store therefore sends it
                 // directly.
                 let submit = |transaction| {
                     is_sent.store(true, Ordering::Relaxed);
@@ -139,7 +139,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         };
         if !is_sent.into_inner() || matches!(outcome, Ok(Outcome::Conflict(..))) {
             // After a conflict, or if the transaction was not sent, no row refers to the uploads. After any other error, the transaction may have been applied,
-            // so only the collector can decide if an upload is needed.
+            // so the uploads are left to the collector.
             for work in undo {
                 work.undo().await;
             }
@@ -230,7 +230,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(states)
     }
 
-    /// Returns a batch's operations and the number of its intents without reading a row; `None` if a derived row must be read.
+    /// Returns a batch's operations and the number of its intents, without reading any row; `None` if a derived row must be read.
     ///
     /// # Errors
     /// Any error from the outbox.
@@ -286,7 +286,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         }
     }
 
-    /// Returns the outcome of a submitted transaction. `rows` lists the rows its operations write or check.
+    /// Returns the outcome of a submitted transaction. `rows` lists the rows that the operations write or check.
     fn outcome(&self, batch: &Batch, rows: &[SentRow], sent: Result<Committed>) -> Result<Outcome> {
         let own = batch.entities().len();
         let error = match sent {

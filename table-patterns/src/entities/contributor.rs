@@ -26,7 +26,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         true
     }
 
-    /// Adds the rows and steps for a change. Must be a pure function, because every attempt calls it again.
+    /// Adds the rows and steps for a change. This function must be pure, because it is called once per attempt.
     ///
     /// # Errors
     /// Any error from the pattern. In this case, the entity is not written.
@@ -37,12 +37,13 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         false
     }
 
-    /// Completes a write by reading the other entities on which it depends. Returns `None` if the contributor reads no other entities. Called once per attempt.
+    /// Completes a write by reading the other entities on which the write depends. Returns `None` if the contributor reads no other entities. Called once per
+    /// attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed<E>>>> {
         None
     }
 
-    /// Returns `false` if a bulk write must read the stored entity before it plans the contributed rows, because this contributor may refuse the write.
+    /// Returns `false` if this contributor may refuse a write. A bulk write then calls the contributor only once the stored entity has been read.
     fn is_estimated(&self) -> bool {
         true
     }
@@ -68,7 +69,7 @@ pub(crate) struct ReservedRows {
     pub(crate) pattern: &'static str,
     /// The prefix of the rows' `RowKey`s.
     pub(crate) prefix: &'static str,
-    /// Returns the reason why the pattern ignores a row; `None` if the pattern can read the row.
+    /// Returns the reason why the pattern cannot read a row and ignores it; `None` if it can read the row.
     pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
 }
 
@@ -99,11 +100,11 @@ pub(crate) struct WriteContext {
     pub(crate) correlation_id: Option<Arc<str>>,
 }
 
-/// The rows, steps and change records added to one entity's write by contributors.
+/// The rows, steps and change records that contributors add to one entity's write.
 #[derive(Debug, Default)]
 pub(crate) struct Contribution {
     pub(crate) rows: Vec<PlannedRow>,
-    /// Steps in other partitions, added by the declared patterns.
+    /// Steps in other partitions, added by declared patterns.
     pub(crate) derived_steps: Vec<Step>,
     /// Steps in other partitions, added by participants.
     pub(crate) steps: Vec<Step>,
@@ -120,7 +121,7 @@ impl Contribution {
         EntityPlan { rows, derived_steps, steps, records, recorder, ..EntityPlan::alone(key, kind) }
     }
 
-    /// Adds a row with a fixed operation, one that does not depend on the stored row.
+    /// Adds a row with a fixed operation, which does not depend on the stored row.
     pub(crate) fn write(&mut self, by: &'static str, operation: Operation) {
         let Operation { row_key, kind } = operation;
         self.rows.push(PlannedRow { by: Author::Pattern(by), row_key, write: RowWrite::Fixed(kind) });
@@ -139,7 +140,7 @@ pub(crate) struct PendingWrite {
     pub(crate) kind: OperationKind,
     /// The stored properties; `None` if the entity does not exist.
     pub(crate) stored: Option<Row>,
-    /// `true` if the same transaction may write other entities.
+    /// `true` if the same transaction may also write other entities.
     pub(crate) together: bool,
     /// The entities written by the transaction.
     pub(crate) siblings: Arc<Siblings>,

@@ -1,7 +1,7 @@
 //! A transaction draft: the planned writes from which each attempt builds its batch.
 //!
 //! Contributors that read other entities add their writes when a batch is built. Single writes, bulk writes, units of work and deletes of wide entities share
-//! this builder. Only a draft adds an entity's plan to a transaction, so no write can skip its completion.
+//! this builder. Entity plans are added to transactions only by drafts, so no write can skip its completion.
 
 mod write;
 
@@ -25,11 +25,11 @@ pub(crate) use write::{Completes, EntityWrite};
 pub(crate) struct Draft<'a> {
     /// All parts (writes, rows and steps) as planned, before any completion.
     planned: Batch,
-    /// The parts, split at the first one that needs completion; `None` if no part does.
+    /// The parts, split at the first part that needs completion; `None` if no part needs it.
     pending: Option<Pending<'a>>,
 }
 
-/// The parts of a draft that has at least one incomplete write, split at the first such write.
+/// The parts of a draft with incomplete writes, split at the first incomplete write.
 struct Pending<'a> {
     /// The parts before the first incomplete write.
     base: Batch,
@@ -101,7 +101,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds an outbox step for an entity. A worker performs it in another partition.
+    /// Adds an outbox step for an entity. A worker performs the step in another partition.
     ///
     /// # Errors
     /// Any error from [`Batch::add_step`].
@@ -141,8 +141,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Builds the batch for one attempt. The draft's entities precede other affected entities. Sets `together` to `false` if the transaction cannot contain the
-    /// other affected entities; workers then write them later.
+    /// Builds the batch for one attempt. The draft's entities precede other affected entities. If the transaction cannot contain the other affected entities,
+    /// sets `together` to `false`, and workers write these entities later.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` if a row changed while it was being read; any error from the contributors or the store.
@@ -157,11 +157,11 @@ impl<'a> Draft<'a> {
             let own = batch.entities().iter().map(|known| &known.row_key);
             let added = batch.rows().keys().filter(|row_key| batch.writes(row_key));
             let mut rows: HashSet<_> = own.chain(added).collect();
-            // Two copied entities in the draft may have the same holder, or the draft may require that a holder exists.
+            // A row may be written twice: two copied entities in the draft may have the same holder, or the draft may itself contain the holder.
             if others.iter().all(|other| rows.insert(&other.key.row_key)) {
                 match others.into_iter().try_for_each(|other| batch.push(other)) {
                     Ok(()) if batch.operations() <= most => return Ok(Cow::Owned(batch)),
-                    // Participants of two entities write the same row. The entities can still be written in separate transactions.
+                    // Participants of two entities write the same row. The other entities are then written in separate transactions.
                     Err(error) if error.code() != ErrorCode::InvalidDuplicateRow => return Err(error),
                     _ => {}
                 }

@@ -15,8 +15,8 @@ use crate::entities::turns::Turns;
 
 /// A handle to a table's entities of type `E`. Every write also writes the rows of all patterns declared on the struct or attached by the store.
 ///
-/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the same methods as [`Table`], and also creates
-/// [units](crate::unit), transactions over several entity types. Entities without declared patterns are written without a read, as with a [`Table`].
+/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the same methods as [`Table`], and also creates [units of
+/// work](crate::unit), which are transactions over several entity types. Entities without declared patterns are written without a read, as with a [`Table`].
 ///
 /// ```
 /// use table_core::{Engine, Entity};
@@ -81,7 +81,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         self.contributors.iter().find_map(|contributor| contributor.as_any().downcast_ref())
     }
 
-    /// Sets the clock and the sleep function for retry back-offs and for the rate limit of backfills.
+    /// Sets the clock and the sleep function for retry backoff and for the rate limit of backfills.
     #[must_use]
     pub fn with_runtime(self, pace: Runtime) -> Self {
         Self { retry: self.retry.with_runtime(pace), ..self }
@@ -93,14 +93,14 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         Self { retry, ..self }
     }
 
-    /// Sets the person or program making the writes, as reported to [participants](crate::participant::Changes::actor).
+    /// Sets the person or program that makes the writes, as reported to [participants](crate::participant::Changes::actor).
     #[must_use]
     pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
         self.context.actor = Some(actor.into());
         self
     }
 
-    /// Sets the identifier of the request causing the writes, as reported to [participants](crate::participant::Changes::correlation_id).
+    /// Sets the identifier of the request that causes the writes, as reported to [participants](crate::participant::Changes::correlation_id).
     #[must_use]
     pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.context.correlation_id = Some(id.into());

@@ -40,17 +40,16 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         partition_key: &PartitionKey,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Marks a partition as already registered by another program. [`prepare`](Self::prepare) then sends no request for the partition. Does nothing for a
-    /// recorder without registrations.
+    /// Marks a partition as already registered by another program, so [`prepare`](Self::prepare) sends no request for it. By default, does nothing.
     fn assume_registered(&self, _: &TableName, _: &PartitionKey) {}
 
-    /// Returns the operations that write intents, the rows that record steps. Called once per attempt, because each transaction needs different rows.
+    /// Returns the operations that write intents, the rows that record steps. Called once per attempt, because each transaction needs new rows.
     ///
     /// # Errors
     /// Any error from encoding an intent as a row.
     fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>>;
 
-    /// Seals the operations that write intents, to distinguish the intents from rows written by other programs. Called once per attempt.
+    /// Seals the operations that write intents, so that the intents can be distinguished from rows written by other programs. Called once per attempt.
     ///
     /// # Errors
     /// Any error from reading the sealing key.
@@ -63,7 +62,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         async { Ok(operations) }
     }
 
-    /// Returns `true` if the operation that wrote an intent was sealed by a program with the sealing key. A recorder without seals accepts every intent.
+    /// Returns `true` if a program with the sealing key sealed the operation that wrote an intent. A recorder without seals accepts every intent.
     ///
     /// # Errors
     /// Any error from reading the sealing key.
@@ -80,7 +79,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }
 
-/// No outbox. Sufficient if all indexes of an entity are in its partition, and the entity neither holds copies nor is copied.
+/// No outbox. This is sufficient if all indexes of the entity are in its partition, and the entity neither holds copies nor is copied.
 ///
 /// ```
 /// use table_patterns::entities::{Entities, NoOutbox};

@@ -15,8 +15,8 @@ use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a patch of one entity. The patch sends a read and a write if a contributor needs the stored
-    /// version or a property is set to `None`; otherwise, it sends one merge.
+    /// Creates a patch of one entity. The patch usually sends one merge. If a contributor needs the stored version, or a property is set to `None`, it sends a
+    /// read and a write.
     ///
     /// ```
     /// # use table_core::{Engine, Entity};
@@ -39,7 +39,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
     }
 }
 
-/// Supports every property outside the key. The old value is read if a contributor needs it.
+/// Allows a patch to set any property that is not part of the key. The old value is read if a contributor needs it.
 impl<E: Entity, S, O, T: Property, K: OutsideKey> SetBy<Entities<E, S, O>> for Column<E, T, K> {
     type Value = T;
 
@@ -88,7 +88,7 @@ mod tests {
 
     use crate::EntityStore;
 
-    /// An entity whose only copies contain neither `active` nor `note`, which the function in `when` reads.
+    /// An entity whose copies contain neither `active` nor `note`, although the function in `when` reads both.
     #[derive(Clone, Debug, Entity, PartialEq)]
     #[entity(crate = table_core)]
     #[partition_key(department)]

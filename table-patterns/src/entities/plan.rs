@@ -17,7 +17,7 @@ use table_core::store::{Capabilities, StoredRow};
 use crate::entities::record::{ChangeRecord, RecordChanges};
 use crate::outbox::Step;
 
-/// One entity's write, and everything contributors add to its transaction.
+/// One entity's write, and everything that contributors add to its transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct EntityPlan {
     pub(crate) key: EntityKey,
@@ -31,9 +31,9 @@ pub(crate) struct EntityPlan {
     pub(crate) records: Vec<ChangeRecord>,
     /// The pattern that records the changes, if any.
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
-    /// `true` if a retry after a lost response must be distinguished from another writer's write (CON-11).
+    /// `true` if the store must distinguish a retry after a lost response from another writer's write (CON-11).
     pub(crate) identified: bool,
-    /// `true` if the write removes properties unknown to this program.
+    /// `true` if the write removes properties of which this program is unaware.
     pub(crate) is_whole: bool,
 }
 
@@ -53,7 +53,7 @@ impl EntityPlan {
         }
     }
 
-    /// Returns the maximum number of operations added to a transaction by this plan.
+    /// Returns the maximum number of operations that this plan adds to a transaction.
     pub(crate) fn operations(&self) -> usize {
         let intents = usize::from(!self.steps.is_empty()) + usize::from(!self.derived_steps.is_empty());
         1 + self.rows.len() + intents
@@ -69,7 +69,7 @@ pub(crate) enum Author {
     Pattern(&'static str),
 }
 
-/// The author name for rows needed by copies: references, and conditions on the copied entities.
+/// The author name for the rows of copies: references, and conditions on the copied entities.
 pub(crate) const REFERENCES: &str = "references";
 
 impl Author {
@@ -90,7 +90,7 @@ impl fmt::Display for Author {
     }
 }
 
-/// A row added to one entity's write by a contributor.
+/// A row that a contributor adds to one entity's write.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedRow {
     pub(crate) by: Author,
@@ -119,7 +119,7 @@ pub(crate) enum RowWrite {
 
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities in a transaction may change the same row. In that case, the first change computes the operation for all of them, and its methods receive
+/// Several entities in a transaction may change the same row. In that case, the methods of the first change compute the operation for all of them. They receive
 /// all changes to the row, in order, as `parts`.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the row's new properties, for computing its size.
@@ -170,11 +170,11 @@ pub(crate) trait ReadRow: Send + Sync {
 /// The operation on a derived row.
 pub(crate) struct PreparedRow {
     pub(crate) kind: OperationKind,
-    /// Work done outside the table, undone if the transaction is refused.
+    /// Work done outside the table, which is undone if the transaction is refused.
     pub(crate) undo: Option<Arc<dyn UndoWrite>>,
 }
 
-/// Work done outside the table for a transaction, such as uploading a blob. It can be undone if the transaction is refused.
+/// Work done outside the table for a transaction, such as a blob upload. It can be undone if the transaction is refused.
 pub(crate) trait UndoWrite: Send + Sync {
     /// Checks that the work is still valid. Called immediately before the transaction is submitted.
     ///
@@ -186,7 +186,7 @@ pub(crate) trait UndoWrite: Send + Sync {
     fn undo(&self) -> BoxFuture<'_, ()>;
 }
 
-/// Creates an empty merge, which changes only an entity's version. Writers that read the entity earlier then get a conflict.
+/// Creates an empty merge, which changes only an entity's version. Concurrent writers that have already read the entity then get a conflict.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }
@@ -203,7 +203,7 @@ pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row>
     }
 }
 
-/// Returns the row state required by a pure condition, such as a check or an empty merge; `None` for an operation that writes properties or deletes.
+/// Returns the row state that a pure condition, such as a check or an empty merge, requires; `None` for an operation that writes properties or deletes the row.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),
@@ -230,7 +230,7 @@ pub(crate) fn is_condition(kind: &OperationKind) -> bool {
     required(kind).is_some()
 }
 
-/// Merges a condition on a row into another condition or into a write of that row. Returns `None` if no single operation satisfies both.
+/// Merges a condition on a row into another condition on the row, or into a write of the row. Returns `None` if a single operation cannot express both.
 pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
     match (required(one), required(other)) {
         (None, Some(RowState::Present(if_match))) => guarded(one, if_match),
@@ -283,7 +283,7 @@ fn both_conditions(one: &OperationKind, other: &OperationKind) -> Option<Operati
     })
 }
 
-/// Converts a planned operation to the operation sent to the store. If the store does not support checks, a check becomes an empty merge into the row.
+/// Converts a planned operation to the operation that is sent to the store. If the store does not support checks, a check becomes an empty merge into the row.
 ///
 /// # Errors
 /// `Unsupported` if the operation only checks that a row does not exist and the store does not support checks (ENG-21).

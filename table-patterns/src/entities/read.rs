@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
 
-/// The description used in error messages for the rows contended during a write.
+/// The description of the contended rows in error messages about conflicts.
 pub(crate) const RACE: &str = "the entity or a row that is written with it";
 
 /// A stored version of an entity.

@@ -25,8 +25,8 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     /// Returns the number of operations added to a transaction by change records.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Makes one attempt to submit a transaction together with its change records. The returned versions, and the operation index in an error, refer only to
-    /// the given operations, not to the records.
+    /// Makes one attempt to submit a transaction together with its change records. The returned versions and the operation index in an error count only the
+    /// given operations, not the operations that write the records.
     fn commit<'a>(
         &'a self,
         table: &'a TableName,
@@ -39,7 +39,7 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
 pub(crate) enum Recorded {
     Committed {
         committed: Committed,
-        /// `true` if another process has recorded changes since this process last recorded any.
+        /// `true` if another process has recorded changes since this process last did.
         is_shared: bool,
     },
     /// Another writer recorded changes first. Nothing was written. The error contains the key of the contended row, such as the head of a feed.

@@ -1,4 +1,4 @@
-//! Method names from other libraries. Calling one is a compile error whose message suggests the method to use instead.
+//! Method names from other libraries. Calling such a method is a compile error, whose message suggests the method to use instead.
 
 use crate::entities::Entities;
 

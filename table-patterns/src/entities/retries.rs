@@ -1,4 +1,4 @@
-//! Repeated attempts to commit a batch, with back-off.
+//! Repeated attempts to commit a batch, with backoff.
 
 use table_core::etag::ETag;
 use table_core::key::RowKey;
@@ -12,18 +12,18 @@ use crate::entities::commit::{Conflict, Outcome, Site};
 use crate::entities::draft::Draft;
 use crate::entities::outbox::StepRecorder;
 
-/// The retry loop for committing a write. After a conflict, the write is rebuilt from the rows' new versions.
+/// The retry loop for committing a write. After a conflict, the rows are reread and the write is rebuilt.
 pub(crate) struct Retries<'a> {
     race: RetryLoop<'a>,
-    /// `true` if a conflict on an entity causes the write to be rebuilt instead of failing.
+    /// `true` if the write is rebuilt after a conflict on an entity. If `false`, it fails.
     replans_entities: bool,
     /// `true` if derived rows are read before they are written.
     look: bool,
-    /// `true` if the same transaction may write other entities.
+    /// `true` if the same transaction may also write other entities.
     together: bool,
     /// The number of conflicts left before the write fails.
     left: usize,
-    /// The properties written to the first entity by the last attempt; `None` if the draft needed no completion.
+    /// The properties that the last attempt wrote to the first entity; `None` if the draft needed no completion.
     completed: Option<Row>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Retries<'a> {
         Self { race, replans_entities: false, look: false, together, left, completed: None }
     }
 
-    /// Sets whether a conflict on an entity causes the write to be rebuilt instead of failing.
+    /// Sets whether the write is rebuilt, instead of failing, after a conflict on an entity.
     pub(crate) fn replan_entities(self, replans_entities: bool) -> Self {
         Self { replans_entities, ..self }
     }
@@ -45,7 +45,7 @@ impl<'a> Retries<'a> {
         Self { left, ..self }
     }
 
-    /// Returns the properties written to the first entity by the last attempt; `None` if the draft needed no completion.
+    /// Returns the properties that the last attempt wrote to the first entity; `None` if the draft needed no completion.
     pub(crate) fn into_completed(self) -> Option<Row> {
         self.completed
     }
@@ -61,7 +61,7 @@ impl<'a> Retries<'a> {
     ) -> Result<Option<Outcome>> {
         let (planned, most) = (draft.planned(), site.store.capabilities().limits.operations);
         let batch = match draft.batch(&mut self.together, most).await {
-            // If the plan itself requires a version of the row, every attempt would require that version.
+            // The plan itself requires a certain version of the row, so further attempts would fail too.
             Err(error) if is_moved(&error) && !self.replans_entities && requires_row_of(planned, &error) => {
                 return Ok(Some(Outcome::Conflict(Conflict::Entity, error)));
             }
@@ -88,7 +88,7 @@ impl<'a> Retries<'a> {
                 _ => (conflict, error),
             },
             Ok(committed) => return Ok(Some(committed)),
-            // Rows underlying the plan changed before the transaction was built.
+            // Rows on which the plan is based changed before the transaction was built.
             Err(error) if planned.is_some() && error.is_conflict() => (Conflict::Related, error),
             Err(error) if has_others && is_too_large(&error) => {
                 self.together = false;
@@ -99,7 +99,8 @@ impl<'a> Retries<'a> {
         match conflict {
             Conflict::Entity if !self.replans_entities => Ok(Some(Outcome::Conflict(conflict, error))),
             Conflict::Fixed => Ok(Some(Outcome::Conflict(conflict, error))),
-            // The next attempt reads the derived rows. It need not wait, because the assumed rows may have been wrong even without a concurrent writer.
+            // The next attempt reads the derived rows. It is made without backoff, because the assumed rows may have been wrong even without a concurrent
+            // writer.
             Conflict::Derived if !self.look => {
                 self.look = true;
                 Ok(None)
@@ -111,7 +112,8 @@ impl<'a> Retries<'a> {
         }
     }
 
-    /// Counts an attempt that ended with a conflict, and waits before the next attempt. Returns the conflict if the maximum number is reached.
+    /// Counts an attempt that ended with a conflict. Returns the conflict if the maximum number of conflicts is reached, otherwise backs off before the next
+    /// attempt.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).
@@ -123,7 +125,7 @@ impl<'a> Retries<'a> {
         self.wait(error).await
     }
 
-    /// Waits before the next attempt.
+    /// Backs off before the next attempt.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).
@@ -131,7 +133,7 @@ impl<'a> Retries<'a> {
         self.race.retry(conflict).await.map(|()| None)
     }
 
-    /// Commits a draft, retrying after conflicts without replanning its writes.
+    /// Commits a draft. Retries after conflicts, without replanning the writes.
     ///
     /// # Errors
     /// Any error from [`submit`](Self::submit).
@@ -164,7 +166,7 @@ impl<'a> Retries<'a> {
     }
 }
 
-/// Returns `true` if the error reports that rows underlying the plan changed while they were being read.
+/// Returns `true` if the error reports that rows on which the plan is based changed while they were being read.
 fn is_moved(error: &Error) -> bool {
     error.code() == ErrorCode::UpdateConditionNotSatisfied
 }

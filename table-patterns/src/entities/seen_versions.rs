@@ -1,4 +1,4 @@
-//! The row versions last seen by this process's transactions. A different stored version shows that another process has written the row.
+//! The row versions that this process's transactions last saw. If the stored version differs, another process has written the row.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -11,9 +11,9 @@ use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 
-/// The maximum number of partitions per cache generation. A handle keeps two generations, so it remembers up to twice as many.
+/// The maximum number of partitions per cache generation. A handle keeps two generations, so it remembers up to twice as many partitions.
 const PARTITIONS: usize = 256;
-/// The maximum number of rows per cache generation. Two generations are kept for each partition. A transaction reads at most 100 rows.
+/// The maximum number of rows per cache generation. Each partition has two generations. The limit exceeds the 100 rows that a transaction reads at most.
 const ROWS: usize = 128;
 
 /// The partitions recently used by a handle's transactions. Clones of the handle share them.
@@ -27,11 +27,11 @@ type Partitions = Recent<(String, PartitionKey), Arc<SeenRows>>;
 pub(crate) struct SentRow {
     pub(crate) row_key: RowKey,
     is_written: bool,
-    /// The version required by the write, if any.
+    /// The version that the write requires, if any.
     replaced: Option<ETag>,
 }
 
-/// The rows of one partition recently read by this process's transactions.
+/// The rows of one partition that this process's transactions have recently read.
 pub(crate) struct SeenRows(Mutex<State>);
 
 struct State {
@@ -39,16 +39,16 @@ struct State {
     versions: Recent<RowKey, Option<ETag>>,
     /// `true` if the last transaction found a row written by another process.
     is_shared: bool,
-    /// `true` if the last transaction that recorded changes, for example in a feed, found changes recorded by another process.
+    /// `true` if another process has recorded changes, for example in a feed, since this process last recorded any.
     is_recorded_by_others: bool,
-    /// The [reservations](crate::unit::reservation) this process no longer waits for, because their hold time has ended. A renewed reservation has a different
-    /// version.
+    /// The [reservations](crate::unit::reservation) for which this process no longer waits, because their hold time has ended. If a reservation is renewed, its
+    /// version changes.
     passed: HashMap<RowKey, ETag>,
-    /// The number of reservations that have expired while this process waited for them, counted since the process last found no reservation.
+    /// The number of reservations that have expired while this process waited for them. Reset when the process finds no reservation.
     expired: usize,
     /// The store's error, if the process's credential does not permit it to write reservations.
     refusal: Option<Error>,
-    /// `true` if the credential does not permit the process to read reservations either.
+    /// `true` if the credential does not even permit the process to read reservations.
     is_unreadable: bool,
 }
 
@@ -117,7 +117,7 @@ impl SeenPartitions {
         rows
     }
 
-    /// Records the row versions written by this process to a partition, if its transactions have used the partition recently.
+    /// Records the row versions that this process has written to a partition, if its transactions have used the partition recently.
     pub(crate) fn committed(
         &self,
         (table, partition_key): (&TableName, &PartitionKey),
@@ -129,7 +129,8 @@ impl SeenPartitions {
         }
     }
 
-    /// Records whether another process has recorded changes in a partition since this process last did, if its transactions have used the partition recently.
+    /// Records whether another process has recorded changes in a partition since this process last did. Does nothing if this process's transactions have not
+    /// used the partition recently.
     pub(crate) fn recorded(&self, (table, partition_key): (&TableName, &PartitionKey), is_shared: bool) {
         if let Some(known) = self.known(table, partition_key) {
             known.lock().is_recorded_by_others = is_shared;
@@ -146,7 +147,7 @@ impl SeenPartitions {
 }
 
 impl SeenRows {
-    /// Records the version of a row just read. Returns `true` if another process has written the row since this process last saw it.
+    /// Records the version of a row that has just been read. Returns `true` if another process has written the row since this process last saw it.
     pub(crate) fn is_foreign(&self, row_key: &RowKey, version: Option<&ETag>) -> bool {
         let mut state = self.lock();
         let is_foreign = state.versions.get(row_key).is_some_and(|known| known.as_ref() != version);
@@ -154,7 +155,7 @@ impl SeenRows {
         is_foreign
     }
 
-    /// Returns the rows written or checked by a transaction, in operation order.
+    /// Returns the rows that a transaction writes or checks, in operation order.
     pub(crate) fn rows(operations: &[Operation]) -> Vec<SentRow> {
         let sent = |Operation { row_key, kind }: &Operation| SentRow {
             row_key: row_key.clone(),
@@ -175,8 +176,8 @@ impl SeenRows {
         written.for_each(|(row, version)| self.wrote(row, version.as_ref()));
     }
 
-    /// Records the version written by this process to a row, if the row is remembered. If the write replaced a version other than the remembered one, another
-    /// process has written the row. The next transaction that reads the row must detect this write.
+    /// Records the version that this process has written to a remembered row. If the write replaced a version other than the remembered one, another process
+    /// has written the row, and nothing is recorded. The next transaction that reads the row then detects that write.
     fn wrote(&self, SentRow { row_key, replaced, .. }: &SentRow, version: Option<&ETag>) {
         let mut state = self.lock();
         let is_known = |known: &Option<ETag>| replaced.is_none() || *known == *replaced;
@@ -191,12 +192,12 @@ impl SeenRows {
         state.is_shared || state.is_recorded_by_others
     }
 
-    /// Sets whether another process has recently written rows read by this process's transactions.
+    /// Sets whether another process has recently written rows that this process's transactions read.
     pub(crate) fn set_shared(&self, is_shared: bool) {
         self.lock().is_shared = is_shared;
     }
 
-    /// Returns `true` if the hold time of a reservation has ended, and the reservation has not been renewed.
+    /// Returns `true` if a reservation's hold time has ended and the reservation has not been renewed.
     pub(crate) fn is_passed(&self, reservation: &RowKey, version: &ETag) -> bool {
         self.lock().passed.get(reservation) == Some(version)
     }
@@ -206,17 +207,17 @@ impl SeenRows {
         self.lock().passed.insert(reservation.clone(), version.clone());
     }
 
-    /// Adds to the number of consecutive reservations that have expired while this process waited for them.
+    /// Adds to the number of reservations that have expired in succession while this process waited for them.
     pub(crate) fn expire(&self, number: usize) {
         self.lock().expired += number;
     }
 
-    /// Returns the number of consecutive reservations that have expired while this process waited for them.
+    /// Returns the number of reservations that have expired in succession while this process waited for them.
     pub(crate) fn expired(&self) -> usize {
         self.lock().expired
     }
 
-    /// Records which reservations exist, and forgets all others.
+    /// Forgets all reservations except the given ones, which exist. If none exist, resets the count of expired reservations.
     pub(crate) fn found(&self, reservations: &HashSet<RowKey>) {
         let mut state = self.lock();
         state.passed.retain(|reservation, _| reservations.contains(reservation));
@@ -265,7 +266,7 @@ mod tests {
         RowKey::new(format!("{number:06}")).unwrap()
     }
 
-    /// Returns a row written unconditionally, or on the condition that it has the given version.
+    /// Returns a row that was written unconditionally, or on the condition that it had the given version.
     fn sent(row_key: &RowKey, replaced: Option<u64>) -> SentRow {
         let replaced = replaced.map(ETag::from_ticks);
         SentRow { row_key: row_key.clone(), is_written: true, replaced }

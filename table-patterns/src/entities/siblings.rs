@@ -1,4 +1,4 @@
-//! The entities written by one transaction. Copies of these entities use the new values instead of the stored values.
+//! The entities that one transaction writes. Copies of these entities use the new values instead of the stored values.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,11 @@ pub(crate) struct Siblings(HashMap<RowKey, Sibling>);
 /// The state of an entity after the transaction.
 #[derive(Debug)]
 pub(crate) enum Sibling {
-    /// The entity is written with these properties. Properties copied from other entities are completed by the entity's write.
+    /// The entity is written with these properties. Its own write adds the properties copied from other entities.
     Written(Row),
-    /// The entity is deleted, and so are its references.
+    /// The entity and its references are deleted.
     Deleted,
-    /// The row is deleted by its key, but its references remain.
+    /// Only the row is deleted, by its key; its references remain.
     Removed,
 }
 

@@ -1,8 +1,8 @@
 //! Fair scheduling of a partition's writers within one process.
 //!
-//! Concurrent read-modify-write transactions would conflict, so their writers queue for turns. The writer with the turn reads the rows as earlier writers left
-//! them, and adds its operations to an open [`Group`]. The last writer in the queue seals the group, which is then committed as one transaction. A group member
-//! that has waited longer than [`TIMEOUT`] seals the group earlier.
+//! Concurrent read-modify-write transactions would conflict, so their writers take turns in a queue. The writer with the turn reads the rows as earlier writers
+//! left them, and adds its operations to an open [`Group`]. The last writer in the queue seals the group, which is then committed as one transaction. A group
+//! member that has waited longer than [`TIMEOUT`] seals the group earlier.
 
 mod compose;
 pub(crate) mod group;
@@ -22,12 +22,12 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, StallDetector};
 use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
-/// The maximum time one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the open
-/// group seal it. The limit is needed because the holder's future may never be polled again. Writing without a turn may cause conflicts, so the maximum exceeds
-/// the time of a typical request to a distant store.
+/// The maximum time for which one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the
+/// open group seal it. The limit is needed because the holder's future may never be polled again. It is longer than a typical request to a distant store,
+/// because writing without a turn may cause conflicts.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The minimum queue length at which waiters that have given up are removed.
+/// Shorter queues are not searched for waiters that have given up.
 const SHORT: usize = 16;
 
 /// The queues for the partitions and rows written by a handle. Clones of the handle share them.
@@ -38,7 +38,7 @@ struct Shared {
     lines: Mutex<HashMap<Place, Line>>,
     /// The maximum time one writer may hold the turn while others wait.
     timeout: Duration,
-    /// The time-out shared by the writers in all queues. A queue is removed when its last writer leaves.
+    /// The timeout alarm that the writers in all queues share. It outlives the queues, which are removed when their last writer leaves.
     alarm: Arc<Alarm>,
 }
 
@@ -48,28 +48,28 @@ impl Default for Shared {
     }
 }
 
-/// The scope of a queue: a partition for units of work; for single writes, one row (an entity or the head of a feed).
+/// The scope of a queue. Units of work queue for a partition, and single writes for one row: an entity or the head of a feed.
 type Place = (String, PartitionKey, Option<RowKey>);
 
 /// A queue: one writer has the turn, and the others wait in arrival order.
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
-    /// The queue length at which waiters that have given up are removed.
+    /// Once the queue has this length, waiters that have given up are removed.
     limit: usize,
     stalls: Arc<StallDetector>,
-    /// The open group, with the uncommitted operations of writers that have already had their turn.
+    /// The open group. It contains the uncommitted operations of writers that have already had their turn.
     group: Option<Arc<Group>>,
 }
 
 /// One writer's turn. When it is dropped, the turn passes to the next writer, or the open group is sealed if no writer waits.
 pub(crate) struct Turn {
     turns: Turns,
-    /// The scope of the queue; `None` once the next writer has the turn, or if this writer timed out while it waited.
+    /// The queue's scope; `None` once the next writer has the turn, or if this writer timed out while waiting.
     place: Option<Place>,
 }
 
-/// The recipient of a turn after its holder.
+/// The recipient of a turn that its holder has ended.
 enum Next {
     Waiter(oneshot::Sender<Turn>),
     Group(Arc<Group>),
@@ -82,7 +82,7 @@ impl Turns {
         Self(Arc::new(Shared { timeout, ..Shared::default() }))
     }
 
-    /// Waits for a unit's turn in a partition, behind all units already waiting.
+    /// Waits for a unit of work's turn in a partition, behind all units of work that are already waiting.
     pub(crate) async fn enter(
         &self,
         table: &TableName,
@@ -92,8 +92,8 @@ impl Turns {
         self.enter_at((table.folded().to_owned(), partition_key.clone(), None), pace).await
     }
 
-    /// Waits for a single write's turn at one row, behind all writes already waiting. The row is an entity or the head of a feed. Single writes and units do
-    /// not wait for each other, because a transaction's closure may make a single write.
+    /// Waits for a single write's turn at one row, behind all writes that are already waiting. The row is an entity or the head of a feed. Single writes and
+    /// units of work do not wait for each other. Otherwise, a transaction whose closure makes a single write would wait for itself.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey, pace: &Runtime) -> Turn {
         self.enter_at(entity_place(table, key), pace).await
     }
@@ -127,7 +127,7 @@ impl Turns {
             };
             match stalls.wait(turn, (runtime, self.0.timeout)).await {
                 Some(Ok(turn)) => return turn,
-                // The sender was dropped together with its queue, so this writer queues again.
+                // The queue was removed together with the sender, so this writer queues again.
                 Some(Err(_)) => {}
                 None => return Turn { turns: self.clone(), place: None },
             }
@@ -157,11 +157,11 @@ impl Turns {
             let turn = || Turn { turns: self.clone(), place: Some(place.clone()) };
             match next {
                 Next::Nobody => return,
-                // Writers that arrive during the commit wait until it ends, and then form the next group.
+                // Writers that arrive during the commit wait until it ends. They then form the next group.
                 Next::Group(group) => return group.seal(Some(turn())),
                 Next::Waiter(waiter) => match waiter.send(turn()) {
                     Ok(()) => return,
-                    // The writer has stopped waiting.
+                    // The writer has stopped waiting, so the turn passes to the next one.
                     Err(mut refused) => refused.place = None,
                 },
             }
@@ -172,7 +172,8 @@ impl Turns {
 impl Line {
     /// Adds a writer to the queue.
     fn wait(&mut self) -> oneshot::Receiver<Turn> {
-        // While the holder of the turn is stuck, every later writer gives up. Doubling the limit bounds the number of times each writer is examined.
+        // While the holder of the turn is stuck, every later writer gives up after a while. The limit is doubled so that the amortized cost per writer is
+        // constant.
         if self.waiters.len() >= self.limit {
             self.waiters.retain(|waiter| !waiter.is_canceled());
             self.limit = self.waiters.len().saturating_mul(2).max(SHORT);
@@ -206,12 +207,12 @@ impl Turn {
         self.with_line(|line| line.group.clone()).flatten()
     }
 
-    /// Opens a group that subsequent units can join.
+    /// Opens a group that subsequent units of work can join.
     pub(crate) fn open(&self, group: &Arc<Group>) {
         self.with_line(|line| line.group = Some(Arc::clone(group)));
     }
 
-    /// Returns the time-out for the members of a group.
+    /// Returns the timeout for the members of a group.
     pub(crate) fn timer(&self, runtime: &Runtime) -> GroupTimer {
         (Arc::clone(&self.turns.0.alarm), runtime.clone())
     }
@@ -223,7 +224,7 @@ impl Turn {
         Some(group.outcome().await)
     }
 
-    /// Returns the time-out shared by the waiting writers; `None` if this writer itself has timed out.
+    /// Returns the timeout that the waiting writers share; `None` if this writer itself has timed out.
     pub(crate) fn stalls(&self) -> Option<Arc<StallDetector>> {
         self.with_line(|line| Arc::clone(&line.stalls))
     }

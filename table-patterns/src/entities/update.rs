@@ -67,7 +67,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             .write_completed(&key, true, first, |current| {
                 let mut current = self.expected(&key, current, &IfMatch::Any)?;
                 let before = current.entity.to_row()?;
-                // The entity before the change, for the contributors. It is decoded instead of cloned, because `E` need not be `Clone`.
+                // Contributors need the entity as it was before the change. It is decoded instead of cloned, because `E` need not be `Clone`.
                 let old = read_as::<E>(&key, &before)?;
                 change(&mut current.entity)?;
                 let after = current.entity.to_row()?;
@@ -82,7 +82,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                         row::rewrite(stored.view(), before.view(), after.view())?,
                         if_match,
                     ),
-                    // Only a replace removes properties (MRG-3), and it must also contain the stored properties that `E` does not declare.
+                    // Only a replace removes properties (MRG-3). It must also contain the stored properties that `E` does not declare, so all of them are read
+                    // first.
                     (true, None) => return Ok(None),
                 };
                 let old = (&old, current.stored.as_ref());

@@ -15,11 +15,11 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, RACE};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Inserts an entity with its contributed rows. Sends one request and reads nothing, with these exceptions:
+    /// Inserts an entity with its contributed rows. Normally sends a single request, and reads nothing. Exceptions:
     /// - An opened handle reads the stored schema again after five seconds.
     /// - An index that is a list in the entity's partition reads the list.
-    /// - A holder of copies reads its sources.
-    /// - An outbox registers the partition before its first intent there, and again an hour later.
+    /// - A holder of copies reads the copied entities.
+    /// - An outbox registers the partition before it records the first intent there, and again an hour later.
     /// - A feed reads its head before the first write to the partition, and lists the partition if the feed is new or quiet.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///   a [`UniqueViolation`](crate::index::UniqueViolation).
     /// - `IndexListFull` if an index list would exceed its declared maximum length (PAT-IX-4).
     ///
-    /// After any of these errors, nothing has been written.
+    /// If any of these errors is returned, nothing has been written.
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
         let key = entity.key_of()?;
         let written = self
@@ -63,8 +63,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Merges an entity into the stored entity: fields that are `None` are kept (MRG-1, MRG-3).
-    /// Reads the stored version first if a contributor needs it.
+    /// Merges an entity into the stored entity. If a field is `None`, the stored property is kept (MRG-1, MRG-3). Reads the stored version first if a
+    /// contributor needs it.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
@@ -85,7 +85,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or replaces the stored entity, whatever its version (UPS-2). Reads the stored version first if a contributor needs it.
+    /// Inserts the entity, or replaces the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
     /// `UniqueViolation` or `IndexListFull` from an index, as for `insert`; an error if the entity exceeds a limit.
@@ -116,8 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or merges it into the stored entity, whatever its version (UPS-2).
-    /// Reads the stored version first if a contributor needs it.
+    /// Inserts the entity, or merges it into the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
     /// `UniqueViolation` or `IndexListFull` from an index, as for `insert`; an error if the entity exceeds a limit.

@@ -26,7 +26,7 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, RACE, read_as};
 use crate::entities::retries::Retries;
 
-/// The planned write; `None` if the plan depends on stored properties that have not been read.
+/// A planned write; `None` if the plan depends on stored properties that have not been read.
 pub(crate) type Planned<'a> = Result<Option<EntityWrite<'a>>>;
 
 /// The result of a committed write.
@@ -72,7 +72,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.plan(key.clone(), kind, Some(current.old()), Some(&after))
     }
 
-    /// Plans a change that removes properties, as a replace with all properties that remain.
+    /// Plans a change that removes properties. The change becomes a replace with all remaining properties.
     ///
     /// # Errors
     /// Any error from [`plan`](Self::plan).
@@ -133,7 +133,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let mut first = first.filter(|_| self.completer().is_none());
         let (table, runtime) = (self.table.name()?, self.retry.runtime());
         let mut retries = Retries::new(&self.retry, RACE).replan_entities(reads);
-        // Writers in this process that have lost a race for an entity take turns.
+        // After losing a race for an entity, writers in this process take turns. If a queue exists, this writer joins it.
         let mut turn = if reads { self.turns.enter_busy_entity(table, key, runtime).await } else { None };
         loop {
             let planned = match first.take() {
@@ -156,8 +156,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Makes one attempt to commit a write. Returns `None` if the write must be rebuilt for another attempt. Separate from planning, to avoid compiling this
-    /// code once per plan closure.
+    /// Makes one attempt to commit a write. Returns `None` if the write must be rebuilt for another attempt. This function is separate from planning, so that
+    /// it is not compiled once per plan closure.
     async fn submit(
         &self,
         retries: &mut Retries<'_>,
@@ -168,7 +168,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(etags.map(|etags| etags.into_iter().next().flatten()))
     }
 
-    /// Adds the entity's key to the error returned after the last attempt. An error about a reserved row, such as the head of a feed, keeps its key.
+    /// Adds the entity's key to the error returned after the last attempt. If the error refers to a reserved row, such as the head of a feed, it keeps that
+    /// row's key.
     fn at_lost(&self, error: Error, key: &EntityKey) -> Error {
         let is_reserved = error.key().is_some_and(|(_, row_key)| row_key.starts_with(RESERVED));
         if error.rule() == Some("CON-3") && !is_reserved { self.here(error, key) } else { error }
@@ -184,7 +185,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write(&key, false, None, |_| Ok(Some(planned.clone()))).await
     }
 
-    /// Commits planned writes with the caller's conditions on entities. A conflict on an entity is returned as an error.
+    /// Commits planned writes under the caller's conditions on entities. If an entity does not satisfy its condition, returns an error.
     ///
     /// # Errors
     /// Any error from the commit.
@@ -202,8 +203,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             .await
     }
 
-    /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that none of them forbids removing unknown properties.
-    /// Returns the period during which unconditional replaces may be sent; `None` if the period is unlimited.
+    /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that no such program forbids removing unknown
+    /// properties. Returns the period during which unconditional replaces may be sent; `None` if the period is unlimited.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids the write; any error from the store.

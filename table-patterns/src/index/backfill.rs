@@ -37,14 +37,14 @@ pub struct BackfillProgress {
 
 /// A builder for the backfill of one index.
 ///
-/// - Online: writers continue, and already maintain the index while it is built. An entity's missing index row is written in one transaction with the
-///   entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4 MiB. Sixteen
-///   transactions run concurrently and share the cost of durable writes.
-/// - Rolling updates: programs built from an older release may continue to write until the pass over the rows begins. They record sightings
-///   (rows with the current time) with the stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock:
-///   by then, no request by an older program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after).
-///   Once the pass begins, older programs are refused. If no older program is running, call
-///   [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their table must be stopped first.
+/// - Online: writers continue, and already maintain the index while it is built. An entity's missing index row is written in one transaction with the entity,
+///   which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4 MiB. Sixteen transactions run
+///   concurrently, so they can share disk syncs.
+/// - Rolling updates: programs built from an older release may continue to write until the pass over the rows begins. Such a program records sightings (rows
+///   with the current time) with the stored schema. The pass begins an hour after the first run or the last sighting, whichever is later, by the store's clock.
+///   By then, no request by an older program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after). Once
+///   the pass begins, older programs are refused. If no older program is running, call [`assume_no_older_programs`](Self::assume_no_older_programs). Writers
+///   that never opened their table must be stopped first.
 /// - Resumable: the position is recorded with the stored schema after each page. The next run, in any process, continues from it.
 /// - When the backfill completes, the index is *ready*.
 ///   Two entities with the same value in a unique index leave it *building*: the error contains the keys of one of them and of the index entry. The run that
@@ -117,7 +117,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
-    /// Limits the average number of entities that a run processes per second. As many entities as the limit allows per second may be processed in one burst.
+    /// Limits the average number of entities that a run processes per second. A burst may contain one second's allowance.
     pub fn per_second(self, entities: NonZeroU32) -> Self {
         Self { per_second: Some(entities), ..self }
     }
@@ -128,9 +128,9 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { page: Some(entities), ..self }
     }
 
-    /// Declares that no program with an older schema is running or has requests in flight: for example, because a single process uses the store, or
-    /// because the older programs were stopped. The backfill then begins immediately, and older programs are refused. Only if another program changes the
-    /// stored schema at the same time does the run return a report with [`retry_after`](IndexReport::retry_after).
+    /// Declares that no program with an older schema is running or has requests in flight: for example, because a single process uses the store, or because the
+    /// older programs were stopped. The backfill then begins immediately, and older programs are refused. The run returns a report with
+    /// [`retry_after`](IndexReport::retry_after) only if another program changes the stored schema at the same time.
     pub fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
@@ -146,15 +146,15 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     /// # Errors
     /// - `UniqueViolation` after the last page if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4) if a list is too
     ///   small for its entities. The index then stays *building*.
-    /// - A permanent error of an index row or of another entity, such as a list in a blob that cannot be read. The index stays *building*, and the next run
+    /// - A permanent error caused by an index row or another entity, such as a list blob that cannot be read. The index stays *building*, and the next run
     ///   starts from the beginning.
     /// - `IndexNotReady` if the stored schema does not contain the index.
     /// - `SchemaMismatch` if the stored schema declares the index differently, or if another program restarts the backfill during the run, by storing a
     ///   schema that declares the index differently or with [`rebuild`](Entities::rebuild).
     /// - Any other error from the store: run the backfill again to continue.
     ///
-    /// An entity that cannot be read, or whose value no key of the index can contain, is a
-    /// [finding](FindingKind::BadEntity) and does not stop the backfill, because no query of the index could find it.
+    /// An entity that cannot be read, or whose value no key of the index can contain, is a [finding](FindingKind::BadEntity) and does not stop the backfill,
+    /// because the index could not contain it anyway.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let layout = load(&self.table.table, self.table.index_states()).await?;
@@ -213,7 +213,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
                 (Some(next), _) => next,
                 (None, None) => break true,
                 (None, Some(_)) if has_failed => break false,
-                // IMPORTANT: an earlier run has found the failure, and was interrupted before it could return the error. This run processes the page again.
+                // IMPORTANT: an earlier run found the failure, but was interrupted before it could return the error. This run processes the page again to
+                // obtain the error.
                 (None, Some(failed)) => failed.clone(),
             };
             let reached = pass.to_string();

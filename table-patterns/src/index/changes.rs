@@ -50,7 +50,7 @@ pub enum ChangeKind {
 }
 
 /// Returns the index changes needed when an entity of type `E` changes from `old` to `new`, in index declaration order. `None` means that the entity does not
-/// exist. Unchanged index entries are omitted: an update of a property that no index includes costs nothing (PAT-INTRA-7).
+/// exist. Unchanged index entries are omitted, so updating a property that no index includes adds no cost (PAT-INTRA-7).
 ///
 /// Write the changes [in the same partition](IndexSchema::is_same_partition) in the entity's transaction. The caller decides how to write changes in other
 /// partitions.
@@ -81,7 +81,7 @@ pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change
     stored_changes((old, [None; 2]), (new, [None; 2]))
 }
 
-/// Returns the index changes, like [`changes`], but fills copies with the stored values where these are known.
+/// Returns the index changes, like [`changes`], but fills copies with the values stored in the entity's row where these are known.
 ///
 /// # Errors
 /// Any error from [`changes`].
@@ -148,7 +148,7 @@ pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<
     }
 }
 
-/// Returns a remote index entry after checking that its key is short enough to be part of the guard's key.
+/// Returns a remote index entry unchanged, after checking that its key is short enough for the guard's key to contain it.
 ///
 /// # Errors
 /// `PropertyValueTooLarge` (KEY-8) if the key is too long.
@@ -164,7 +164,7 @@ pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static Index
     E::INDEXES.iter().find(|index| index.schema().name == schema.name)
 }
 
-/// A pointer to [`owner_of`] for one entity type.
+/// A function pointer to [`owner_of`] for one entity type.
 pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
 /// Returns the key of the entity that owns an index entry (a copy or a list member); `None` if the row is not an entry of the index. `key` is the key of the
@@ -174,10 +174,10 @@ pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &R
     index_of::<E>(schema)?.owner(entry).ok()
 }
 
-/// A pointer to [`holds_entry`] for one entity type.
+/// A function pointer to [`holds_entry`] for one entity type.
 pub(crate) type HoldsEntry = fn(&IndexSchema, (&EntityKey, &Row), &EntityKey) -> bool;
 
-/// Returns `true` if the index entry of a stored entity is at the key `at`, or if the entity cannot be read.
+/// Returns `true` if a stored entity's index entry is at the key `at`, or if the entity cannot be read.
 pub(crate) fn holds_entry<E: Entity>(
     schema: &IndexSchema,
     (owner, row): (&EntityKey, &Row),
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
     use crate::index::fixture::{Employee, employee};
 
-    /// The expected index rows: copies and lists, by table and key. A list is represented by the set of its members.
+    /// The index rows that must exist, by table and key. A list is represented by the set of its members.
     #[derive(Debug, Default, PartialEq)]
     struct OtherRows {
         copies: BTreeMap<(String, EntityKey), Vec<u8>>,
@@ -208,7 +208,7 @@ mod tests {
         (index.table.unwrap_or("Company").to_owned(), key.clone())
     }
 
-    /// Computes the expected index rows for entities directly from the definition of each index, without comparing old and new entities.
+    /// Computes the index rows that must exist for the given entities directly from each index's definition, without comparing old and new entities.
     fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> OtherRows {
         let mut others = OtherRows::default();
         for entity in entities {
@@ -268,7 +268,7 @@ mod tests {
             let mut others = OtherRows::default();
             for (entity, is_delete) in steps {
                 let key = entity.key_of().unwrap();
-                // Values of unique indexes are kept distinct here: the store refuses duplicates (PAT-INTRA-5).
+                // The test keeps the values of unique indexes distinct, because the store would refuse duplicates (PAT-INTRA-5).
                 let taken = entities.values().any(|other| {
                     (other.department == entity.department && other.email == entity.email || other.badge == entity.badge)
                         && other.key_of().unwrap() != key

@@ -26,16 +26,16 @@ pub struct IndexReport {
     pub scanned: u64,
     /// The findings, up to the maximum set by [`list_at_most`](IndexCheck::list_at_most).
     pub findings: Vec<Finding>,
-    /// The total number of findings, listed or not.
+    /// The total number of findings, including the unlisted ones.
     pub found: u64,
     /// The number of findings repaired.
     pub repaired: u64,
-    /// The delay before retrying a backfill that could not begin. Until then, programs built from an older release may have requests in flight.
+    /// How long to wait before retrying a backfill that could not begin, because programs built from an older release may still have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
 impl IndexReport {
-    /// Returns `true` if the check found no damage.
+    /// Returns `true` if the check found no inconsistencies.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
         self.found == 0
@@ -54,10 +54,10 @@ impl IndexReport {
 
 /// A builder for a check of a table's indexes.
 ///
-/// A check reads every entity and every index row, sixteen concurrently, with a few requests for each, and holds one page in memory. It then reads the
-/// references of copies and the rows of feeds, because these patterns silently ignore unreadable rows. While other programs write, the check does not report
-/// damage that a concurrent transaction is about to correct, and its repair does not undo other writes. It also reports a remote index that merely lags behind:
-/// let the workers finish first, or run a repair, which does their work early.
+/// A check reads every entity and every index row, sixteen concurrently, with a few requests for each, and holds one page in memory. It then reads the reserved
+/// rows of copies and feeds, because those patterns silently ignore rows that they cannot read. A check is safe while other programs write: it does not report
+/// inconsistencies that a concurrent transaction is about to resolve, and its repair does not undo other writes. A remote index that merely lags behind is also
+/// reported. To avoid this, let the workers finish first, or run a repair, which does their work early.
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
@@ -118,7 +118,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Self { per_second: Some(items), ..self }
     }
 
-    /// Sets the maximum number of listed findings, 1,000 by default. All findings are counted.
+    /// Sets the maximum number of listed findings, 1,000 by default. Findings beyond the maximum are only counted.
     pub fn list_at_most(self, findings: usize) -> Self {
         Self { most: findings, ..self }
     }

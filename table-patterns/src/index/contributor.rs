@@ -47,7 +47,7 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
     }
 
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
-        // A bulk write's size is estimated before the entity is read, so the entity may already exist.
+        // Only inserts are checked. The entity of any other write may already exist, because a bulk write's size is estimated before the entity is read.
         if matches!(change.kind, OperationKind::Insert(_)) {
             check_partition::<E>(change.key)?;
         }
@@ -119,7 +119,7 @@ fn check_partition<E: Entity>(key: &EntityKey) -> Result<()> {
     }
 }
 
-/// Checks that the store will accept a remote index entry, which a worker writes later. The entry can exceed a limit the entity does not exceed, because it
+/// Checks that the store will accept a remote index entry, which a worker writes later. The entry can exceed a limit that the entity meets, because the entry
 /// also stores parts of the entity's key.
 fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     let (ChangeKind::Add(row) | ChangeKind::Rewrite(row)) = &one.kind else { return Ok(()) };
@@ -128,7 +128,7 @@ fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     fits.map_err(|error| error.with_context(&Author::Index(one.index.name).to_string()))
 }
 
-/// Adds a change to a remote index. All changes to one index are combined into one record with their keys.
+/// Adds a change to a remote index. All changes to one index are combined into one record, which contains their keys.
 fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
     let Change { index, key, kind } = one;
     let left = match &kind {
@@ -228,8 +228,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Treats the indexes as ready without reading their states, for rewriting a table under a schema that is not yet stored. For a SAS without read access to
-    /// [`LAYOUTS`](table_core::table::LAYOUTS), use a [grant](crate::grant) instead: backfills wait until it has expired.
+    /// Treats the indexes as ready without reading their states. Use this to rewrite a table under a schema that is not yet stored. For a SAS without read
+    /// access to [`LAYOUTS`](table_core::table::LAYOUTS), use a [grant](crate::grant) instead, because backfills do not begin until a grant has expired.
     ///
     /// ```
     /// use table_patterns::{Engine, Entity, EntityStore};

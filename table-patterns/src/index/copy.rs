@@ -1,5 +1,5 @@
-//! Writes index copies in their entity's partition, in the entity's transaction. The copy is not read first if the index is complete and no newer release has
-//! added properties.
+//! Writes index copies in their entity's partition, in the entity's transaction. A copy is written without being read first if the index is complete and no
+//! newer release has added properties.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct CopyChange {
     pub(crate) after: Option<(EntityKey, Row)>,
     /// `true` if the index is complete: each stored entity has its copy, and the row at the copy's key belongs to that entity.
     pub(crate) is_complete: bool,
-    /// The handle's view of the stored schema. It declares the properties of copies written by other releases.
+    /// Watches the stored schema, which declares the properties that other releases write to copies.
     pub(crate) watch: SchemaWatch,
 }
 
@@ -56,7 +56,7 @@ impl CopyChange {
         (is_there && !self.is_complete) || (self.after.is_some() && !self.newer_properties().is_empty())
     }
 
-    /// Returns the names of the properties known only to a newer release. A copy takes them from the stored entity.
+    /// Returns the names of the properties known only to a newer release. Their values are copied from the stored entity.
     fn newer_properties(&self) -> Arc<[String]> {
         if self.index.include.is_some() {
             return Arc::default();
@@ -64,11 +64,11 @@ impl CopyChange {
         self.watch.newer_properties()
     }
 
-    /// Returns the operation that writes the copy without reading it first. The copy is assumed to match its entity, whose version is a condition of the
-    /// transaction.
+    /// Returns the operation that writes the copy without reading it first. This assumes that the copy matches its entity. The transaction is conditional on
+    /// the entity's version.
     fn assumed(&self) -> OperationKind {
         match &self.after {
-            // A row at the new key may belong to another entity, or be an entity itself.
+            // An insert fails if the key is occupied, either by another entity's copy or by an entity.
             Some((_, row)) if self.before.is_none() => OperationKind::Insert(row.clone()),
             Some((_, row)) => OperationKind::InsertOrReplace(row.clone()),
             None => OperationKind::Delete(IfMatch::Any),
@@ -78,7 +78,7 @@ impl CopyChange {
     /// Returns the key of the stored row's owner; `None` if the row is not a copy of the index.
     fn owner(&self, key: &EntityKey, row: &Row) -> Option<EntityKey> {
         let owner = (self.owner_of)(self.index, key, row)?;
-        // In a complete index, the row at the key of a stored entity's copy is that copy, even if another release has added properties to it.
+        // In a complete index, the row at this key is known to be the stored entity's copy, even if another release has added properties to it.
         let is_certain = self.is_complete && self.before.as_ref() == Some(&owner);
         let others = || self.watch.other_properties();
         (is_certain || !is_foreign(self.entity, self.index, row.view(), &others())).then_some(owner)
@@ -126,7 +126,7 @@ impl CopyChange {
         let owner = self.owner(key, stored);
         let after = self.after.as_ref().map(|(owner, _)| owner);
         let is_ours = owner.is_some() && (owner == self.before || owner.as_ref() == after);
-        // The row may be a copy with properties added by a release that this handle does not know.
+        // The row may be a copy with properties added by a release of which this handle is unaware.
         let may_be_ours = owner.is_none() && (self.owner_of)(self.index, key, stored) == self.before;
         Ok(match &self.after {
             Some((_, row)) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
@@ -199,7 +199,7 @@ pub(crate) fn violation(index: &IndexSchema, copy: &EntityKey, owner: &EntityKey
     Error::of(IndexFault::Taken(taken)).with_key(copy.partition_key.as_str(), copy.row_key.as_str())
 }
 
-/// Returns the error for a foreign row at the key of a copy to write (PAT-HET-2).
+/// Returns the error for a copy whose key is occupied by a row that is not a copy of the index (PAT-HET-2).
 pub(crate) fn occupied(index: &IndexSchema, copy: &EntityKey) -> Error {
     let occupied = IndexFault::Occupied { index: index.name, at: copy.to_string() };
     Error::of(occupied).with_key(copy.partition_key.as_str(), copy.row_key.as_str())

@@ -13,7 +13,7 @@ use crate::index::changes::owner_of;
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Returns the key of a copy's owner; `None` if the row is not a copy of the index.
     ///
-    /// The row's key is not sufficient evidence: a copy's key can contain its entity's whole key, and entities of another type can have keys of this form.
+    /// The row's key is not sufficient evidence, because entities of another type can have keys of the same form.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program must not write; any error from the store.
@@ -34,8 +34,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// Returns `true` if a row at a key of the index can be read as an entity. An older release may have stored an entity in a partition of the index. A repair
-/// keeps such an entity, but replaces or deletes all other rows that are not copies.
+/// Returns `true` if a row at a key of the index can be read as an entity, which an older release may have stored there. A repair keeps such an entity, but
+/// replaces or deletes all other rows that are not copies.
 pub(crate) fn is_entity<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> bool {
     let is_in_table = schema.table.is_none_or(|table| table.eq_ignore_ascii_case(E::SCHEMA.table));
     is_in_table && read_as::<E>(key, row).is_ok()
@@ -44,8 +44,8 @@ pub(crate) fn is_entity<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &
 /// Returns `true` if the properties of a row prove that it is not a copy of the index. `others` lists the properties declared by other releases.
 ///
 /// Copies written by other releases may lack a property, and programs that never stored their schema may have written copies with an unknown property. A row is
-/// therefore foreign only if it has an unknown property and either lacks a required property or has no known property. A copy has no `EntityType`. An
-/// unreadable property does not prove that the row belongs to another type.
+/// therefore foreign only if it has an unknown property and either lacks a required property or has no known property. A row with an `EntityType` is not a
+/// copy. An unreadable property proves nothing.
 pub(crate) fn is_foreign(
     entity: &EntitySchema,
     index: &IndexSchema,

@@ -12,8 +12,8 @@ use crate::index::pass::Pass;
 use crate::index::state::note;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Other handles that already know
-    /// the index as ready use it until they reopen the table or call [`states`](Self::states).
+    /// Disables reads through an index. The index is still maintained. To remove it, delete its declaration from the struct. Other handles that have found the
+    /// index ready continue to use it until they reopen the table or call [`states`](Self::states).
     ///
     /// # Errors
     /// `ResourceNotFound` if no schema is stored because the table has never been opened;
@@ -47,7 +47,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         .map(drop)
     }
 
-    /// Requires a complete [`backfill`](Self::backfill) of an index, for example after another tool changed entities. The index is *building* until the
+    /// Marks an index as requiring a complete [`backfill`](Self::backfill), for example after another tool changed entities. The index is *building* until the
     /// backfill completes, and a running backfill restarts from the beginning. A disabled index stays disabled. [`check`](Self::check) with `repair` does the
     /// same work while the index stays in use.
     ///
@@ -77,7 +77,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.note(|layout| fence::restart(layout, &note, &start)).await.map(drop)
     }
 
-    /// Returns the resume position to record for a new pass over the rows. It includes a random identity.
+    /// Returns the initial resume position of a new pass over the rows. It includes a random identifier of the pass.
     fn new_start(&self) -> String {
         fence::new_pass(&Pass::start().to_string(), self.retry.runtime().random())
     }

@@ -128,7 +128,7 @@ impl<T> Eventual<T> {
     }
 }
 
-/// A query of an eventually consistent index. Sends no request before [`collect`](Self::collect).
+/// A query of an eventually consistent index. Nothing is sent until [`collect`](Self::collect) is called.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;

@@ -1,8 +1,8 @@
-//! Findings of an index check: the kind and the location of the damage.
+//! Findings of an index check: the kind and the location of each inconsistency.
 
 use table_core::key::EntityKey;
 
-/// The kind of damage in an index.
+/// The kind of inconsistency in an index.
 ///
 /// ```
 /// use table_patterns::index::FindingKind;
@@ -17,11 +17,11 @@ use table_core::key::EntityKey;
 pub enum FindingKind {
     /// An entity has no entry in the index.
     Missing,
-    /// The copy of an entity differs from the entity, or a list has an older release's format, with the key parts in the struct's field order.
+    /// An entity's copy differs from the entity, or a list still has an older release's format, with the key parts in the struct's field order.
     Stale,
     /// A copy or a list member belongs to an entity that does not exist or no longer has the value.
     Dangling,
-    /// Another entity has the same value in a unique index, and the copy belongs to it. A duplicate must be resolved manually.
+    /// Two entities have the same value in a unique index, and the copy belongs to the other one. A duplicate must be resolved manually.
     Duplicate,
     /// A row of the index, or its entity, cannot be read.
     Unreadable,
@@ -31,7 +31,7 @@ pub enum FindingKind {
     OddRow,
 }
 
-/// One instance of index damage, confirmed by a second read.
+/// One inconsistency of an index, confirmed by a second read.
 ///
 /// ```
 /// use table_patterns::index::Finding;
@@ -46,13 +46,13 @@ pub enum FindingKind {
 pub struct Finding {
     /// The name of the index; for a reserved row, the name of its pattern: `references` or `feed`.
     pub index: &'static str,
-    /// The kind of damage.
+    /// The kind of inconsistency.
     pub kind: FindingKind,
     /// The key of the copy or the list; for a bad entity, the key of the entity; for an odd row, the key of the row.
     pub at: EntityKey,
     /// The key of the affected entity, if known.
     pub owner: Option<EntityKey>,
-    /// `true` if the damage was repaired.
+    /// `true` if the inconsistency was repaired.
     pub repaired: bool,
     /// The error that made the check or the repair fail.
     pub reason: Option<String>,

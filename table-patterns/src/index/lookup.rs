@@ -34,13 +34,14 @@ pub struct ListPage<E> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns the keys in a list, in order. Sends one request, or two if the list is in a blob (PAT-IX-3). A list in another partition may be stale.
+    /// Returns the keys in a list, in order. Sends one request, or two if the list is in a blob (PAT-IX-3). If the list is in another partition, it may be
+    /// stale.
     ///
     /// # Errors
     /// - `IndexNotReady` while the index is building.
     /// - `EntityMismatch` if the stored row is not a list of this index.
     /// - `InvalidInput` if the list is in a blob and the table has no [`ListBlobs`](crate::index::ListBlobs).
-    /// - `BlobNotFound` or `Corrupted` if the blob is missing or damaged: a [repair](Self::check) of the index recreates it.
+    /// - `BlobNotFound` or `Corrupted` if the blob is missing or corrupted. A [repair](Self::check) of the index recreates it.
     pub async fn keys_of<I: Index<Entity = E>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
@@ -57,7 +58,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 return Ok(Vec::new());
             };
             match self.lists(&table).read::<E>(&form, &key, Some(&found.row)).await {
-                // The blob may have been replaced and removed since the entity was read.
+                // Since the entity was read, the list may have moved to a new blob, and the old blob may have been removed.
                 Err(error)
                     if error.code() == ErrorCode::BlobNotFound && missing.as_ref() != Some(&found.etag) =>
                 {
@@ -73,7 +74,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 
     /// Returns the entities in a list, in key order. Reads the list, then the entities with concurrent point queries (PAT-IX-3).
     ///
-    /// Each entity is current and has the requested value; entities that have lost the value since the list was read are omitted.
+    /// Each entity is current and has the requested value; entities that no longer have the value are omitted.
     ///
     /// # Errors
     /// Any error from [`keys_of`](Self::keys_of).
@@ -84,7 +85,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         <I::Consistency as ReportedAtOnce<E>>::then(self.members(list))
     }
 
-    /// Returns the entities in a list stored in another partition or table. Each entity is current, but an entity that received the value very recently may be
+    /// Returns the entities in a list stored in another partition or table. Each entity is current, but an entity that has only just received the value may be
     /// missing (PAT-INTER-3).
     ///
     /// # Errors
@@ -154,7 +155,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.owners_with::<I>(&key, owners).await
     }
 
-    /// Reads the entities with the given keys, and returns those whose index entry belongs to the list.
+    /// Reads the entities with the given keys, and returns the entities whose index entry belongs to the list.
     async fn owners_with<I: Index<Entity = E>>(
         &self,
         key: &EntityKey,

@@ -1,16 +1,17 @@
-//! Marks on index rows that a pass is about to delete because no entity requires them.
+//! Marks index rows that a check or a backfill is about to delete because no entity requires them.
 //!
-//! A tool that does not know the index, or a program built from an older release, can give an entity the value of a left-over index row at any time without
-//! writing the row. If a pass reads the entity before this change, and deletes the row after another pass has found it correct, the index loses an entry. A
-//! pass therefore marks the row, then reads the entity, and then deletes the row on the condition that it still has the marked version.
+//! A tool that is unaware of the index, or a program built from an older release, can give an entity the value of a leftover index row at any time without
+//! writing the row. Suppose one pass reads the entity before this change, and another pass finds the row correct after it. If the first pass then deleted the
+//! row, the index would lose an entry. A pass therefore first marks the row, then reads the entity, and then deletes the row on the condition that it still has
+//! the marked version.
 //!
-//! - A pass that found the row correct and unmarked read the entity before the row was marked. The read after the mark therefore returns the entity with its
-//!   new value.
-//! - A pass that finds a marked row rewrites it if the entity requires it, which changes the row's version.
+//! - If another pass found the row correct and unmarked, it read the entity before the row was marked. The read after the mark therefore returns the entity
+//!   with its new value.
+//! - If a pass finds a marked row that the entity requires, it rewrites the row, which changes the row's version.
 //!
 //! A marked row remains readable, even by older releases. A copy is marked by a property, and a [list](crate::index::list) by a space before its members. An
-//! older release rewrites a marked copy, because it differs from the entity, but not a marked list. A row without room for the mark is deleted unmarked.
-//! `docs/models/backfill.rs` checks this protocol.
+//! older release rewrites a marked copy, because it differs from the entity, but not a marked list. If a row has no room for the mark, it is deleted without
+//! one. `docs/models/backfill.rs` checks this protocol.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;

@@ -1,4 +1,4 @@
-//! Collects orphaned list blobs, which no entity references.
+//! Collects orphaned list blobs: blobs that no entity references.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -19,8 +19,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Removes list blobs that have been unreferenced for a grace period, and marks newly found orphaned blobs. Run this function periodically, because each
     /// change to a list in a blob leaves the list's previous blob.
     ///
-    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, simply run it again: existing marks are used. Blobs whose
-    /// names have a different format are ignored.
+    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, run it again; the existing marks are used. Blobs whose names
+    /// have a different format are ignored.
     ///
     /// # Errors
     /// `InvalidInput` if the table has no [`ListBlobs`]; any error from the table or the blob store.
@@ -30,7 +30,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         };
         let lists = E::SCHEMA.indexes.iter().filter(|index| index.kind == IndexKind::List);
         let mut tables: Vec<TableName> = lists.map(|index| self.table_of(index)).collect::<Result<_>>()?;
-        // Several indexes of one table share a folder of blobs.
+        // Several indexes may share a table, and thus a folder of blobs.
         tables.sort_by_key(|table| table.as_str().to_ascii_lowercase());
         tables.dedup();
         let mut collected = Collected::default();
@@ -86,12 +86,12 @@ impl<S: TableStore> Naming for Named<'_, S> {
             }
         };
         let found = match self.store.get(self.table, &key, &Select::All).await {
-            // The address may be in an entity that cannot be represented, so the blob is kept.
+            // The list's entity cannot be read, but may reference the blob. The blob is therefore kept.
             Err(error) if error.code() == ErrorCode::EntityMismatch => return Ok(true),
             found => found?,
         };
         let Some(found) = found else { return Ok(false) };
-        // Checks every property: the list may belong to an index of another type, or to a renamed one.
+        // Every property is checked, because the list may belong to another type's index, or to an index that has been renamed.
         for property in found.row.view().properties() {
             if let ValueRef::String(text) = property?.value
                 && text.parse::<BlobRef>().is_ok_and(|blob| blob.path() == path.as_ref())

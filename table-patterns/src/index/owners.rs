@@ -1,7 +1,7 @@
-//! Ownership of index keys: two entity types cannot write index entries under the same keys of one table.
+//! Prevents two entity types from writing index entries under the same keys of one table.
 //!
-//! A *claim* records that an entity type owns certain index keys. The claims to a table's keys are stored in one row of [`LAYOUTS`], in the partition for
-//! that table. They end when the table is deleted.
+//! A *claim* records that an entity type owns certain index keys. All claims to a table's keys are stored in one row of [`LAYOUTS`], in the partition for that
+//! table. The claims end when the table is deleted.
 
 use std::collections::BTreeMap;
 
@@ -27,12 +27,12 @@ use crate::index::fault::IndexFault;
 const ROW_KEY: &str = "\u{FFFC}owners";
 /// The property that stores the claims.
 const OWNERS: &str = "Owners";
-/// The property that marks claims as questionable, because a program has found claims to a table that may not exist.
+/// Marks the claims as questionable: a program has found them although their table may not exist.
 const QUESTIONED: &str = "Questioned";
-/// The name of the race between programs that write the claims, for error messages.
+/// The name that conflict errors use for the claims.
 const RACE: &str = "the owners of a table";
 
-/// A claim to all index keys that begin with these literals.
+/// A claim to all index keys that begin with the literals `partition_key` and `row_key`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Claim {
     /// The names of the entity type and of its table.
@@ -42,7 +42,7 @@ struct Claim {
 }
 
 impl Claim {
-    /// Returns `true` if both claims cover a common key but belong to different entity types.
+    /// Returns `true` if the claims overlap and belong to different entity types.
     fn clashes(&self, other: &Self) -> bool {
         let meet = |one: &str, two: &str| one.starts_with(two) || two.starts_with(one);
         self.entity != other.entity
@@ -54,7 +54,7 @@ impl Claim {
 /// The claims to a table's keys, by the names of the entity type and the index.
 type Claims = BTreeMap<String, Claim>;
 
-/// Returns the claims of an entity type's indexes to the keys of their table. Not generic, because collecting into a map is slow to compile.
+/// Returns an entity type's claims to the keys of its indexes. This function is not generic, because collecting into a map is slow to compile.
 fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) -> Claims {
     let literal = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Literal(literal), ..] => (*literal).to_owned(),
@@ -71,8 +71,7 @@ fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) ->
     claims.collect()
 }
 
-/// Returns the name under which a claim is stored: the name of its index, or a longer one if an entity type of the same name in another table has stored a
-/// claim under that name.
+/// Returns the name under which a claim is stored. If an entity type with the same name in another table already uses that name, returns a longer name.
 fn name_in(claims: &Claims, name: &str, claim: &Claim) -> String {
     match claims.get(name) {
         Some(known) if known.entity != claim.entity => format!("{name} of {}", claim.entity),
@@ -111,13 +110,13 @@ fn place(table: &TableName) -> Result<(TableName, EntityKey)> {
     Ok((TableName::new(LAYOUTS)?, EntityKey::new(table.folded(), ROW_KEY)?))
 }
 
-/// Returns an error if the claims to a table's keys refuse those of an entity type. Called before a table of the type is created, because a refusal leaves no
-/// new table behind. Claims that another program adds later are found by [`claim`].
+/// Returns an error if an entity type's claims clash with existing claims to a table's keys. Called before any table is created, so that a refusal leaves no
+/// new table behind. If another program adds claims later, [`claim`] detects the clash.
 ///
-/// If the table does not exist or is being deleted, deletes the claims, because they belong to an earlier table with this name. After the creation of the
-/// table, nothing distinguishes them from claims to the new table: the response to the creation may have been lost, or another program may have created the
-/// table. The claims are first marked as questionable, and the existence of the table is checked again. If the table has been created in the meantime, a
-/// program that [claims](claim) its keys removes the mark, so the deletion fails.
+/// If the table does not exist or is being deleted, the claims belong to an earlier table with this name and are deleted. This is done before the new table is
+/// created, because afterwards old claims could not be distinguished from claims to the new table. The claims are first marked as questionable, and the
+/// existence of the table is then checked again. If another program has created the table in the meantime and [claims](claim) its keys, it removes the mark,
+/// and the deletion fails.
 ///
 /// # Errors
 /// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.
@@ -135,13 +134,14 @@ pub(crate) async fn check<E: Entity>(
         };
         if exists(store, table).await? {
             let accepted = accept(table, &own, &claims);
-            // Another program may have deleted the claims and created the table after the claims were read.
+            // The claims may be outdated: after they were read, another program may have deleted them and created the table. They are final only if they have
+            // not changed.
             if accepted.is_ok() || find(store, table).await?.etag == Some(etag) {
                 return accepted;
             }
         } else {
-            // IMPORTANT: claims are deleted only if they were marked before the table was found missing. Programs that claim keys of a table created after that
-            // find the mark.
+            // IMPORTANT: claims are deleted only if they were marked before the table was found missing. A program that creates the table later and claims its
+            // keys then finds the mark and removes it.
             let change = if are_questioned {
                 OperationKind::Delete(IfMatch::ETag(etag))
             } else {
@@ -159,8 +159,8 @@ pub(crate) async fn check<E: Entity>(
     }
 }
 
-/// Returns `false` if a table does not exist or is being deleted. Returns `true` even if the first row of the table cannot be read: a repair of the table
-/// opens it before.
+/// Returns `false` if a table does not exist or is being deleted. Returns `true` even if the table's first row cannot be read, because a program must be able
+/// to open the table to repair it.
 ///
 /// # Errors
 /// Any error that leaves unknown whether the table exists, such as `ServerBusy`.
@@ -200,7 +200,7 @@ pub(crate) async fn claim<E: Entity>(
     let (own, (layouts, key)) = (claims_of(E::SCHEMA, of, indexes), place(table)?);
     let mut race = retry.start(RACE);
     loop {
-        // IMPORTANT: the claims are read after the table has been created. Another program may have deleted the claims found before.
+        // IMPORTANT: the claims are read after the table has been created, because another program may have deleted the claims that were found earlier.
         let Found { mut claims, are_questioned, etag } = find(store, table).await?;
         accept(table, &own, &claims)?;
         let named: Claims =

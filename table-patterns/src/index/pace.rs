@@ -5,7 +5,7 @@ use table_core::runtime::{Runtime, ticks_of};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// A limit on the average number of items per second since the limit was created, or no limit.
+/// An optional limit on the average number of items per second, measured from its creation.
 #[derive(Debug)]
 pub(crate) struct Pacer {
     pace: Runtime,
@@ -25,14 +25,14 @@ impl Pacer {
         self.per_second.map_or(usize::MAX, |rate| usize::try_from(rate.get()).unwrap_or(usize::MAX))
     }
 
-    /// Counts processed items, and waits if they exceed the rate limit.
+    /// Counts processed items, and sleeps if they exceed the rate limit.
     pub(crate) async fn items(&mut self, items: usize) {
         let items = u64::try_from(items).unwrap_or(u64::MAX);
         self.done = self.done.saturating_add(items);
         let Some(per_second) = self.per_second else { return };
         let time =
             |items: u64| items.saturating_mul(ticks_of(Duration::from_secs(1))) / u64::from(per_second.get());
-        // A call never waits longer than its items require, even if the clock moves backwards or stops.
+        // A call never sleeps longer than its own items require, even if the clock goes backwards or stops.
         let wait =
             self.began.saturating_add(time(self.done)).saturating_sub(self.pace.now()).min(time(items));
         if wait > 0 {

@@ -5,13 +5,13 @@ use std::fmt;
 use crate::index::sweep::Phase;
 use crate::position::Position;
 
-/// The first word of a recorded state with a failed page. Earlier releases complete an index if they find no failure after the recorded position. They read a
-/// text with this word as the start of a pass, and therefore process the failed page again.
+/// The first word of a recorded state with a failed page. Earlier releases do not recognize this word and start the pass from the beginning, so they process
+/// the failed page again. If they resumed after the failed page, they could complete the index without it.
 const FAILED: &str = "failed ";
-/// The text between the failed and the next page of a recorded state.
+/// The text between the failed page and the next page in a recorded state.
 const REACHED: &str = " reached ";
 
-/// A page of a pass: its phase, and its position within the phase.
+/// A page of a pass, identified by its phase and its position within the phase.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PageOf {
     pub(super) phase: Phase,
@@ -47,12 +47,12 @@ impl fmt::Display for PageOf {
     }
 }
 
-/// The state of a pass. Every page before the next one has been processed, and every page before the failed one is complete.
+/// The state of a pass. Every page before `next` has been processed. Every page before `failed` is complete.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pass {
     /// The first page with an entity that could not be indexed, or with an index row that could not be checked; `None` if all processed pages are complete.
     pub(super) failed: Option<PageOf>,
-    /// The next page. If it is the failed page, the pass has reached the end, and processes the failed page a second time.
+    /// The next page. If it is the failed page, the pass has reached the end and now processes that page a second time.
     pub(super) next: PageOf,
 }
 
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// Tests that earlier releases process all pages again, because they do not know that one of them has failed.
+    /// Tests that earlier releases process every page again, because they do not recognize the marker of a failed page.
     #[test]
     fn an_earlier_release_reads_a_pass_with_a_failed_page_as_its_start() {
         let read_before = |text: &str| {

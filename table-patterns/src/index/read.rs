@@ -22,13 +22,13 @@ use crate::index::eventual::{Eventual, EventualQuery};
 use crate::index::fault::IndexFault;
 use crate::index::state::{load, not_ready};
 
-// The functions return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a
-// third time at the `.await`, and report one mistake three times.
+// The functions return a boxed future instead of being `async`. Otherwise, rustc would check the bounds of their arguments again at the `.await`, and report
+// one mistake three times.
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns one entity by its key, or by a unique index in its partition that includes all properties. Sends one request (PAT-INTRA-1).
     ///
-    /// If the entity is read through an index, the returned version is that of the copy. A conditional write with this version fails, and an
-    /// [`update`](Self::update) from it needs one more request.
+    /// If the entity is read through an index, the returned version is that of the copy. A conditional write of the entity with this version fails, and an
+    /// [`update`](Self::update) that starts from it needs one more request.
     ///
     /// # Errors
     /// `IndexNotReady` while the index is building; any error from [`Table::get`](table_core::Table::get).
@@ -146,7 +146,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let Some(index) = F::INDEX.filter(|index| !self.index_states().is_ready::<E>(index)) else {
             return query;
         };
-        // An invalid name makes the query itself fail.
+        // If the name is invalid, the query itself fails.
         let Ok(table) = self.table.name() else { return query };
         let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));
         let check = move |stored: Option<&SchemaRecord>| {

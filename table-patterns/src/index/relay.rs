@@ -1,4 +1,5 @@
-//! Maintains remote indexes through this crate's outbox: writes record changes as intents, and workers settle them by correcting the index entries (PAT-EC-8).
+//! Maintains remote indexes through this crate's outbox. Each write records its changes as intents, and workers settle the changes by correcting the index
+//! entries (PAT-EC-8).
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
@@ -114,8 +115,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns an error if a recorded change refers to an entity in a different partition or table than the record: a writer with access to one partition
-    /// must not cause writes elsewhere.
+    /// Returns an error if a recorded change refers to an entity in a different partition or table than the record. A writer with access to only one partition
+    /// could otherwise cause writes elsewhere.
     fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
         let is_here = change.owner.partition_key == *call.partition_key
             && self.table.name()?.folded() == call.table.folded();
@@ -125,8 +126,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Err(self.here(Error::of(IndexFault::OtherSource), &change.owner))
     }
 
-    /// Returns `true` if this program must settle a recorded change; `false` if the change's index or relation no longer exists. A change recorded under a
-    /// newer schema must be neither settled nor finished by this program.
+    /// Returns `true` if this program must settle a recorded change; `false` if the change's index or relation no longer exists. This program must neither
+    /// settle nor finish a change that was recorded under a newer schema.
     ///
     /// # Errors
     /// `SchemaMismatch` if the change must be left to another program.
@@ -162,9 +163,9 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Registers a handler that applies the changes recorded in the outbox of a table to rows in other partitions. The handler updates index entries and
-    /// [copies](crate::copies): copies held by the table's entities, and copies of them held by other entities. Call this function once for each entity type,
-    /// even if entities of the type both are copied and hold copies.
+    /// Registers a handler that applies the changes recorded in a table's outbox to rows in other partitions. The handler updates index entries and
+    /// [copies](crate::copies): both copies that the table's entities hold, and copies of these entities that other entities hold. Call this function once for
+    /// each entity type, even if entities of the type both are copied and hold copies.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};

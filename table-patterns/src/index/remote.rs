@@ -11,18 +11,18 @@ use crate::index::fault::IndexFault;
 use crate::index::whole::canonical;
 use crate::outbox::keys::hash;
 
-/// A change to an entity whose effects on rows in other partitions or tables must be settled. Lists the rows that may need an update.
+/// A change to an entity whose effects on rows in other partitions or tables must be settled. It lists the rows that may need an update.
 ///
-/// A worker computes the desired rows from the current entity, so changes may be settled late, twice and in any order (PAT-EC-2). The resulting index entry is
-/// recorded as a hash, so a worker can detect a stale read of the entity.
+/// A worker computes the desired rows from the current entity, so changes may be settled late, twice and in any order (PAT-EC-2). The change also records a
+/// hash of the resulting index entry, so a worker can detect a stale read of the entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
     /// The kind of the rows that may need an update.
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
-    /// For an index, the keys of the entity's copies or lists before and after the change; for copies held by this entity, the copied entities to which it may
-    /// no longer refer.
+    /// For an index, the keys of the entity's copies or lists before and after the change; for copies held by this entity, the keys of copied entities to which
+    /// it may no longer refer.
     pub keys: Vec<EntityKey>,
     /// The fingerprint of the entity's index entry after the change.
     pub fingerprint: EntryFingerprint,
@@ -64,7 +64,7 @@ impl Derived {
         }
     }
 
-    /// Returns the maximum number of keys in a recorded change. It bounds the number of requests sent by a worker.
+    /// Returns the maximum number of keys in a recorded change. This limits the number of requests that a worker sends.
     const fn most_keys(&self) -> usize {
         match self {
             // The keys before and after the change.
@@ -87,7 +87,7 @@ impl Derived {
     }
 }
 
-/// A fingerprint of the index entry resulting from a change.
+/// A fingerprint of the index entry that results from a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryFingerprint {
@@ -106,7 +106,8 @@ pub enum EntryFingerprint {
 }
 
 impl EntryFingerprint {
-    /// Returns the fingerprint of an index entry. It does not depend on the order of the properties: releases may declare the fields in different orders.
+    /// Returns the fingerprint of an index entry. It does not depend on the order of the properties, because releases may declare the fields in different
+    /// orders.
     pub(crate) fn entry(key: &EntityKey, row: &Row) -> Self {
         let properties: Result<Vec<_>> = row.view().properties().collect();
         let mut properties = properties.unwrap_or_default();
@@ -196,7 +197,7 @@ impl RemoteChange {
     }
 
     /// Returns `true` if the text records the current schema of `E` or no schema; `None` if it is invalid or names an index or relation that this schema does
-    /// not have. `is_declared` returns `true` if the schema has the relation of a change to copies.
+    /// not have. For a change to copies, `is_declared` returns `true` if the schema has the relation.
     pub(crate) fn is_of_design<E: Entity>(
         text: &str,
         is_declared: impl FnOnce(&Derived) -> bool,
@@ -258,7 +259,7 @@ struct Recorded {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
     /// The hash of the entry's stored values in name order, with canonical NaN and zero. Older releases record `Hash`, which depends on the struct's field
-    /// order, or `Sorted`, which depends on the program's encoding. Each release ignores the other hashes.
+    /// order, or `Sorted`, which depends on the program's encoding. Each release ignores the hashes of other releases.
     #[serde(rename = "Stored", default, skip_serializing_if = "Option::is_none")]
     hash: Option<u64>,
 }

@@ -26,18 +26,18 @@ pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
     E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
 }
 
-/// One page of a remote index: the entries of entities in the selected partitions.
+/// One page of a remote index, restricted to entries of entities in the selected partitions.
 struct EntriesOf {
-    /// The key of each index row, with the keys of its entities in the selected partitions. These entities need not exist.
+    /// The key of each index row, with the keys of the selected entities that have an entry in the row. The entities need not exist.
     found: Vec<(EntityKey, Vec<EntityKey>)>,
-    /// Unreadable index rows, which may contain such entries.
+    /// Unreadable index rows. They may contain entries of selected entities.
     unreadable: Vec<Finding>,
     next: Option<Continuation>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Removes the entries of entities in the given partitions from all remote indexes, even if the entities do not exist. Returns the number of removed
-    /// entries. Reads the indexes completely.
+    /// entries. Performs a full scan of each remote index.
     pub(crate) async fn remove_entries_of(&self, partitions: &[TextRange]) -> Result<u64> {
         let mut removed = 0;
         for index in remote::<E>() {
@@ -58,7 +58,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Returns the number of remote index rows with entries of entities in the given partitions, and the unreadable rows. Reads the indexes completely.
+    /// Returns the number of remote index rows with entries of entities in the given partitions, and the unreadable rows. Performs a full scan of each remote
+    /// index.
     pub(crate) async fn count_entries_of(&self, partitions: &[TextRange]) -> Result<(u64, Vec<Finding>)> {
         let (mut count, mut unreadable) = (0, Vec::new());
         for index in remote::<E>() {
@@ -110,7 +111,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             upload.as_ref().map_or(Ok(()), |upload| self.lists(&table).check_age(upload))?;
             let submitted = converge::submit(store, &table, &key.partition_key, operations).await;
             match submitted {
-                // The row was removed in the meantime, so the next iteration finds nothing.
+                // The row was removed in the meantime. The next iteration finds nothing to remove.
                 Err(error) if error.is_not_found() => {}
                 submitted => {
                     if converge::is_won(submitted)? {
@@ -162,7 +163,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Returns the rows on one page of a remote index with entries of entities in the given partitions, and the unreadable rows.
+    /// Reads one page of a remote index. Returns the rows that contain entries of entities in the given partitions, and the unreadable rows.
     async fn entries_of(
         &self,
         index: &'static IndexOf<E>,
@@ -193,7 +194,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(entries)
     }
 
-    /// Returns the keys of the entities that have an entry in a remote index row; an inner error if the row is damaged.
+    /// Returns the keys of the entities that have an entry in a remote index row; an inner error if the row is corrupted.
     async fn owners_in(
         &self,
         index: &IndexOf<E>,

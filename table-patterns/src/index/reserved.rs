@@ -7,8 +7,8 @@ use table_core::{Error, Result};
 
 use crate::index::fault::IndexFault;
 
-/// Checks that no declared key of an index row begins with U+FFFC before the row is written. Rows stored under such keys by an older release are still read and
-/// removed.
+/// Checks, before an index row is written, that no declared key of the row begins with U+FFFC. If an older release has stored rows under such keys, they are
+/// still read and removed.
 ///
 /// If an index declares no `PartitionKey`, its rows use the entity's `PartitionKey`, which is not checked.
 ///
@@ -28,7 +28,7 @@ pub(crate) fn check_reserved(index: &IndexSchema, key: &EntityKey) -> Result<()>
     Ok(())
 }
 
-/// Returns the field in the first part of a key. No literal begins with U+FFFC (T024), so a key that does begins with this field's value.
+/// Returns the field in the first part of a key. No literal begins with U+FFFC (T024), so a key that begins with this character begins with the field's value.
 fn first_field(pieces: &'static [KeyPiece]) -> Option<&'static str> {
     pieces.iter().find_map(|piece| match piece {
         KeyPiece::Field { field, .. } => Some(*field),

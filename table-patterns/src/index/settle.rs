@@ -28,8 +28,8 @@ use crate::requests::{self, CONCURRENCY};
 use verdict::Verdict;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Settles a change to an entity's entries in one index. `call` contains the recorded change's version and `true` if the record is genuine. With a version,
-    /// each change is settled once; without one, the current entity is settled.
+    /// Settles a change to an entity's entries in one index. `call` contains the version of the recorded change, and `true` if the record is genuine. If a
+    /// version is given, each change is settled only once. Otherwise, the entry is settled to match the current entity.
     pub(crate) async fn settle_index(
         &self,
         index: &'static IndexSchema,
@@ -92,7 +92,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// The number of stale reads after which settling a change fails; a worker retries it later.
+/// After this many stale reads, settling a change fails. A worker retries it later.
 const LOOKS: usize = 3;
 
 /// The entries of one index affected by a change to an entity.
@@ -102,7 +102,7 @@ struct Entries<'a, E: Entity, S, O> {
     table: TableName,
     change: &'a RemoteChange,
     generation: Option<Generation>,
-    /// `false` if a foreign writer may have recorded the change. The guard is then written only if the entry changes.
+    /// `false` if the change may have been recorded by a writer without the seal key. The guard is then written only if the entry changes.
     is_genuine: bool,
     /// `true` if an entry is [marked](crate::index::mark) before it is removed.
     marks: bool,
@@ -127,7 +127,7 @@ pub(crate) struct Target {
 pub(crate) struct Entry {
     target: Target,
     wanted: Option<Row>,
-    /// `true` if the entry is only marked. The entity is then reread before the entry is removed.
+    /// `true` if the entry is only marked for removal. The entity is then reread before the entry is removed.
     marks: bool,
     /// The version of the entity from which the desired entry was computed.
     entity: Option<ETag>,
@@ -161,7 +161,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
         {
             wanted.again.push((0, entry.key.clone()));
         }
-        // The change record contains the hash of the stored values, without properties known only to a newer release.
+        // The hash in the change record covers the stored values, but no properties known only to a newer release.
         let entry = match (entry, &stored) {
             (Some(entry), Some(stored)) => {
                 Some(with_values::<E>(self.index.schema(), entry, [Some(stored.view()), None])?)
@@ -222,7 +222,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
             done = converge::is_won(submitted.await);
         }
         if !is_sent || matches!(done, Ok(false)) {
-            // No list refers to these uploads. After any other error, a list may refer to them, so only the collector can decide if they can be removed.
+            // No list refers to these uploads, because the transaction was not sent or was refused. After any other error, a list may refer to them, so they
+            // are left to the collector.
             for upload in &uploads {
                 lists.discard(upload).await;
             }

@@ -47,13 +47,13 @@ impl fmt::Display for IndexState {
     }
 }
 
-/// Returns the string that represents an index in the stored schema's lists, such as its list of pending parts.
+/// Returns the string that identifies an index in the stored schema, for example in its list of pending parts.
 pub(crate) fn note(index: &str) -> String {
     format!("index {index}")
 }
 
-/// Returns the state of an index according to the stored schema, for programs with the schema of `E`. If the stored schema declares the index differently, so
-/// that these programs would miss entities or properties in it, it is *building* for them.
+/// Returns the state of an index according to the stored schema, for programs with the schema of `E`. If the stored schema declares the index in a way that
+/// would make these programs miss entities or properties, the index is *building* for them.
 pub(crate) fn noted<E: Entity>(layout: &SchemaRecord, index: &str) -> IndexState {
     let note = note(index);
     if !is_stored(layout, index) {
@@ -67,13 +67,13 @@ pub(crate) fn noted<E: Entity>(layout: &SchemaRecord, index: &str) -> IndexState
     }
 }
 
-/// Returns `true` if the stored schema contains an index. Otherwise, programs with the stored schema write entities without entries in this index.
+/// Returns `true` if the stored schema contains an index. If it does not, programs with the stored schema do not maintain the index.
 pub(crate) fn is_stored(layout: &SchemaRecord, index: &str) -> bool {
     layout.schema.indexes.iter().any(|stored| stored.name == index)
 }
 
 /// Returns `true` if programs with the stored schema and programs with the schema of `E` store the same rows for an index: neither schema requires a backfill
-/// of the index after the other, and both read the same properties. Only then may a program with the schema of `E` build the index.
+/// of the index after the other, and both read the same properties. A program with the schema of `E` may build the index only under this condition.
 pub(crate) fn is_declared_by<E: Entity>(layout: &SchemaRecord, index: &str) -> bool {
     let declared = StoredSchema::of(E::SCHEMA);
     let is_retyped = |stored: &StoredProperty| {
@@ -98,7 +98,7 @@ fn is_readable(stored: &StoredSchema, declared: &StoredSchema, index: &str) -> b
     if requires(declared, stored, index) {
         return false;
     }
-    // Every value accepted by the program's keys has the same key in the stored schema.
+    // The stored schema gives every value that the program's keys accept the same key, so the keys need no further comparison.
     let mut stored = stored.clone();
     let own = declared.indexes.iter().find(|own| own.name == index);
     let known = stored.indexes.iter_mut().find(|known| known.name == index);
@@ -115,8 +115,8 @@ fn requires(old: &StoredSchema, new: &StoredSchema, index: &str) -> bool {
     compare_schemas(old, new).changes.iter().any(|change| change.pending.as_ref() == Some(&note))
 }
 
-/// For each index of an entity type, `true` if the handle knows that the index is ready. A flag stays `true` until the states are reread. While it is `false`,
-/// each use of the index reads the stored state.
+/// One flag per index of an entity type: `true` if the handle has found the index ready. A flag stays `true` until the states are reread. While a flag is
+/// `false`, each use of the index reads the stored state.
 #[derive(Debug)]
 pub(crate) struct States(Vec<AtomicBool>);
 
@@ -166,7 +166,7 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
     Ok(layout)
 }
 
-/// Returns the error for a read through an index not ready according to the stored schema; `None` if the index is ready.
+/// Returns the error for a read through an index that is not ready according to the stored schema; `None` if the index is ready.
 pub(crate) fn not_ready<E: Entity>(layout: &SchemaRecord, index: &str) -> Option<Error> {
     let name = index.to_owned();
     let fault = match noted::<E>(layout, index) {

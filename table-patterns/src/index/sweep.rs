@@ -1,5 +1,5 @@
-//! One pass over an index, for a check or a backfill: compares first index rows with entities, then entities with index rows. Each finding is confirmed by a
-//! second read, and repaired if requested. A pass is safe while other programs write.
+//! One pass over an index, for a check or a backfill. It first compares index rows with entities, and then entities with index rows. Each finding is confirmed
+//! by a second read, and repaired if requested. A pass is safe while other programs write.
 
 mod entities;
 mod packs;
@@ -32,7 +32,7 @@ use crate::index::pace::Pacer;
 use crate::panicked::caught_in;
 use crate::position::{PageAt, Position};
 
-/// A phase of a pass over an index. Index rows come first, so dangling rows are removed before other entities need their keys.
+/// A phase of a pass over an index. Index rows are processed first, so that dangling rows are removed before other entities need their keys.
 ///
 /// ```
 /// use table_patterns::index::Phase;
@@ -59,11 +59,11 @@ pub enum Phase {
 pub(crate) struct Swept {
     /// The number of processed entities or index rows.
     pub(crate) items: u64,
-    /// The confirmed findings: first unreadable rows, then all others in key order.
+    /// The confirmed findings. Unreadable rows come first; all other findings follow in key order.
     pub(crate) findings: Vec<Finding>,
     /// The resume position of the next page; `None` at the end of the phase.
     pub(crate) next: Option<Position>,
-    /// `true` if the first page of the phase was processed although the position is a later one.
+    /// `true` if the phase was restarted: its first page was processed, although the given position was a later one.
     pub(crate) is_restart: bool,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) top: Option<usize>,
     /// The partitions to which the pass is restricted, for an index in the entity's partition; `None` for all partitions.
     pub(crate) within: Option<&'a [TextRange]>,
-    /// The first error that left a readable entity without an index entry or an index row unchecked.
+    /// The first error that left the index incomplete: a readable entity has no index entry, or an index row is unchecked.
     pub(crate) blocked: OnceLock<Error>,
 }
 
@@ -157,7 +157,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Finding { reason: Some(error.to_string()), ..self.finding(kind, key, owner) }
     }
 
-    /// Awaits the check of one item. Converts a permanent error or a panic into a finding, the inner `Err`.
+    /// Awaits the check of one item. Converts a permanent error or a panic into a finding, returned as the inner `Err`.
     ///
     /// # Errors
     /// The error from the check, if a retry can succeed.
@@ -173,7 +173,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Awaits the check of one item. A permanent error from the store or another row becomes a finding, and leaves the index incomplete.
+    /// Awaits the check of one item. Converts a permanent error from the store or another row into a finding, and records that the index remains incomplete.
     async fn guarded<T>(
         &self,
         (phase, key): (Phase, &EntityKey),
@@ -199,7 +199,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Plans a transaction that adds an entity's index entry. The transaction also touches the entity, and fails if the entity's version has changed.
+    /// Plans a transaction that adds an entity's index entry. The transaction also touches the entity, so it fails if the entity's version has changed.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> EntityPlan {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {

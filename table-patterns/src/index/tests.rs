@@ -1,4 +1,4 @@
-//! Tests of indexes: model comparisons, concurrent writers, faults, and stored layouts.
+//! Tests of indexes: comparisons with a model, concurrent writers, faults, and stored layouts.
 
 mod apart;
 mod backfill;

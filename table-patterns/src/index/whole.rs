@@ -10,7 +10,7 @@ use table_core::{Result, ValueRef};
 use crate::entities::Entities;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns a stored entity's index entry, with the [stored values](with_values). A copy of the whole entity also gets properties known only to a newer
+    /// Returns a stored entity's index entry, with the [stored values](with_values). A copy of the whole entity also contains properties known only to a newer
     /// release.
     ///
     /// # Errors
@@ -32,8 +32,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 /// An entity's known stored values, in lookup order: the written row, and for a merge also the previous row.
 pub(crate) type StoredValues<'a> = [Option<RowView<'a>>; 2];
 
-/// Returns a copy with the values stored in its entity's row instead of newly encoded ones. Two programs, or two instances of one map, can encode a property
-/// differently, so copies are written and compared by stored values.
+/// Returns a copy with the values stored in its entity's row instead of newly encoded ones. Two programs, or two instances of the same map, can encode a
+/// property differently. Copies are therefore written and compared by stored values.
 pub(crate) fn with_values<E: Entity>(
     index: &IndexSchema,
     entry: IndexEntry,
@@ -53,7 +53,7 @@ pub(crate) fn with_values<E: Entity>(
             }
         }
         let found = found.filter(|found| *found != property.value);
-        // Parts of the entity's key are properties only in the copy.
+        // Key parts of the entity are stored as properties only in the copy.
         let is_declared = || E::SCHEMA.properties.iter().any(|declared| declared.name == property.name);
         if let Some(value) = found.filter(|_| is_declared()) {
             stored.property(property.name, value);
@@ -66,8 +66,8 @@ pub(crate) fn with_values<E: Entity>(
     Ok(IndexEntry { row: row::merge(entry.row.view(), stored.finish().view())?, ..entry })
 }
 
-/// Returns `true` if two rows have the same properties, in any order. All NaN values count as equal, as do positive and negative zero, because a store may
-/// return one for another.
+/// Returns `true` if two rows have the same properties, in any order. All NaN values count as equal, as do positive and negative zero, because a store need not
+/// preserve the difference.
 pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
     if one.len() != other.len() {
         return Ok(false);

@@ -1,28 +1,28 @@
-//! Guards: rows that prevent a late step from undoing a newer one, however often and in whatever order steps are delivered.
+//! Guards: rows that prevent a late step from undoing a newer one, regardless of how often and in which order steps are delivered.
 //!
 //! # Key layout
 //! A guarded target `(partition, row)` has a guard row `U+FFFC guard_{row}` in the same partition:
 //!
 //! | property | content |
 //! |---|---|
-//! | `V` and 16 hexadecimal digits | Int64: the newest applied version of the source with this hash |
+//! | `V` and 16 hexadecimal digits | Int64: the newest version applied from the source with this hash |
 //! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist or is an index entry |
 //!
 //! # Guarantee
 //! A *guarded* step writes an entity (its target) after a change to another entity (its source). The step's version is the version [given to its
-//! intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A worker that performs the step reads the guard first. It
-//! skips the step if the guard contains the same version or a newer version for the step's source. Otherwise it writes target and guard in *one* transaction,
-//! conditional on the guard's `ETag`. Provided that later changes have larger versions, the following holds:
+//! intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A worker that performs the step reads the guard first. If the
+//! guard contains the same version or a newer version for the step's source, the worker skips the step. Otherwise, it writes the target and the guard in *one*
+//! transaction, conditional on the guard's `ETag`. Provided that later changes have larger versions, the following holds:
 //! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again. A suspended worker therefore never
 //!   overwrites newer data.
-//! - The versions in a guard never decrease. For any order and repetition of deliveries, no older step from a source takes effect after a newer one. Once all
-//!   steps have been delivered, the newest one has taken effect.
+//! - The versions in a guard never decrease. Regardless of the order and repetition of deliveries, no older step from a source takes effect after a newer one.
+//!   Once all steps have been delivered, the newest one has taken effect.
 //! - The guard remains after the target is deleted. An insert that arrives later is therefore recognised as older.
 //! - If a worker dies before the transaction, nothing has changed. If it dies afterwards, the next delivery is skipped.
 //!
-//! If two sources write the same target, which should not happen in a unique index, the newer version wins. A delete step from a source that does not own the
-//! entity leaves the entity unchanged. Merges from several sources into one target do not supersede each other, so each source must write different
-//! properties, and none of them may delete the target: a delete removes either all properties or none, depending on the order of the deliveries.
+//! If two sources write the same target, the newer version wins. In a unique index, this should not happen. A delete step from a source that does not own the
+//! entity leaves the entity unchanged. Merges from several sources into one target do not supersede each other, so each source must write different properties.
+//! None of these sources may delete the target: depending on the order of the deliveries, a delete would remove either all properties or none.
 //!
 //! # Cost
 //! A step costs a read and a transaction of two operations; a delete step needs a second read. A guard occupies about 150 bytes and remains after the entity
@@ -31,11 +31,11 @@
 //! # Bounds
 //! The embedded engine assigns Timestamps in commit order (ENG-8). The service takes them from the clock of the machine that serves the partition. Successive
 //! Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service guarantees no order (ETAG-7). The order is
-//! correct if the machine's clock is not set back between two changes to the same entity. If this is not sufficient, assign versions. If a store's Timestamps
-//! are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a guarded step without a version is refused when it is recorded.
+//! correct if the machine's clock is not set back between two changes to the same entity. If this guarantee is not sufficient, assign versions. If a store's
+//! Timestamps have a lower resolution than a tick, such as the whole seconds of Cosmos DB for NoSQL, recording a guarded step without a version fails.
 //!
 //! The RowKey of a guarded target has at most 505 UTF-16 code units. In the service, sources in different partitions get their Timestamps from the clocks of
-//! different machines. The versions of different sources are only compared if the sources write the same target.
+//! different machines. This matters only if several sources write the same target, because otherwise their versions are never compared.
 
 use std::fmt::Write as _;
 use std::iter;
@@ -60,13 +60,13 @@ use crate::read_many;
 pub use crate::outbox::keys::GUARD_PREFIX;
 
 const OWNER: &str = "Owner";
-/// The maximum number of sources in one guard. It is far below the maximum number of properties of an entity (ENT-2).
+/// The maximum number of sources in one guard. It is far below the maximum number of properties in an entity (ENT-2).
 const SOURCES: usize = 200;
 
-/// The change that recorded a step: the changed entity (the source), and the version of the change.
+/// The origin of a step: the changed entity (the source), and the version of the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// The name of the source's property in a guard: `V` and the hash of the source's key.
+    /// The name of the source's property in guards: `V` and the hash of the source's key.
     source: String,
     version: i64,
 }
@@ -91,16 +91,16 @@ impl Origin {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Guard {
     owner: Option<String>,
-    /// The newest applied version of each source, in any order.
+    /// The newest version applied from each source, in any order.
     versions: Vec<(String, i64)>,
 }
 
-/// The action required for a step, as determined by its target's guard.
+/// The effect of a step, which depends on the guard of the step's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     /// The step is skipped, because the guard contains its version or a newer one.
     Stale,
-    /// Only the guard is updated, because another source owns the entity.
+    /// Only the guard is updated, because another source has precedence.
     Learn,
     /// Both the target and the guard are written.
     Write,
@@ -145,7 +145,8 @@ impl Guard {
         self.versions.retain(|(source, _)| *source != origin.source);
         self.versions.push((origin.source.clone(), origin.version));
         if self.versions.len() > SOURCES {
-            // Removes the oldest version, other than the owner's version and the new version. A store may return properties in any order.
+            // Removes the oldest version, except the owner's version and the new version. The store may return properties in any order, so the oldest version
+            // is searched for.
             let is_kept = |source: &String| Some(source) == self.owner.as_ref() || *source == origin.source;
             let places = self.versions.iter().enumerate().filter(|(_, (source, _))| !is_kept(source));
             if let Some((at, _)) = places.min_by_key(|(_, (source, version))| (version, source)) {
@@ -157,7 +158,7 @@ impl Guard {
     /// Records a step in the guard, and returns the step's effect on its target.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // Merges from several sources coexist: a merge does not take ownership of another source's target, and another source's step does not supersede it.
+        // Merges from several sources coexist. A merge does not take over another source's target, and another source's step does not supersede the merge.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.contains_version(origin) {
             return Effect::Stale;
@@ -176,7 +177,7 @@ impl Guard {
     }
 }
 
-/// Performs a guarded step. Returns `false` if the target was not written because the step is stale.
+/// Performs a guarded step. Returns `false` if the step is stale and the target was therefore not written.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error from the store.
@@ -231,13 +232,13 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
     Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
 }
 
-/// Deletes the guards in one partition whose entities no longer exist and that no step has changed since `untouched_since`, in [ticks](table_core::ticks). Keeps
-/// guards with an owner, even if another tool has deleted the entity. Returns the number of deleted guards. Each page of guards costs one query, the reads of
-/// the entities of old guards without an owner, and one transaction per 100 deleted guards. Adjacent entities are read in pages if the store returns rows in
-/// key order.
+/// Deletes the guards in one partition whose entities no longer exist and that no step has changed since `untouched_since`, in [ticks](table_core::ticks).
+/// Keeps guards with an owner, even if another tool has deleted the entity. Returns the number of deleted guards. Each page of guards costs one query, a read
+/// of the entity for each old guard without an owner, and one transaction per 100 deleted guards. If the store returns rows in key order, adjacent entities are
+/// read in pages.
 ///
-/// A step delivered after its guard was deleted is applied as if it were new. Choose a time, such as several days ago, that is certainly before every
-/// unfinished intent, including intents set aside as poison.
+/// If a step is delivered after its guard was deleted, it is applied as if it were new. Choose a time, such as several days ago, that certainly precedes every
+/// unfinished intent, including poison intents.
 ///
 /// # Errors
 /// Any error from the store.
@@ -251,8 +252,8 @@ pub async fn collect_guards<S: TableStore>(
     collect(store, table, range, untouched_since).await
 }
 
-/// Deletes the guards of deleted entities in all partitions of a table, as [`collect_guards`] does in one partition. Scans the table, because a partition may
-/// contain nothing but guards of deleted index entries.
+/// Deletes the guards of deleted entities in all partitions of a table, as [`collect_guards`] does in one partition. Scans the table, because guards of deleted
+/// index entries may be in partitions that contain no other rows.
 ///
 /// # Errors
 /// Any error from the store.
@@ -272,7 +273,7 @@ async fn collect<S: TableStore>(
     untouched_since: u64,
 ) -> Result<u64> {
     let query = Query::new(range);
-    // A store with coarse Timestamps rounds down: the actual time is between the Timestamp and the store's next possible Timestamp.
+    // A store with low-resolution Timestamps truncates them, so the actual time is between the Timestamp and the store's next possible Timestamp.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
     let keys = Select::names(["PartitionKey", "RowKey"]);
     let (mut collected, mut from) = (0, None);
@@ -289,8 +290,8 @@ async fn collect<S: TableStore>(
             let guard = EntityKey::new(entity.partition_key, entity.row_key)?;
             guards.push((guard, IfMatch::ETag(entity.etag())));
         }
-        // The guard of an index entry has no owner, whether or not the entry exists. If the entry is written after this read, its guard changes, and deleting
-        // the guard fails.
+        // The guard of an index entry never has an owner, so the entry itself must be read. If the entry is written after this read, its guard changes, and
+        // deleting the guard fails.
         let found = read_many::rows((store, table), &targets, &keys, |_| Ok(())).await?;
         let absent = guards.into_iter().zip(found).filter(|(_, target)| target.is_none());
         collected += delete_rows((store, table), absent.map(|(guard, _)| guard).collect()).await?;

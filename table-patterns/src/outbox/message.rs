@@ -6,10 +6,10 @@ use table_core::{Error, ErrorCode, Result};
 
 use crate::outbox::fault::OutboxFault;
 
-/// A request passed by a [`Step`](crate::outbox::Step), as JSON, to the [`Handler`](crate::work::Handler) for its type.
+/// A request that a [`Step`](crate::outbox::Step) passes, as JSON, to the [`Handler`](crate::work::Handler) for its type.
 ///
 /// The name identifies the handler, and the version identifies the format of the JSON. A field added in a later version needs `#[serde(default)]`, or a
-/// [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version for a worker that supports that version.
+/// [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version to workers that support this version.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ use crate::outbox::fault::OutboxFault;
 pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name of the message type. It must be unique among the message types of the outbox. It is stored, so keep it if the type is renamed.
     const NAME: &'static str;
-    /// The version of the JSON written by this program, starting at 1. Increase it when older programs can no longer read the message.
+    /// The version of the JSON that this program writes, starting at 1. Increase it when older programs would no longer be able to read the message.
     const VERSION: u32;
 
     /// Decodes JSON written with the given version. The version never exceeds [`VERSION`](Self::VERSION).
@@ -59,7 +59,7 @@ pub(crate) fn encode<M: Message>(message: &M) -> Result<String> {
         .map_err(|source| Error::of(OutboxFault::Unwritable { name: M::NAME, source }))
 }
 
-/// Decodes a message. Returns an error if its version is later than the one supported by this program.
+/// Decodes a message. Returns an error if this program does not support the message's version yet.
 pub(crate) fn decode<M: Message>(version: u32, text: &str) -> Result<M> {
     if version > M::VERSION {
         let known = M::VERSION;

@@ -1,4 +1,4 @@
-//! Notes added to outbox rows by workers and sweeps: claims, failed attempts, and sent messages.
+//! Notes that workers and sweeps add to outbox rows: claims, failed attempts, and sent messages.
 
 use table_core::etag::IfMatch;
 use table_core::operation::{Operation, OperationKind};
@@ -7,7 +7,7 @@ use table_core::{Result, ValueRef};
 
 use crate::outbox::rows::{ATTEMPTS, CLAIM, ERROR, NOT_BEFORE, PROMPTED, Pending, VERSION, WAIT, number};
 
-/// A note added to an outbox row by a worker or a sweep.
+/// A note that a worker or a sweep adds to an outbox row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
     /// A sweep sends a message for the row at the given time.
@@ -23,8 +23,8 @@ impl Pending {
     /// Returns the operation that adds a note to the row. It fails if another worker has changed the row in the meantime.
     pub(crate) fn note(&self, note: Note<'_>) -> Result<Operation> {
         let mut writer = RowWriter::with_capacity(6);
-        // IMPORTANT: writing the note changes the row's Timestamp. The version is therefore stored as a property; otherwise, the intent's steps would
-        // appear newer than they are.
+        // IMPORTANT: writing the note changes the row's Timestamp. The version is therefore stored as a property. Otherwise, the intent's steps would appear
+        // newer than they are.
         writer.property(VERSION, number(self.version));
         match note {
             Note::Prompted(ticks) => writer.property(PROMPTED, number(ticks)),
@@ -53,7 +53,7 @@ impl Pending {
         Ok(Operation { row_key: self.place.row_key.to_row_key(), kind })
     }
 
-    /// Returns the row with its notes, without properties added by other programs.
+    /// Returns the row with its notes, but without properties that other programs have added.
     fn noted(&self) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(4);
         let numbers = [(PROMPTED, self.prompted), (NOT_BEFORE, Some(self.not_before)), (WAIT, self.wait)];

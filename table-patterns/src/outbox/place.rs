@@ -1,4 +1,4 @@
-//! Keys and locations of the outbox rows referenced by messages.
+//! Keys and locations of the outbox rows to which messages refer.
 
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -6,10 +6,10 @@ use table_core::{Error, Result};
 
 use crate::outbox::fault::OutboxFault;
 
-/// The prefix of the `RowKey`s of outbox rows. It is followed by 16 digits of a hash of the changed entity's `RowKey`, and by 16 random digits.
+/// The prefix of the `RowKey`s of outbox rows. It is followed by the hash of the changed entity's `RowKey` in 16 digits, and by 16 random digits.
 pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
-/// The prefix of the `RowKey`s of poison intents (intents that were set aside). It is followed by the digits in the key of the original outbox row.
+/// The prefix of the `RowKey`s of poison intents. It is followed by the digits in the key of the original outbox row.
 pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// The `RowKey` of an outbox row.
@@ -25,7 +25,7 @@ impl OutboxKey {
         row_key.as_str().starts_with(OUTBOX_PREFIX).then_some(Self(row_key))
     }
 
-    /// Returns the pending key for a stored key. For a poison row, this is the key it had while it was pending.
+    /// Returns the pending key for a stored key. For a poison row, this is the key that the row had while it was pending.
     ///
     /// # Errors
     /// `Corrupted` if the row is not an outbox row.
@@ -45,20 +45,20 @@ impl OutboxKey {
         self.0.clone()
     }
 
-    /// Returns the row's key after it is set aside as poison.
+    /// Returns the key that the row has as a poison row.
     pub(crate) fn poison(&self) -> Result<RowKey> {
         let rest = self.as_str().strip_prefix(OUTBOX_PREFIX).unwrap_or_default();
         RowKey::new([POISON_PREFIX, rest].concat())
     }
 
-    /// Returns the part of the key that identifies the changed entity (the source). Intents of the same source have the same part; intents of different
-    /// sources almost always have different ones.
+    /// Returns the part of the key that identifies the changed entity (the source). It is the same for all intents of one source, and almost always different
+    /// for intents of different sources.
     pub(crate) fn source(&self) -> &str {
         recorded_source(&self.0).unwrap_or(self.as_str())
     }
 }
 
-/// Returns the part of an outbox row's key that identifies the changed entity; `None` if the key is not that of an outbox row.
+/// Returns the part of an outbox row's key that identifies the changed entity; `None` if it is not the key of an outbox row.
 pub(crate) fn recorded_source(row_key: &RowKey) -> Option<&str> {
     let row_key = row_key.as_str();
     row_key.starts_with(OUTBOX_PREFIX).then(|| row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key))
@@ -78,7 +78,7 @@ impl Place {
         EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.to_row_key() }
     }
 
-    /// Returns the row's key after it is set aside as poison.
+    /// Returns the key that the row has as a poison row.
     pub(crate) fn poison_key(&self) -> Result<EntityKey> {
         Ok(EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.poison()? })
     }

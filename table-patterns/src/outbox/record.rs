@@ -1,4 +1,4 @@
-//! The writers' side of an outbox: records intents in transactions, and notifies workers.
+//! The writer side of an outbox: records intents in transactions, and notifies workers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Returns the operation that records an intent, for programs that build their own transactions.
     /// Add it to the transaction that makes the change, in the same partition.
     ///
-    /// Call this function again before each further attempt to commit the transaction, because each attempt needs its own row.
+    /// If you retry the transaction, call this function again before each attempt, because each attempt needs a new row.
     ///
     /// # Errors
     /// - `InvalidInput` if the intent has no steps, or has two guarded steps with the same target.
@@ -111,12 +111,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     /// Records an intent in the transaction that makes the change.
     ///
-    /// [`submit`](Self::submit) seals the record. Before a transaction is submitted directly to the store, it must be [sealed](Self::seal),
-    /// because workers do not perform the steps of an unsealed record.
+    /// [`submit`](Self::submit) seals the record. If you submit the transaction directly to the store instead, [seal](Self::seal) it first, because workers do
+    /// not perform the steps of an unsealed record.
     ///
     /// # Errors
-    /// - `InvalidInput` if the transaction records another intent of the same source, and both intents have a guarded step with the same target.
-    ///   Both steps would have the same version, so one of them would be skipped.
+    /// - `InvalidInput` if the transaction records another intent of the same source, and both intents have a guarded step with the same target. Both steps
+    ///   would have the same version, so workers would skip one of them.
     /// - Any error from [`operation`](Self::operation) or [`Transaction::push`].
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
         for other in rows::intents(transaction)? {
@@ -127,8 +127,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         transaction.push(self.operation(intent)?)
     }
 
-    /// Registers a partition for sweeps. Sends at most one upsert per partition per hour. Call this function before submitting a transaction
-    /// with a record.
+    /// Registers a partition for sweeps. Sends at most one upsert per partition per hour. Call this function before you submit a transaction that records an
+    /// intent.
     ///
     /// # Errors
     /// Any error from the store.
@@ -137,7 +137,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
-    /// Assumes, for the lifetime of this outbox, that the program that issued the [grant](crate::grant) has registered a partition.
+    /// Treats a partition as registered for the lifetime of this outbox. The program that issued the [grant](crate::grant) has registered it.
     pub(crate) fn assume_registered_partition(&self, table: &TableName, partition_key: &PartitionKey) {
         self.0.registered.assume(table, partition_key);
         self.seals().grant();
@@ -167,11 +167,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(committed)
     }
 
-    /// Puts an intent directly on the queue, for work not triggered by a write (PAT-EC-1). Its guarded steps need an explicit [version](Intent::version).
+    /// Puts an intent directly on the queue. Use this for work that is not triggered by a write (PAT-EC-1). Its guarded steps need an explicit
+    /// [version](Intent::version).
     ///
     /// # Errors
-    /// `InvalidInput` if a guarded step has no version; `RequestBodyTooLarge` if the JSON exceeds 40 KiB, or the message exceeds 56 KiB. Each
-    /// quotation mark in a payload takes four bytes of the message. Record an intent that is too large as a row instead.
+    /// `InvalidInput` if a guarded step has no version; `RequestBodyTooLarge` if the JSON exceeds 40 KiB, or the message exceeds 56 KiB. Each quotation mark in
+    /// a payload takes four bytes of the message. If an intent is too large, record it as a row instead.
     pub async fn enqueue(
         &self,
         table: &TableName,
@@ -186,7 +187,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.send_work(&work).await
     }
 
-    /// Returns `true` if the JSON of an intent from the queue has a valid seal, and was therefore sent by a program with the outbox's key.
+    /// Returns `true` if the JSON of an intent from the queue has a valid seal, which proves that a program with the outbox's key sent it.
     pub(crate) async fn is_genuine(
         &self,
         table: &TableName,
@@ -204,7 +205,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(())
     }
 
-    /// Returns the approximate numbers of messages: in the work queue, including hidden messages, and in the poison queue.
+    /// Returns the approximate numbers of messages in the work queue, including hidden messages, and in the poison queue.
     ///
     /// # Errors
     /// Any error from the queue store.

@@ -1,15 +1,15 @@
-//! The registry of partitions with outbox rows. Sweeps use it to find these partitions without reading the tables. Feeds use the same format for their
+//! The registry of partitions with outbox rows. Sweeps use it to find these partitions without scanning the tables. Feeds use the same format for their
 //! registry, [`FEEDS`](crate::feed::FEEDS).
 //!
-//! A partition is registered before the first intent is recorded in it, and remains registered, because a suspended writer, or one with a wrong clock, may rely
-//! on the registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago. Each later
-//! sweep reads only a random sample of the quiet partitions, chosen while it reads the registry. The mark is removed by a writer that registers the partition
-//! again, and by a sweep that finds a pending row. Writers repeat their registrations hourly by their own clocks.
+//! A partition is registered before the first intent is recorded in it. It remains registered, because a writer that is suspended or has a wrong clock may rely
+//! on the registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago. Later
+//! sweeps read only a random sample of the quiet partitions. The mark is removed by a writer that registers the partition again, or by a sweep that finds a
+//! pending row. Writers repeat their registrations hourly by their own clocks.
 //!
-//! Erasing a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations. Two hours
-//! later by the store's clock, a sweep removes the row. If a writer registers the partition again in the meantime, the mark is removed and the row stays.
-//! Issuing a grant always registers its partition, because the grant's bearer relies on the registration without a time limit. It also [keeps](kept) the
-//! partition active until the grant expires.
+//! Erasing a tenant marks the registrations of the tenant's partitions as erased instead of removing them, because running writers still rely on them. Two
+//! hours later by the store's clock, a sweep removes the registrations. If a writer registers a partition again in the meantime, the mark is removed and the
+//! registration stays. Issuing a grant always registers the grant's partition, because the bearer relies on the registration without a time limit. It also
+//! [keeps](kept) the partition active until the grant expires.
 
 mod chosen;
 pub(crate) mod kept;
@@ -36,25 +36,26 @@ use crate::paging::each_row;
 
 pub(crate) use chosen::chosen;
 
-/// The partition of the registry table that contains the seal keys. Partitions with registrations have names in a different format.
+/// The partition of the registry table that contains the seal keys. Its name cannot clash with partitions of registrations, which have names in a different
+/// format.
 pub(crate) const KEYS: &str = "keys";
 
 /// The registry table. The `PartitionKey` consists of the registered table's name in lower case and one of 16 buckets; the `RowKey` is the partition.
 ///
-/// Listings of the program's tables omit this table.
+/// This table is omitted from listings of the program's tables.
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
-/// The time after which a writer registers the partition again instead of relying on its earlier registration.
+/// How long a writer relies on its registration of a partition. After this time, it registers the partition again.
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
-/// The time for which a partition without pending rows counts as active after its last registration.
+/// How long a partition without pending rows counts as active after its last registration.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
-/// The partition of the row written by sweeps to learn the store's time.
+/// The partition of the row that sweeps write in order to read the store's time.
 const SWEEPS: &str = "sweeps";
 const BUCKETS: u32 = 16;
-/// The maximum number of registered partitions remembered by a writer.
+/// The maximum number of registered partitions that a writer remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The partitions registered by this process, with their registration times, and the partitions assumed to be registered by another program.
+/// The partitions that this process has registered, with the registration times, and the partitions that it assumes another program has registered.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
     own: Mutex<HashMap<(String, String), u64>>,
@@ -220,9 +221,9 @@ pub(crate) fn may_be_quiet(entry: &Entry, now: u64) -> bool {
 }
 
 /// Marks a partition without pending rows as quiet if it was last registered at least two hours ago. Returns `true` if it was marked. `now` must be the store's
-/// time: with a fast local clock, partitions would be marked while writers still rely on their registrations.
+/// time. If a fast local clock were used, partitions would be marked while writers still rely on their registrations.
 ///
-/// The write is conditional on the registry row's `ETag`, so a concurrent registration is not marked.
+/// The write is conditional on the registry row's `ETag`, so it does not mark a partition that is concurrently registered again.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
     if !may_be_quiet(entry, now) {
         return Ok(false);
@@ -278,7 +279,7 @@ pub(crate) async fn mark_erased<S: TableStore>(
     }
 }
 
-/// Removes the registration of an erased partition if no writer can rely on it any longer. `now` is the store's time.
+/// Removes the registration of an erased partition once no writer can rely on it any longer. `now` is the store's time.
 ///
 /// The deletion is conditional on the registry row's `ETag`, so a concurrent registration is not removed.
 pub(crate) async fn remove_erased<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<()> {

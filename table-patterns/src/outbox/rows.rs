@@ -30,11 +30,11 @@ pub(crate) const NOT_BEFORE: &str = "NotBefore";
 pub(crate) const WAIT: &str = "Wait";
 pub(crate) const CLAIM: &str = "Claim";
 pub(super) const ERROR: &str = "Error";
-/// The maximum length of a claim's identifier or a seal, in bytes. Longer ones were written by a foreign program.
+/// The maximum length of a claim's identifier or a seal, in bytes. This crate never writes longer values.
 const TOKEN: usize = 256;
 /// The maximum length of an error, in characters.
 pub(crate) const ERROR_CHARS: usize = 1_000;
-/// The maximum number of properties added to a row by notes.
+/// The maximum number of properties that notes add to a row.
 const NOTE_PROPERTIES: usize = 7;
 /// The space reserved for notes in a row, in bytes.
 const NOTE_BYTES: usize = 8 * 1_024;
@@ -69,13 +69,12 @@ pub(crate) fn is_record(operation: &Operation) -> bool {
     operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
 }
 
-/// Returns the `RowKey` prefix shared by all outbox rows of one changed entity.
+/// Returns the `RowKey` prefix that all outbox rows of one changed entity share.
 fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
 
-/// Returns the key ranges of one changed entity's outbox rows: pending rows and poison rows. The ranges may contain rows of other entities with the same
-/// hash.
+/// Returns two key ranges that contain one changed entity's pending rows and poison rows. They may also contain rows of other entities with the same hash.
 pub(crate) fn ranges_of(source: &EntityKey) -> [KeyRange; 2] {
     let pending = prefix_of(&source.row_key);
     let aside = pending.replacen(OUTBOX_PREFIX, POISON_PREFIX, 1);
@@ -87,7 +86,7 @@ pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
     KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
 }
 
-/// Returns the key range of the pending outbox rows in one partition, after the row with the given key.
+/// Returns the key range of the pending outbox rows in one partition that follow the row with the given key.
 pub(crate) fn range_after(partition_key: &PartitionKey, after: Option<&RowKey>) -> KeyRange {
     let mut range = range(partition_key);
     if let Some(after) = after {
@@ -108,14 +107,14 @@ pub(crate) fn everywhere() -> KeyRange {
 pub(crate) struct Pending {
     pub(crate) place: Place,
     pub(crate) etag: ETag,
-    /// The Timestamp of the transaction that made the change. The first update of the row stores it as a property, because the update changes the row's
-    /// own Timestamp.
+    /// The Timestamp of the transaction that made the change. The first update of the row stores the version as a property, because the update changes the
+    /// row's own Timestamp.
     pub(crate) version: u64,
     /// The time at which a sweep last sent a message for the row.
     pub(crate) prompted: Option<u64>,
     /// The number of started attempts.
     pub(crate) attempts: u32,
-    /// The time until which workers ignore the row, because a worker has claimed it or its last attempt failed.
+    /// Workers ignore the row until this time, because a worker has claimed the row, or because its last attempt failed.
     pub(crate) not_before: u64,
     /// The length of the wait that ends at `not_before`, in ticks; `None` if the wait was recorded by an earlier release.
     pub(crate) wait: Option<u64>,
@@ -124,14 +123,14 @@ pub(crate) struct Pending {
     /// The error of the last attempt.
     pub(crate) error: Option<String>,
     pub(crate) seal: Option<String>,
-    /// `false` if the row has no space for a note, because a foreign program wrote the row. Adding a note then replaces the row, and removes properties added
-    /// by other programs.
+    /// `false` if the row has no space for a note, because another program wrote the row. Adding a note then replaces the row, and removes properties that
+    /// other programs have added.
     pub(crate) has_space: bool,
     text: Vec<u8>,
 }
 
 impl Pending {
-    /// Reads a pending row or a poison row. For a poison row, returns the location it had while it was pending.
+    /// Reads a pending row or a poison row. For a poison row, the result contains the location that the row had while it was pending.
     pub(crate) fn read(table: &TableName, entity: EntityRef<'_>) -> Result<Self> {
         let partition_key = PartitionKey::new(entity.partition_key)?;
         let row_key = OutboxKey::of_stored(entity.row_key)?;
@@ -155,7 +154,8 @@ impl Pending {
         let bytes = entity_bytes(place.partition_key.as_str(), place.row_key.as_str(), Some(&row.to_row()));
         Ok(Self {
             // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. Within one store, a change cannot be
-            // later than its row, so the row's Timestamp limits the version. `docs/clocks.md` describes rows copied from a store with a fast clock.
+            // later than its row, so the version is capped at the row's Timestamp. `docs/clocks.md` describes rows that were copied from a store with a fast
+            // clock.
             version: number(VERSION)?.map_or(row.timestamp(), |version| version.min(row.timestamp())),
             prompted: number(PROMPTED)?,
             attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
@@ -185,7 +185,7 @@ impl Pending {
         parse(&self.text)
     }
 
-    /// Returns the operations that set the row aside as poison. They fail if another worker has changed the row in the meantime.
+    /// Returns the operations that turn the row into a poison row. They fail if another worker has changed the row in the meantime.
     pub(crate) fn aside(&self) -> Result<[Operation; 2]> {
         let kind = OperationKind::InsertOrReplace(self.row(self.attempts));
         Ok([self.done(), Operation { row_key: self.place.row_key.poison()?, kind }])
@@ -199,7 +199,7 @@ impl Pending {
         Ok([delete, Operation { row_key: self.place.row_key.to_row_key(), kind }])
     }
 
-    /// Returns the row without the notes on waits and claims.
+    /// Returns the row without the notes on claims and delays.
     pub(super) fn row(&self, attempts: u32) -> Row {
         let mut writer = RowWriter::with_capacity(5);
         write_text(&mut writer, &self.text);
@@ -216,7 +216,7 @@ impl Pending {
         writer.finish()
     }
 
-    /// Sets the row's `ETag` after a note was written. Keeps the old one if the store has not returned any.
+    /// Sets the row's `ETag` after a note was written. If the store has not returned a new `ETag`, the old one is kept.
     pub(crate) fn versioned(&mut self, etag: Option<ETag>) {
         self.has_space = true;
         self.etag = etag.unwrap_or_else(|| self.etag.clone());
@@ -229,8 +229,8 @@ impl Pending {
     }
 }
 
-/// Returns a pending row with the version of its change as a property, so the version survives when the row is copied and gets a new Timestamp.
-/// Returns `None` for any other row, or if the row already contains the version.
+/// Adds the version of the change to a pending row, so that the version is preserved when the row is copied and gets a new Timestamp. Returns `None` for any
+/// other row, or if the row already contains the version.
 ///
 /// Without this property, a change copied to another store would appear as new as the copy, and the order of changes would be lost.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
@@ -243,12 +243,13 @@ pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     row::merge(entity.row, patch.finish().view()).map(Some)
 }
 
-/// Returns `true` if the property contains the version of an outbox row's change. The property may be missing, because the Timestamp also defines the version.
+/// Returns `true` if the property contains the version of an outbox row's change. The property is optional: if it is missing, the row's Timestamp is the
+/// version.
 pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
     row_key.starts_with(OUTBOX_PREFIX) && property == VERSION
 }
 
-/// Returns the intents recorded by a transaction.
+/// Returns the intents that a transaction records.
 pub(crate) fn intents(transaction: &Transaction) -> Result<Vec<Intent>> {
     let records = transaction.operations().iter().filter(|operation| is_record(operation));
     records.filter_map(|record| record.kind.row()).map(|row| parse(&text_in(row.view())?)).collect()

@@ -1,12 +1,12 @@
 //! Seals for intents. They ensure that only programs with an outbox's key can make a worker write to other partitions.
 //!
-//! An outbox row is in the partition of its change, where the bearer of a SAS may also be able to write. The worker has more rights than that bearer. Each
-//! intent therefore has a seal: an HMAC-SHA256 of its table, key and JSON under a secret key of the program (the *seal key*). Workers perform no step of an
-//! intent without a valid seal. The only exceptions are pattern steps that update derived rows to match the entities in that partition.
+//! An outbox row is in the partition of its change, where the bearer of a SAS may also be able to write. A worker has more permissions than this bearer. Each
+//! intent therefore has a seal: an HMAC-SHA256 of its table, key and JSON, computed with a secret key of the program (the *seal key*). Workers perform no step
+//! of an intent without a valid seal. The only exceptions are pattern steps that update derived rows to match the entities in the same partition as the intent.
 //!
 //! The default key is a random key in the registry table, which a SAS for another table cannot access. The first program that needs the key creates it.
-//! [`Outbox::sealed_by`] uses other keys. Intents copied to another store are accepted there if the programs use the same key: use `sealed_by`, or copy the
-//! registry table too.
+//! [`Outbox::sealed_by`] uses other keys. If intents are copied to another store, the programs there accept them only if they use the same key. Use
+//! `sealed_by`, or copy the registry table too.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,7 +32,7 @@ use crate::outbox::rows::alone;
 /// The minimum length, in bytes, of a key set by a program. A shorter key could be guessed.
 const KEY_BYTES: usize = 16;
 
-/// A seal key. A seal contains the first digits of the key's hash, to identify the key.
+/// A seal key. Each seal identifies its key by the first digits of the key's hash.
 #[derive(Clone)]
 struct Key {
     id: String,
@@ -58,7 +58,7 @@ impl Key {
     }
 }
 
-/// The location covered by the seal of an intent's JSON. The `RowKey` is empty for an intent in a queue message.
+/// The location of an intent's JSON, which the seal also covers. The `RowKey` is empty for an intent in a queue message.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) table: &'a TableName,
@@ -75,7 +75,7 @@ struct Known {
     keys: Option<Arc<[Key]>>,
     /// `true` if the program has set the keys itself.
     are_given: bool,
-    /// `true` if the program has a [grant](crate::grant) for one partition, and may lack permission to read the keys.
+    /// `true` if the program has a [grant](crate::grant) for one partition, and may therefore lack permission to read the keys.
     is_granted: bool,
 }
 
@@ -104,14 +104,14 @@ impl Seals {
         (known.keys, known.are_given) = (Some(keys), true);
     }
 
-    /// Allows the program to work without keys if it lacks permission to read them.
+    /// Allows the program to continue without keys if it lacks permission to read them.
     pub(crate) fn grant(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_granted = true;
     }
 
     /// Adds a new key to the keys in the store, and uses it for new seals.
     pub(super) async fn rotate<S: TableStore>(&self, store: &S, now: u64) -> Result<()> {
-        // An earlier rotation may have used a fast clock.
+        // The new key must have a larger number than all others, and an earlier rotation may have used a fast clock.
         let newest = keys_in(store).await?.last().map_or(0, |(row_key, _)| number_of(row_key));
         add(store, now.max(newest.saturating_add(1))).await?;
         self.load(store, true).await.map(drop)
@@ -145,8 +145,8 @@ impl Seals {
         if let Some(keys) = known.clone().filter(|_| are_given || !again) {
             return Ok(keys);
         }
-        // IMPORTANT: the store reports an expired signature or a wrong clock in the same way as a missing permission. A refusal therefore does not clear the
-        // keys. A program that is expected to have keys fails, rather than recording an intent without a seal, which workers would set aside.
+        // IMPORTANT: the store reports an expired signature or a wrong clock in the same way as a missing permission. If the store refuses the read, known keys
+        // are therefore kept. A program that is expected to have keys fails. If it recorded an intent without a seal instead, the intent would become poison.
         let keys: Arc<[Key]> = match stored(store).await {
             Err(error) if is_denied(error.code()) && (known.is_some() || is_granted) => {
                 known.unwrap_or_default()
@@ -190,7 +190,7 @@ impl Seals {
     }
 }
 
-/// Reads the keys from the store, the newest first. Creates a key if none exists.
+/// Reads the keys from the store, newest first. Creates a key if none exists.
 async fn stored<S: TableStore>(store: &S) -> Result<Vec<Key>> {
     for _ in 0..2 {
         let keys = keys_in(store).await?;
@@ -202,7 +202,7 @@ async fn stored<S: TableStore>(store: &S) -> Result<Vec<Key>> {
     Ok(Vec::new())
 }
 
-/// Reads the keys from the store with their `RowKey`s, the oldest first.
+/// Reads the keys from the store with their `RowKey`s, oldest first.
 async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
     let range = KeyRange { partition_key: TextRange::exactly(KEYS), row_key: TextRange::ALL };
     let mut keys = Vec::new();
@@ -216,7 +216,7 @@ async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
     Ok(keys)
 }
 
-/// Sorts keys by numeric value. A store may return rows in any order, and numbers of different lengths do not sort lexicographically by value.
+/// Sorts keys by their number. A store may return rows in any order, and the lexicographic order of numbers with different lengths is not their numeric order.
 fn in_order(keys: &mut [(String, Key)]) {
     keys.sort_by(|(one, _), (other, _)| (number_of(one), one).cmp(&(number_of(other), other)));
 }

@@ -13,12 +13,12 @@ use crate::outbox::rows;
 use crate::outbox::seal::Place;
 
 impl<S: TableStore, Q> Outbox<S, Q> {
-    /// Sets the seal keys. They replace the keys in the store. New intents are sealed with the first key, and seals made with any of the keys are accepted.
-    /// Each key must have at least 16 bytes, and should be random. If a key is shorter or the list is empty, recording an intent and receiving messages fail
-    /// with `InvalidInput`.
+    /// Sets the seal keys. They are used instead of the keys in the store. New intents are sealed with the first key, and seals made with any of the keys are
+    /// accepted. Each key must have at least 16 bytes, and should be random. If a key is shorter or the list is empty, recording intents and receiving messages
+    /// fail with `InvalidInput`.
     ///
-    /// To rotate keys, first give all programs the old key followed by the new one, so they accept both. Then swap the two, so programs seal
-    /// with the new key. Remove the old key once all intents sealed with it are done.
+    /// To rotate keys, first give all programs the old key followed by the new key, so that they accept both. Then swap the two, so that programs seal with the
+    /// new key. Remove the old key once all intents sealed with it are done.
     #[must_use]
     pub fn sealed_by<K: AsRef<[u8]>>(self, keys: impl IntoIterator<Item = K>) -> Self {
         let secrets: Vec<_> = keys.into_iter().map(|key| key.as_ref().to_vec()).collect();
@@ -26,8 +26,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to the keys in the store. All programs accept it immediately. This program also uses it immediately for new seals. Other programs do so after
-    /// receiving an intent sealed with it, or after their next start.
+    /// Adds a key to the keys in the store. All programs accept it immediately. This program also uses the key immediately for new seals. Other programs do so
+    /// after they have received an intent that is sealed with it, or after their next start.
     ///
     /// # Errors
     /// Any error from the store.
@@ -37,9 +37,9 @@ impl<S: TableStore, Q> Outbox<S, Q> {
 
     /// Deletes all keys in the store except the newest. Returns the number of deleted keys.
     ///
-    /// A running program that has read a deleted key still accepts it, and may seal with it, until it is restarted. Call this function only after all
-    /// programs have been restarted since [`rotate_key`](Self::rotate_key), and all intents sealed with earlier keys are done. Workers that start
-    /// afterwards do not perform the steps of such intents.
+    /// A running program that has read a deleted key still accepts the key, and may seal with it, until it is restarted. Call this function only once all
+    /// programs have been restarted since [`rotate_key`](Self::rotate_key), and all intents sealed with earlier keys are done. Workers that start afterwards do
+    /// not perform the steps of intents sealed with deleted keys.
     ///
     /// # Errors
     /// Any error from the store. Keys that were deleted before the error remain deleted; call the function again to continue.
@@ -47,7 +47,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self.seals().remove_old(self.store()).await
     }
 
-    /// Seals the intents in a transaction not submitted through [`submit`](Outbox::submit).
+    /// Seals the intents in a transaction that is not submitted through [`submit`](Outbox::submit).
     ///
     /// # Errors
     /// Any error from reading the key or from [`Transaction::push`].
@@ -89,7 +89,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     }
 }
 
-/// Returns an intent's row with `seal` as its seal. If `seal` is empty, the intent is not sealed.
+/// Returns an intent's row with the given seal. If `seal` is empty, the row has no seal.
 pub(crate) fn with_seal(row: &Row, seal: &str) -> Result<Row> {
     let mut patch = RowWriter::with_capacity(1);
     patch.property(rows::SEAL, ValueRef::String(seal));

@@ -1,4 +1,4 @@
-//! Messages in the work queue, as JSON in version 1 of the format. A message contains either the location of intents or an intent.
+//! Messages in the work queue, as JSON in version 1 of the format. A message contains either the location of intents or an intent itself.
 
 mod fault;
 
@@ -16,8 +16,8 @@ use fault::WorkFault;
 
 /// The maximum size in bytes of an intent in a queue message.
 const INLINE: usize = 40 * 1024;
-/// The maximum size in bytes of a message with an intent when it is sent. The remaining space in a queue message (QUE-6) is for the seal, the number
-/// of attempts, and an error of 1,000 characters, which JSON may escape with six bytes each.
+/// The maximum size in bytes of a message with an intent when the message is sent. The remaining space in a queue message (QUE-6) is reserved for the seal, the
+/// number of attempts, and an error of 1,000 characters, each of which JSON may escape with six bytes.
 const MESSAGE: usize = TEXT_BYTES - 8 * 1024;
 
 /// The work described by a message.
@@ -27,24 +27,24 @@ pub(crate) enum Work {
     Partition { table: TableName, partition_key: PartitionKey, progress: Progress },
     /// The intent in one outbox row.
     Row(Place),
-    /// The JSON of an intent contained in the message itself. The JSON is kept as received, because the seal covers it. It is parsed only after an attempt has
-    /// been counted, like the JSON in an outbox row.
+    /// The JSON of an intent that the message itself contains. The JSON is kept as received, because the seal covers it. Like the JSON in an outbox row, it is
+    /// parsed only once an attempt has been counted.
     Inline { table: TableName, partition_key: PartitionKey, text: String, seal: Option<String>, tried: Tried },
 }
 
 /// The progress of a message for a partition with more rows than one delivery processes. It is recorded in the message. Earlier releases ignore the recorded
-/// progress, and begin with the first row.
+/// progress, and start at the first row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The key of the row after which the next delivery begins; `None` if it begins with the first row.
+    /// The next delivery starts after the row with this key; `None` if it starts at the first row.
     pub(crate) after: Option<RowKey>,
-    /// The earliest time, in ticks, at which a row skipped by earlier deliveries is due again.
+    /// The earliest time, in ticks, at which a row that earlier deliveries skipped is due again.
     pub(crate) later: Option<u64>,
-    /// The number of deliveries that stopped early without an error, because they had processed many rows.
+    /// The number of deliveries that ended early without an error because they had processed many rows.
     pub(crate) continued: u32,
 }
 
-/// The previous attempts at an intent contained in a message, as recorded in the message.
+/// The previous attempts to process an intent that is contained in a message. They are recorded in the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
     /// The number of started attempts.
@@ -78,7 +78,7 @@ struct WorkText {
 }
 
 impl Work {
-    /// Creates the work of a partition, beginning with its first row.
+    /// Creates the work for a partition, starting at its first row.
     pub(crate) fn partition(table: &TableName, partition_key: &PartitionKey) -> Self {
         let (table, partition_key) = (table.clone(), partition_key.clone());
         Self::Partition { table, partition_key, progress: Progress::default() }
@@ -96,7 +96,7 @@ impl Work {
         }
         let (table, partition_key) = (table.clone(), partition_key.clone());
         let work = Self::Inline { table, partition_key, text, seal: None, tried: Tried::default() };
-        // In a message, each quotation mark in the intent takes twice as many bytes.
+        // The message contains the intent as a JSON string, in which each quotation mark takes two bytes.
         let bytes = work.write()?.len();
         if bytes > MESSAGE {
             return Err(Error::of(WorkFault::LargeMessage { bytes, most: MESSAGE }));
@@ -121,8 +121,8 @@ impl Work {
         }
     }
 
-    /// Returns the work for the next delivery. It begins after the row `after`, or with the first row if `after` is `None`. `later` is the earliest time at
-    /// which a skipped row is due again.
+    /// Returns the work for the next delivery. It starts after the row `after`, or at the first row if `after` is `None`. `later` is the earliest time at which
+    /// a skipped row is due again.
     pub(crate) fn next(&self, after: Option<RowKey>, later: Option<u64>) -> Self {
         let (table, partition_key) = self.place();
         let continued = self.progress().continued.saturating_add(after.is_some().into());
@@ -130,15 +130,15 @@ impl Work {
         Self::Partition { table: table.clone(), partition_key: partition_key.clone(), progress }
     }
 
-    /// Returns the number of deliveries of the message, excluding those that stopped early because they had processed many rows.
+    /// Returns the number of deliveries of the message, excluding deliveries that ended early because they had processed many rows.
     pub(crate) fn deliveries(&self, dequeue_count: u32) -> u32 {
         dequeue_count.saturating_sub(self.progress().continued)
     }
 
-    /// Returns the text of the message. Omits the error if the text would be too long.
+    /// Returns the text of the message. If the text would be too long, omits the error.
     pub(crate) fn write(&self) -> Result<String> {
         let text = self.text(true)?;
-        // Earlier releases sent messages that leave no space for an error.
+        // Messages sent by earlier releases may leave no space for an error.
         if text.len() <= TEXT_BYTES { Ok(text) } else { self.text(false) }
     }
 
@@ -203,7 +203,7 @@ impl Work {
     }
 }
 
-/// Escapes JSON characters not allowed in queue messages, because messages are sent as XML (QUE-4). Keys may contain such characters.
+/// Escapes JSON characters that are not allowed in queue messages, which are sent as XML (QUE-4). Keys may contain such characters.
 pub(crate) fn portable(json: &str) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }

@@ -13,7 +13,7 @@ use crate::view::record::{Places, Share};
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The view's partitions that contained the entity when it was last read. An incomplete set is harmless: applying the entity then takes more requests.
+    /// The view's partitions that contained the entity when it was last read. If the set is incomplete, applying the entity takes more requests.
     pub(super) places: BTreeSet<String>,
 }
 
@@ -28,10 +28,10 @@ impl From<EntityKey> for Applied {
 pub(crate) struct Known {
     pub(super) item: usize,
     pub(super) source: EntityKey,
-    /// The list as it was last read, or as it was written in this round.
+    /// The list as it was last read or written.
     pub(super) places: Places,
     pub(super) etag: Option<ETag>,
-    /// `false` if the version of the stored list is unknown. In this case, no partition is removed from the list.
+    /// `false` if the version of the stored list is unknown. While it is unknown, no partition is removed from the list.
     pub(super) is_current: bool,
     /// The view's partitions that contained the entity when it was last read. They are added to `places` before the entity is reread.
     pub(super) named: BTreeSet<String>,
@@ -44,11 +44,11 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Returns `true` if the entity has rows in, or contributes to sums in, the view's partition `place`.
+    /// Returns `true` if the entity has rows in the view's partition `place`, or contributes to sums there.
     pub(super) fn has(&self, place: &str) -> bool {
         let share = self.shares.iter().find(|(at, _)| at.as_str() == place);
         let share = share.and_then(|(_, share)| share.as_ref());
-        // A record that cannot be read causes an error later, when it is written.
+        // A record that cannot be read counts as having content. The error is reported when the record is written.
         share.is_some_and(|share| Share::read(share.row.view()).map_or(true, |share| !share.is_empty()))
     }
 }

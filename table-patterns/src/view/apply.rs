@@ -97,9 +97,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - Any error from [`View::project`], or from the decoding of the entity. If the error's code denotes an
     ///   [outage](crate::work::Handler#failures-and-outages), or work for a newer program, it is replaced by `InvalidInput`.
     ///
-    /// After an error in one partition of the view, the other partitions are still written.
+    /// An error in one partition of the view does not prevent writes to the other partitions.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
-        // IMPORTANT: the row that sets the entity aside is read before the entity. If a later failure replaces that row, its version differs, and it is not
+        // IMPORTANT: the entity's poison row is read before the entity. If a later failure replaces the row, the row's version differs, and the row is not
         // deleted.
         let aside = self.aside_row(source).await?;
         let failed = self.apply_all([source.clone().into()]).await?;
@@ -150,8 +150,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             wanted.parts.push(Part { item: known.item, place, own, shared, what });
         }
         if known.is_current && left != known.places.0 {
-            // IMPORTANT: partitions are removed from the list only after the records are written, because this write prevents a process that has read such a
-            // record as empty from filling it.
+            // IMPORTANT: partitions are removed from the list only after the records are written, because writing a record changes its version. A process that
+            // has read the record as empty can then no longer fill it.
             known.places.0 = left;
             let partition_key = known.source.partition_key.clone();
             let (item, place) = (known.item, Place { table: table.clone(), partition_key });
@@ -161,8 +161,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     async fn recorded(&self, known: Known) -> Result<Recorded> {
-        // The first list of an entity is written before its first record. If a record exists nevertheless, because the view's table was recreated, its write
-        // fails, and the next round reads it.
+        // An entity's first list is written before its first record, so an entity without a list normally has no records. If a record exists because the view's
+        // table was recreated, the write fails, and the next round reads the record.
         let is_first = known.etag.is_none();
         let places: BTreeSet<_> = known.places.0.union(&known.named).collect();
         let mut shares = Vec::with_capacity(places.len());
@@ -201,7 +201,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             && classify_key::<V::Source>(partition_key, row_key).is_ok_and(|owner| owner == RowOwner::Own)
     }
 
-    /// Returns `true` if a partition belongs to an index of the source type, and rows in it could decode as source entities. Scans of the source skip such a
+    /// Returns `true` if a partition belongs to an index of the source type and its rows could be mistaken for source entities. Scans of the source skip such a
     /// partition, and no entity can be inserted into it.
     pub(super) fn is_hidden(partition_key: &str) -> bool {
         index_that_hides(V::Source::SCHEMA, partition_key).is_some()
@@ -232,7 +232,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 }
 
 /// Wraps an error from a projection or from the decoding of its entity if the error's code denotes a store outage or work for a newer program. Projecting and
-/// decoding are pure, so each attempt fails in the same way. With the original code, the error would count as an outage and would block all other entities.
+/// decoding are pure, so each attempt fails in the same way. With the original code, the error would count as an outage, and one entity would block all others.
 fn of_projection(error: Error) -> Error {
     match Failure::of(&error) {
         Failure::Lasting => error,

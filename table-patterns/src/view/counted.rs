@@ -1,7 +1,7 @@
-//! The partitions of a view recounted by a rebuild on a store without key order.
+//! The partitions of a view that a rebuild has already recounted, on a store without key order.
 //!
-//! Such a store may return one partition's records at many points of a scan. The rebuild's resume position must be small enough to be stored, so it does not
-//! include these partitions. A process that resumes the rebuild therefore recounts them once more.
+//! Such a store may return one partition's records at many points of a scan, so the rebuild remembers the partitions it has recounted. They are kept in memory
+//! only, because the rebuild's resume position must be small enough to be stored. A process that resumes the rebuild therefore recounts them once more.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use table_core::key::PartitionKey;
 
 use crate::view::record;
 
-/// The maximum number of remembered partitions. Each needs about 32 bytes. Partitions beyond this limit are recounted once for each of their records.
+/// The maximum number of remembered partitions. Each needs about 32 bytes. Partitions beyond this limit may be recounted several times.
 const MOST: usize = 1_000_000;
 
 /// The hashes of recounted partitions.

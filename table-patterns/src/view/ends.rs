@@ -1,5 +1,5 @@
-//! Records the ends of all feeds when a rebuild of a view starts. The rebuild reads the entities themselves, so the changes before these ends do not have
-//! to be applied again.
+//! Records where each feed ends when a rebuild of a view starts. The rebuild reads the entities themselves, so earlier changes do not have to be applied from
+//! the feeds.
 
 use std::collections::BTreeMap;
 
@@ -27,9 +27,9 @@ pub(super) struct Ends(BTreeMap<String, Cursor>);
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Adds the ends of one page of feeds to `ends`, except feeds that cannot be read. The page begins at `from`, has at most `most` partitions, and is in
-    /// registry order. Returns the continuation if more partitions follow. If the view has missed changes in a partition, reports the gap, and replaces the
-    /// view's cursor with the end, because the feed cannot be followed from the old cursor. If a feed is marked as quiet in the registry, but not in its
-    /// head, lists the partition without the mark.
+    /// registry order. Returns the continuation if more partitions follow. If the view has missed changes in a partition, reports the gap and moves the view's
+    /// cursor to the end, because the feed cannot be followed from the old cursor. If the registry marks a feed as quiet but the feed's head does not, removes
+    /// the mark from the registry.
     ///
     /// # Errors
     /// `IndexNotReady` if older programs may write without the feed. Neither the rebuild nor the feed would contain their changes.
@@ -59,17 +59,17 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(next)
     }
 
-    /// Returns the end of a partition's feed. First replaces a cursor at which the view has missed changes, and removes the registry's quiet mark if the head
-    /// has no such mark.
+    /// Returns the end of a partition's feed. If the view has missed changes in the partition, first reports the gap and moves the view's cursor to the end. If
+    /// the registry marks the feed as quiet but its head does not, removes the registry's mark.
     async fn usable_end(&self, listed: &Listed) -> Result<Cursor> {
         let (table, partition_key) = (self.source.name()?, &listed.partition_key);
         loop {
-            // IMPORTANT: the cursor is read before the head. A cursor beyond the end recorded in the head is therefore from another state of the table, for
-            // example before a restore.
+            // IMPORTANT: the cursor is read before the head. A cursor beyond the head's end can therefore only stem from another state of the table, for
+            // example from before a restore.
             let (cursor, etag) = self.stored_position(partition_key).await?;
             let head = self.feed().head(table, partition_key).await?;
-            // A writer lists a partition again only if the mark is in the head. The registry and the head can differ if a restore took them from different
-            // moments of a backup.
+            // A writer removes the registry's quiet mark only if the head has one too. The two can differ if a restore took them from different times of a
+            // backup.
             if listed.is_quiet() && head.as_ref().is_some_and(|(head, _)| !head.is_quiet()) {
                 self.feed().register(table, partition_key).await?;
             }
@@ -82,7 +82,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if self.has_moved(partition_key, etag.as_ref()).await? {
                 continue;
             }
-            // If the rebuild is never completed, this report remains.
+            // The report is written even though the rebuild will repair the gap, because the rebuild may never be completed.
             self.set_aside(&gap_in(partition_key)?, &Error::of(ViewFault::Gap)).await?;
             if self.move_cursor(partition_key, &end, etag).await? {
                 return Ok(end);
@@ -90,8 +90,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Moves the view's cursors forward to the recorded ends. Reports a gap in each partition whose feed does not contain the recorded end: the table was
-    /// restored, or deleted and recreated, during the rebuild.
+    /// Moves the view's cursors forward to the recorded ends. If a partition's feed does not contain the recorded end, the table was restored, or deleted and
+    /// recreated, during the rebuild. Reports a gap in such a partition.
     pub(super) async fn follow_from(&self, ends: &Ends) -> Result<()> {
         let table = self.source.name()?;
         let partitions = self.feed().partitions(table).await?;
@@ -106,10 +106,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                         head => head?,
                     };
                     if !head.is_some_and(|(head, _)| head.has(end)) {
-                        // The entities read earlier by the rebuild may no longer be in the table.
+                        // The rebuild may have applied entities that are no longer in the table.
                         return self.set_aside(&gap_in(&partition_key)?, &Error::of(ViewFault::Gap)).await;
                     }
-                    // If another process has just moved the cursor, the cursor is reread.
+                    // If another process has just moved the cursor, it is reread.
                     if cursor.is_at(end) || self.move_cursor(&partition_key, end, etag).await? {
                         return Ok::<_, Error>(());
                     }

@@ -39,10 +39,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes from the feeds of all partitions of the source.
     /// An entity that cannot be applied is [set aside](Self::poison) and does not block the other entities.
     ///
-    /// Each call begins with the partition that has waited for its turn longest, so a busy partition does not delay the others for long.
+    /// Each call begins with the partition whose last turn is the oldest, so a busy partition does not delay the others for long.
     ///
-    /// Only one follower (a process that applies changes) works at a time, so followers do not repeat each other's work. The lease of a dead follower
-    /// expires after [a period](Self::with_lease) that the other followers measure.
+    /// Only one follower (a process that applies changes) works at a time, so followers do not repeat each other's work. A dead follower's lease expires after
+    /// [a period](Self::with_lease) that the other followers measure.
     ///
     /// # Errors
     /// - `SchemaMismatch` if a later version of the view is ready.
@@ -69,15 +69,15 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(caught)
     }
 
-    /// Waits for a moment if another follower holds the lease. The pause prevents a caller in a loop from polling continuously.
+    /// Sleeps briefly if another follower holds the lease. The delay prevents a caller in a loop from polling continuously.
     async fn pause_if_busy(&self, caught: &CaughtUp) {
         if caught.changes == 0 && caught.busy > 0 {
             self.retry.runtime().sleep(BUSY).await;
         }
     }
 
-    /// Applies at most `most` changes from the feeds of `partitions`. An outage is reported after all partitions have been tried, except for a missing table,
-    /// which all of them need.
+    /// Applies at most `most` changes from the feeds of `partitions`. An outage is reported once all partitions have been tried. A missing table is reported at
+    /// once, because all partitions need it.
     async fn follow_all(
         &self,
         partitions: &[Listed],
@@ -110,7 +110,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
                 Err(error) if error.is_table_not_found() => return Err(error),
                 Err(error) if is_of_partition(&error) => {
-                    // A row that another process deletes meanwhile is written again by the next call.
+                    // If another process deletes this row in the meantime, the next call writes it again.
                     let feed = feed_of(&listed.partition_key)?;
                     if aside.remove(&feed).is_none() {
                         self.set_aside(&feed, &error).await?;
@@ -138,7 +138,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(caught)
     }
 
-    /// Releases the lease that a call has taken, if any, and returns the call's outcome.
+    /// Releases a call's lease, if it has one, and returns the call's outcome.
     async fn released<T: Send>(&self, lease: Option<Lease>, outcome: Result<T>) -> Result<T> {
         let released = match lease {
             Some(lease) => self.release(lease).await,
@@ -161,7 +161,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let (mut cursor, mut etag) = self.stored_position(partition_key).await?;
         let Some((mut head, mut head_etag)) = self.feed.head(table, partition_key).await? else {
             let mut caught = CaughtUp::default();
-            // The cursor shows that the partition had a feed, so the table has been deleted and created again.
+            // A moved cursor shows that the partition once had a feed, so the table has been deleted and recreated.
             if cursor != Cursor::default() {
                 if self.has_moved(partition_key, etag.as_ref()).await? {
                     return Ok(Some(CaughtUp { is_behind: true, ..caught }));
@@ -182,7 +182,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 return Ok(None);
             }
             if !is_held {
-                // The previous lease holder may have moved the cursor to the end of a later head in the meantime.
+                // In the meantime, the previous lease holder may have moved the cursor beyond the end of the head that was read.
                 (cursor, etag) = self.stored_position(partition_key).await?;
                 if cursor != Cursor::default()
                     && !head.has(&cursor)
@@ -198,7 +198,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             (applied, failed) = self.apply_entries(partition_key, &entries, aside).await?;
             if head.has_lost(&cursor, &entries, &reached) {
                 if self.has_moved(partition_key, etag.as_ref()).await? {
-                    // Other processes have applied the missing changes before they were trimmed.
+                    // Other processes have applied the missing changes, which were then trimmed.
                     return Ok(Some(CaughtUp {
                         changes: entries.len(),
                         applied,
@@ -209,10 +209,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
                 failed += usize::from(self.report_gap(partition_key, aside).await?);
             }
-            // IMPORTANT: the cursor is moved after the changes have been applied. A process that has moved the cursor has therefore also applied the changes
-            // before it.
+            // IMPORTANT: the cursor is moved only after the changes have been applied. A moved cursor therefore proves that the changes before it have been
+            // applied.
             if !self.move_cursor(partition_key, &reached, etag).await? {
-                // The cursor may be at an earlier position of another follower, whose lease has expired in the meantime.
+                // This follower's lease may have expired, and another follower may have moved the cursor to an earlier position.
                 return Ok(Some(CaughtUp {
                     changes: entries.len(),
                     applied,
@@ -224,7 +224,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         delete_poison_row(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
-        // Only partitions that the registry lists are remembered, because the next listing ends the memory of the others.
+        // Only partitions that the registry lists are remembered. All others are forgotten when the registry is next read.
         if let Some(listed) = listed {
             let mut found = Found { quiet: None, was_active: is_active, announced: known.announced };
             // The next change to a feed removes its quiet mark. If two consecutive calls find changes, another change is likely to follow soon, so the feed
@@ -251,7 +251,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<(usize, usize)> {
         let (mut sources, mut seen, mut failed) = (Vec::new(), HashSet::new(), 0);
         for entry in entries.iter().filter(|entry| seen.insert(&entry.source)) {
-            // If one entity has several changes, only its latest state is applied.
+            // An entity with several changes is applied once, in its latest state.
             let source = EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() };
             // A feed also contains changes to other types, such as deleted parts of wide entities.
             if Self::is_source(partition_key.as_str(), entry.source.as_str()) {
@@ -274,8 +274,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     /// Sets an entity aside as poison. Returns `false` if the entity had already been set aside when the call started.
     async fn fail(&self, source: &EntityKey, error: &Error, aside: &mut Aside) -> Result<bool> {
-        // IMPORTANT: an existing row is written again. A process that has applied the entity before this failure can then no longer delete the row, and neither
-        // can a rebuild that started before this gap.
+        // IMPORTANT: an existing row is written again, which changes its version. A process that applied the entity before this failure, or a rebuild that
+        // started before this gap, can then no longer delete the row.
         self.set_aside(source, error).await?;
         Ok(aside.remove(source).is_none())
     }
@@ -286,7 +286,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Deletes the row that sets an entity aside, because the entity has been applied. Does not delete a row that was written after the start of the call.
+/// Deletes an entity's poison row, because the entity has been applied. Does not delete a row that was written after the call started.
 async fn delete_poison_row<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,

@@ -11,8 +11,8 @@ use uuid::Uuid;
 use crate::feed::Listed;
 use crate::view::turns::Turns;
 
-/// The number of calls, after a writer has announced a commit, during which a follower does not mark the feed as quiet. Marking the feed as quiet makes the
-/// announced commit fail. Without this delay, a writer slower than the interval between two calls could never commit.
+/// For this many calls after a writer has announced a commit, a follower does not mark the feed as quiet, because the mark makes the announced commit fail.
+/// Without this delay, a writer that is slower than the interval between two calls could never commit.
 const COMMIT_POLLS: u32 = 100;
 
 /// Another follower's lease, as seen by this follower.
@@ -23,7 +23,7 @@ pub(super) struct Seen {
     pub(super) since: u64,
     /// The latest time in ticks at which this follower saw the lease.
     pub(super) latest: u64,
-    /// The number of calls that have seen the lease since `latest` without the follower's clock advancing.
+    /// The number of calls that have seen the lease since the follower's clock last advanced.
     pub(super) times: u32,
 }
 
@@ -34,11 +34,11 @@ pub(super) struct Follower {
     pub(super) id: String,
     /// The number of calls so far.
     calls: AtomicUsize,
-    /// The order in which calls for all partitions process them.
+    /// The order in which a call processes the partitions.
     turns: Mutex<Turns>,
     /// `true` while one of the clones applies changes.
     pub(super) working: Arc<AtomicBool>,
-    /// The last lease of another follower seen by this follower.
+    /// The last lease of another follower that this follower has seen.
     lease: Mutex<Option<Seen>>,
     /// The result of the last call for each partition.
     found: Mutex<HashMap<PartitionKey, Found>>,
@@ -61,13 +61,12 @@ impl Default for Follower {
 /// The result of the last call for one partition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
-    /// The version of the partition's registry row when both the row and the head were marked as quiet at the view's cursor; `None` if the head must be read. A
-    /// restore changes the row's version.
+    /// Lets a call skip the partition while its registry row has this version: both the row and the head were then marked as quiet at the view's cursor. A
+    /// restore changes the version. `None` if the head must be read.
     pub(super) quiet: Option<ETag>,
     /// `true` if the last call found changes in the partition's feed.
     pub(super) was_active: bool,
-    /// The version of the partition's registry row in which a writer has announced a commit, and the number of calls that have seen this
-    /// version.
+    /// The version of the registry row in which a writer has announced a commit, and the number of further calls that have seen this version.
     pub(super) announced: Option<(ETag, u32)>,
 }
 
@@ -90,17 +89,17 @@ impl Follower {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Locks and returns the order in which calls for all partitions process them.
+    /// Locks and returns the order in which a call processes the partitions.
     pub(super) fn turns(&self) -> MutexGuard<'_, Turns> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if this is not the first call. Before its first call, a follower has seen no leases.
+    /// Returns `true` if this is not the first call. During its first call, a follower does not know how long it has seen a lease.
     pub(super) fn has_called(&self) -> bool {
         self.calls.load(Ordering::Relaxed) > 1
     }
 
-    /// Locks and returns the last lease of another follower seen by this follower.
+    /// Locks and returns the last lease of another follower that this follower has seen.
     pub(super) fn lease(&self) -> MutexGuard<'_, Option<Seen>> {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }

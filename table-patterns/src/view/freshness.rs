@@ -31,9 +31,8 @@ impl Freshness {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Measures how far the view lags behind its source in all partitions. For each partition, reads the cursor and the head of the feed and,
-    /// if changes are pending, one more row. A partition whose feed cannot be read is not counted, and a follower [sets it
-    /// aside](Self::poison).
+    /// Measures how far the view lags behind its source in all partitions. For each partition, this reads the cursor, the head of the feed and, if changes are
+    /// pending, one more row. A partition whose feed cannot be read is not counted, and a follower [sets it aside](Self::poison).
     ///
     /// # Errors
     /// Any error from the store.

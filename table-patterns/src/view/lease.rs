@@ -1,9 +1,9 @@
-//! The view's lease. It lets only one follower (a process that applies changes) work at a time.
+//! The view's lease, which lets only one follower (a process that applies changes) work at a time.
 //!
-//! Changes in different source partitions may add to the same sums. Followers that apply such changes concurrently make each other's
-//! transactions fail, and repeat the same work. The lease only saves work; the view is correct even without it.
+//! Changes in different source partitions may add to the same sums. Followers that apply such changes concurrently make each other's transactions fail, and
+//! repeat the same work. The lease avoids this cost. The view is correct even without it.
 //!
-//! The lease of a dead follower expires after a period measured by the other followers. The dead follower's clock is not used.
+//! A dead follower's lease expires after a period that the other followers measure. The dead follower's clock is not used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +19,8 @@ use crate::view::follower::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The number of calls after which the holder of an unchanged lease counts as dead if the clock has not advanced between the calls. Without this limit, a
-/// follower with a stopped clock would wait forever.
+/// If this many calls see an unchanged lease and the clock has not advanced between them, the lease's holder counts as dead. Without this limit, a follower
+/// with a stopped clock would never take over.
 const POLLS: u32 = 600;
 
 /// A lease taken by this follower.
@@ -28,7 +28,7 @@ const POLLS: u32 = 600;
 pub(super) struct Lease {
     etag: ETag,
     taken: u64,
-    /// The mark that prevents clones of this follower from applying changes at the same time.
+    /// Prevents clones of this follower from applying changes at the same time.
     _working: Working,
 }
 
@@ -68,8 +68,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(etag.map(|etag| Lease { etag, taken: self.retry.runtime().now(), _working: working }))
     }
 
-    /// Records that another follower's lease was seen. Keeps the time at which it was first seen, unless that time is in the future because the clock was set
-    /// back.
+    /// Records that another follower's lease was seen. Keeps the time at which it was first seen. If that time is in the future because the clock was set back,
+    /// replaces it with the current time.
     fn see(&self, etag: ETag) -> Seen {
         let now = self.retry.runtime().now();
         let mut seen = self.memory.follower.lease();

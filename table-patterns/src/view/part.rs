@@ -30,11 +30,11 @@ pub(crate) struct Change {
     rows: BTreeMap<RowKey, Row>,
 }
 
-/// The differences to add to sums, by row and property. The type is wider than `Int64`, because a difference may exceed the range of an `Int64` although the
-/// old and the new sum do not.
+/// The differences to add to sums, by row and property. The type is wider than `Int64`, because the difference between two `Int64` sums may overflow an
+/// `Int64`.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i128>>;
 
-/// The stored rows that contain sums, by `RowKey`; `None` for a row that does not exist.
+/// The stored rows of sums, by `RowKey`; `None` for a row that does not exist.
 type Sums<'a> = BTreeMap<&'a str, Option<StoredRow>>;
 
 impl Change {
@@ -75,8 +75,8 @@ impl Change {
         };
         let mut cuts = BTreeMap::new();
         for (row, cut) in &self.before.cuts {
-            // Contributions saved for a recount are dropped once that recount has ended or a later recount has marked the row. Each recount has a different
-            // identifier, so no later recount needs them.
+            // Contributions saved for a recount are dropped once the row no longer has that recount's mark. Each recount has a unique identifier, so no later
+            // recount needs them.
             if mark(row)?.as_ref() == Some(&cut.id) {
                 cuts.insert(row.clone(), cut.clone());
             }
@@ -134,7 +134,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let sums: Sums<'_> = sums.into_iter().collect();
         let mut operations = Vec::new();
         for change in changes {
-            // The record is written even if nothing changes. A write by a process that has read an older state of the entity then fails.
+            // The record is written even if nothing changes. A process that has read an older state of the entity then fails to write it.
             let own = upsert(change.record(&sums)?.write(&change.source)?, change.etag.clone());
             operations.push((record::share_key(place, &change.source)?.row_key, own));
             let put = |(row_key, row): (&RowKey, &Row)| {
@@ -142,8 +142,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             };
             operations.extend(change.rows.iter().map(put));
         }
-        // A row is put or summed, and a changed projection may turn one into the other. Each row is written once: as a put row if one of the entities puts
-        // it, and otherwise with its sums.
+        // A changed projection may turn a put row into a row of sums, or the reverse. Each row is written once: if one of the entities puts it, as a put row,
+        // otherwise with its sums.
         let put: BTreeSet<_> =
             changes.iter().flat_map(|change| change.rows.keys()).map(RowKey::as_str).collect();
         differences.retain(|row, _| !put.contains(row));

@@ -84,8 +84,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if Failure::of(error) != Failure::Lasting || chunk.len() == 1 {
                 return vec![is_written];
             }
-            // One of the lists is too long, because its entity would be in too many partitions. With separate transactions, the remaining lists are still
-            // written.
+            // One of the lists is too long, because its entity would be in too many partitions. The lists are retried in separate transactions, so that the
+            // others are still written.
             let mut written = Vec::with_capacity(chunk.len());
             for one in is_written.1 {
                 written.push(self.write_lists(&partition_key, vec![one]).await);
@@ -143,8 +143,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         };
         for (one, etag) in known.iter().zip(&mut etags) {
             if etag.is_none() {
-                // The store has returned no version for the list, so the list is reread. If the stored content differs, another process has since written the
-                // list.
+                // The store has not returned the list's new version, so the list is reread. If the stored content differs, another process has since written
+                // the list.
                 let stored = store.get(table, &record::places_key(&one.source)?, &Select::All).await?;
                 let is_same =
                     |row: &table_core::row::Row| Places::read(row.view()).is_ok_and(|of| of == one.places);

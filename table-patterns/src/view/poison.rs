@@ -21,7 +21,7 @@ use crate::view::table::ViewTable;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ViewPoison {
-    /// The key of the entity set aside.
+    /// The key of the poison entity.
     pub source: EntityKey,
     /// The error from the attempt to apply the entity.
     pub error: String,
@@ -38,14 +38,14 @@ impl ViewPoison {
         self.source.row_key.as_str().strip_prefix(FEED_PREFIX) == Some("gap")
     }
 
-    /// Reads the row that sets an entity or a partition aside.
+    /// Decodes the poison row of an entity or a partition.
     pub(super) fn read(row: RowView<'_>) -> Result<Self> {
         let PoisonText { partition_key, row_key, error } = record::parse(row, "Poison")?;
         Ok(Self { source: EntityKey::new(partition_key, row_key)?, error })
     }
 }
 
-/// The JSON in the row that sets an entity aside.
+/// The JSON in a poison row.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct PoisonText {
@@ -54,19 +54,19 @@ struct PoisonText {
     error: String,
 }
 
-/// The key and version of a row that sets an entity aside.
+/// The key and version of a poison row.
 pub(super) struct AsideRow {
     pub(super) row_key: RowKey,
     pub(super) etag: ETag,
 }
 
-/// A stored row for an entity set aside.
+/// A poison row that identifies its entity or partition.
 struct PoisonRow {
     row: AsideRow,
     poison: ViewPoison,
 }
 
-/// The entities set aside when a call started, each with the row that records it.
+/// The entities and partitions set aside when a call started, each with its poison row.
 pub(super) type Aside = HashMap<EntityKey, AsideRow>;
 
 /// Returns the source partitions in which more than `most` entities are set aside, each with the number of these entities.
@@ -80,9 +80,9 @@ pub(super) fn crowded(aside: &Aside, most: usize) -> HashMap<&PartitionKey, usiz
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities set aside. For each of them, the view contains the rows from before the failure, or no rows. The list may contain entities that
-    /// another process has applied since, if it did so while the failure was being recorded or a rebuild started; [`retry_poison`](Self::retry_poison) removes
-    /// them.
+    /// Returns the poison entities, which were set aside. For each of them, the view contains the rows from before the failure, or no rows. If another process
+    /// applied an entity while its failure was being recorded or a rebuild was starting, the list may still contain the entity.
+    /// [`retry_poison`](Self::retry_poison) removes such entities.
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].
@@ -91,9 +91,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|row| row.poison).collect())
     }
 
-    /// Retries the entities set aside. Returns the number of entities applied. A partition in which the view has missed changes remains set aside until a
-    /// [`rebuild`](Self::rebuild), and a partition whose feed cannot be read remains set aside until its changes have been read. A change to an entity set
-    /// aside also causes another attempt.
+    /// Retries the poison entities. Returns the number of entities that were applied. A partition in which the view has missed changes remains set aside until
+    /// a [`rebuild`](Self::rebuild), and a partition whose feed cannot be read remains set aside until its changes have been read. A poison entity is also
+    /// retried after its next change.
     ///
     /// # Errors
     /// Any store outage, as in [`apply`](Self::apply).
@@ -123,21 +123,21 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|row| (row.poison.source, row.row)).collect())
     }
 
-    /// Returns the row that sets an entity aside; `None` if the entity is not set aside.
+    /// Returns an entity's poison row, or `None` if the entity is not set aside.
     pub(super) async fn aside_row(&self, source: &EntityKey) -> Result<Option<AsideRow>> {
         let EntityKey { row_key, .. } = record::poison_key(source)?;
         let found = self.stored(&record::poison_key(source)?).await?;
         Ok(found.map(|found| AsideRow { row_key, etag: found.etag }))
     }
 
-    /// Reads the rows that set entities and partitions aside.
+    /// Reads all poison rows.
     async fn poison_rows(&self) -> Result<Vec<PoisonRow>> {
         let range = KeyRange::rows(record::STATE_PARTITION, TextRange::prefix(record::POISON));
         let (query, mut from, mut rows) = (Query::new(range), None, Vec::new());
         loop {
             let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
-                // A row written by another program may not identify an entity.
+                // A poison row written by another program may not identify an entity. Such a row is skipped.
                 let Ok(poison) = ViewPoison::read(row.row) else { continue };
                 let row = AsideRow { row_key: RowKey::new(row.row_key)?, etag: row.etag() };
                 rows.push(PoisonRow { row, poison });
@@ -149,7 +149,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Writes the row that sets an entity aside, with its error.
+    /// Writes an entity's poison row, with the error.
     pub(super) async fn set_aside(&self, source: &EntityKey, error: &Error) -> Result<()> {
         let text = PoisonText {
             partition_key: source.partition_key.as_str().to_owned(),
@@ -163,7 +163,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             .map(drop)
     }
 
-    /// Deletes a row that sets an entity aside. Does nothing if the row has been written since it was read, because it then records a later failure.
+    /// Deletes a poison row. Does nothing if the row has been written since it was read, because it then records a later failure.
     pub(super) async fn take_back(&self, AsideRow { row_key, etag }: AsideRow) -> Result<()> {
         let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
         let delete = (row_key, OperationKind::Delete(IfMatch::ETag(etag)));

@@ -32,7 +32,7 @@ pub struct RebuildPosition {
     /// The registry page whose feeds' ends are read next; `None` if all ends have been read.
     #[serde(default)]
     pub(super) listed: Option<Continuation>,
-    /// The identifier that marks reports made before the rebuild, which become obsolete when the rebuild ends; `None` if no report is marked.
+    /// The identifier with which this rebuild has marked the earlier reports. They become obsolete when the rebuild ends. `None` if no report is marked.
     #[serde(default)]
     pub(super) mark: Option<String>,
     /// The reports made before the rebuild, if an earlier release started the rebuild.
@@ -49,8 +49,7 @@ pub(super) enum Phase {
     Gone,
     /// Applies entities with a record missing from their list of partitions, and recounts the sums from the records.
     Sums,
-    /// Moves the view's cursors to the ends of the feeds when the rebuild started, and deletes the earlier reports of gaps and of
-    /// entities set aside.
+    /// Moves the view's cursors to the recorded ends of the feeds, and deletes the obsolete reports of gaps and of entities set aside.
     Feeds,
     Done,
 }

@@ -37,7 +37,7 @@ impl<R: PlainEntity> Projection<R> {
         Self { places: BTreeMap::new(), of: PhantomData }
     }
 
-    /// Puts a row that belongs only to this source entity.
+    /// Adds a row that belongs only to this source entity.
     ///
     /// # Errors
     /// `InvalidInput` if the row is put twice, or also contains sums; any error from encoding the row.
@@ -51,8 +51,8 @@ impl<R: PlainEntity> Projection<R> {
         Ok(())
     }
 
-    /// Adds an amount to a sum, a number in a row to which many source entities may contribute. The row is created when the first nonzero amount is added. The
-    /// row's other `i64` columns start at 0, and it has no further properties.
+    /// Adds an amount to a sum. A sum is a column in a row to which many source entities may contribute. The row is created when the first nonzero amount is
+    /// added. The row's other `i64` columns start at 0, and it has no further properties.
     ///
     /// # Errors
     /// `InvalidInput` if the row has also been put; `OutOfRangeInput` if the entity's total contribution to a sum is outside the range of an `i64`.

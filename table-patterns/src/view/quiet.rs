@@ -28,7 +28,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if is_aside {
                 return Ok(true);
             }
-            // On an error, the partition counts as active. The follower then rereads it and handles the error.
+            // If this fails, the partition counts as active. The follower then reads it again and handles the error.
             let is_quiet = self.is_quiet(listed).await.unwrap_or(false);
             if is_quiet {
                 let quiet = Some(listed.etag.clone());
@@ -43,7 +43,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     /// Returns `true` if the view has read a feed to its end, and both the registry and the head mark the feed as quiet.
     ///
-    /// IMPORTANT: one mark is not sufficient, because the registry and the head may be restored from different moments of a backup.
+    /// IMPORTANT: a single mark is not reliable, because a restore may take the registry and the head from different times of a backup.
     async fn is_quiet(&self, listed: &Listed) -> Result<bool> {
         if !listed.is_quiet() {
             return Ok(false);

@@ -68,8 +68,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Self { position, is_begun: false, counted: Counted::default(), ..self }
     }
 
-    /// Sets the number of rows per step, at most one page; 1,000 by default. A rebuild begins with steps that each read at most `rows` partitions with a
-    /// feed. The [progress](RebuildPosition::progress) does not change during these steps.
+    /// Sets the number of rows per step, at most one page; 1,000 by default. A rebuild begins with steps that read the ends of the feeds, at most `rows` feeds
+    /// per step. The [progress](RebuildPosition::progress) does not change during these steps.
     pub const fn page(mut self, rows: usize) -> Self {
         self.page = rows;
         self
@@ -90,7 +90,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(self.position.progress)
     }
 
-    /// Processes one page: first of the partitions with a feed, then of rows. Returns `false` when the rebuild is complete.
+    /// Processes one page. The first pages contain partitions with a feed, the others contain rows. Returns `false` when the rebuild is complete.
     ///
     /// # Errors
     /// - `IndexNotReady` (IMP-6) if older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
@@ -155,7 +155,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (None, Phase::Done)
             }
             Phase::Done => {
-                // Marking the view as ready fails if another rebuild has completed at the same time. One more step then checks the state.
+                // Marking the view as ready fails if another rebuild has just completed. The next step then rereads the state.
                 let (state, etag) = self.check_state(&mut position).await?;
                 if !state.ready && !self.view.set_ready(state, etag).await? {
                     return Ok(true);
@@ -173,7 +173,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 
     /// Reads the view's state, and checks that the position belongs to this view. Called at the start and at the end of a rebuild. If the view is replaced in
-    /// between, the rows written by this rebuild are also correct in the new view, or [found](ViewTable::unlisted) by a later rebuild.
+    /// between, the rows that this rebuild has written to the new view are either correct there, or are [found](ViewTable::unlisted) by a later rebuild.
     async fn check_state(&self, position: &mut RebuildPosition) -> Result<(StateRow, Option<ETag>)> {
         let (state, etag) = self.view.read_state().await?;
         let id = state.id.simple().to_string();
@@ -186,7 +186,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok((state, etag))
     }
 
-    /// Reads the ends of the next page of feeds and, after the last page, marks the reports.
+    /// Reads the ends of the next page of feeds and, after the last page, marks the reports that become obsolete when the rebuild ends.
     ///
     /// IMPORTANT: the ends are read and the reports are marked before the first row is read, so both precede every change that the rebuild could miss.
     async fn read_ends(&self, position: &mut RebuildPosition) -> Result<()> {
@@ -201,7 +201,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
 
     /// Recounts the partitions of the view that contain the records in a page.
     async fn recount(&mut self, page: &Page, position: &mut RebuildPosition) -> Result<()> {
-        // Only a store that returns rows in key order returns one partition's records consecutively.
+        // If the store returns rows in key order, one partition's records are consecutive, and it is sufficient to remember the last partition.
         let is_ordered = self.view.rows.store().capabilities().ordered;
         for row in page.rows.iter() {
             let place = PartitionKey::new(row.partition_key)?;
@@ -262,7 +262,7 @@ fn everywhere(prefix: &str) -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) }
 }
 
-/// Returns the entities whose list of partitions is not empty or cannot be read.
+/// Returns the entities whose list of partitions is nonempty or unreadable.
 fn sources_of(page: &Page) -> Result<Vec<EntityKey>> {
     let is_in_some = |row: &EntityRef<'_>| Places::read(row.row).map_or(true, |places| !places.0.is_empty());
     let source = |row_key: &str| row_key.strip_prefix(OF).unwrap_or_default().to_owned();

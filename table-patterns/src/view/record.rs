@@ -21,13 +21,13 @@ pub(super) const POISON: &str = "\u{FFFC}view_poison_";
 /// The partition that contains the rows about the view as a whole.
 pub(super) const STATE_PARTITION: &str = "view";
 
-/// The property that marks a row of sums during a recount. Its value is the recount's identifier.
+/// Marks a row of sums during a recount. The property's value is the recount's identifier.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
-/// In a row that sets an entity aside, the property with the identifiers of the rebuilds that have marked the row, as JSON.
+/// The property of a poison row that lists, as JSON, the identifiers of the rebuilds that have marked the row.
 pub(super) const MARKS: &str = "Rebuilds";
 
-/// One row's sums, or contributions to them, by property name.
+/// The amounts in one row, by property name: its sums, or an entity's contributions to them.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
 /// The record of one source entity's contribution to one partition of the view.
@@ -37,11 +37,11 @@ pub(super) struct Share {
     pub(super) rows: BTreeSet<String>,
     /// The entity's contributions to the view's sums, by row and property. Zeros are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
-    /// For each row marked by a recount, the contributions at the time it was marked. Contains only rows whose contributions have changed since then.
+    /// For rows marked by a recount, the contributions at the time of the mark. Contains only rows to which the entity's contributions have changed since then.
     pub(super) cuts: BTreeMap<String, Cut>,
 }
 
-/// The contributions of a record's entity to one row at the time a recount marked the row.
+/// An entity's contributions to one row at the time a recount marked the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// The identifier of the recount.
@@ -54,7 +54,7 @@ pub(super) struct Cut {
 struct CutText {
     id: String,
     sums: BTreeMap<String, Amounts>,
-    /// The contributions at the start of further recounts, each of which has marked different rows.
+    /// The contributions at the start of other recounts. Each recount has marked different rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     others: Vec<Self>,
 }
@@ -89,7 +89,7 @@ pub(super) fn state_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}state"))
 }
 
-/// Returns the key of the row that sets an entity aside.
+/// Returns the key of an entity's poison row.
 pub(super) fn poison_key(source: &EntityKey) -> Result<EntityKey> {
     let hash = hash(source);
     EntityKey::new(STATE_PARTITION, format!("{POISON}{hash:032x}"))
@@ -191,7 +191,7 @@ impl Share {
         let cuts = cut.map(CutText::cuts).unwrap_or_default();
         let (rows, sums): (BTreeSet<String>, BTreeMap<String, Amounts>) =
             (parse(row, "Rows")?, parse(row, "Sums")?);
-        // Keys are checked on reading: an invalid key detected only later would block the partition's other entities and any rebuild.
+        // Keys are checked on reading. If an invalid key were detected only on writing, it would block the partition's other entities and any rebuild.
         check_keys("Rows", &rows, RowKey::new)?;
         check_keys("Sums", sums.keys(), RowKey::new)?;
         check_keys("Cut", cuts.keys(), RowKey::new)?;
@@ -211,7 +211,7 @@ impl Places {
     }
 }
 
-/// Returns a row that contains one string property.
+/// Returns a row with one string property.
 pub(super) fn one_text(name: &str, text: &str) -> Row {
     let mut writer = RowWriter::with_capacity(1);
     writer.property(name, ValueRef::String(text));
@@ -225,8 +225,8 @@ pub(super) fn write_position(cursor: &Cursor) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// Returns the view's cursor in a partition's feed. An unreadable row counts as a cursor in an unknown feed. A follower then reads the feed from its
-/// beginning, and reports that it may have missed changes.
+/// Returns the view's cursor in a partition's feed. An unreadable row counts as a cursor in an unknown feed. A follower then reads the feed from its beginning,
+/// and reports a gap.
 pub(super) fn read_position(row: RowView<'_>) -> Cursor {
     parse(row, "Cursor").unwrap_or(Cursor::UNKNOWN)
 }

@@ -1,9 +1,9 @@
 //! Recounts the sums in one partition of a view from the entities' records, while other processes change the sums and the records.
 //!
-//! Sums that agree with the records, and do not change while sums and records are read, are correct and are skipped. For other sums, a *recount* marks each row
-//! that contains them. A writer that changes a marked row stores the entity's earlier contributions to this row in its record, once per mark. The records
-//! therefore determine the correct sums at the time of the mark, regardless of how long reading them takes. The difference between the correct and the stored
-//! sums at that time is then added to the current sums.
+//! If sums agree with the records and do not change while both are read, they are correct and are skipped. For all other sums, a *recount* marks the row that
+//! contains them. A writer that changes a marked row stores the entity's earlier contributions to this row in its record, once per mark. The records therefore
+//! determine the correct sums at the time of the mark, regardless of how long reading them takes. The difference between the correct and the stored sums at
+//! that time is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::view::operations::sum_in;
 use crate::view::record::{self, Amounts, BY, RECOUNT, Share};
 use crate::view::table::ViewTable;
 
-/// The name of the sums in errors that report a conflict with another writer.
+/// The name that conflict errors use for the sums.
 const RACE: &str = "the sums";
 
 /// The totals of the records that contribute to a row, by property name. The type is wider than `Int64`, because an intermediate sum may exceed the range of an
@@ -57,7 +57,7 @@ struct Stored {
     etag: ETag,
 }
 
-/// Returns the keys of the rows written between two reads. Ignores rows that only the later read has found.
+/// Returns the keys of the rows that were rewritten between two reads. Ignores rows that only one of the reads found.
 fn changed<'a>(
     earlier: &'a BTreeMap<String, Stored>,
     later: &'a BTreeMap<String, Stored>,
@@ -91,8 +91,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 .filter(|(row, stored)| stored.is_recounted || !records.sums_match(row, &stored.amounts));
             let mut rows: BTreeSet<_> = wrong.map(|(row, _)| row.clone()).chain(absent.cloned()).collect();
             if stored.keys().any(|row| !records.put.contains(row)) {
-                // IMPORTANT: a change between reading the sums and reading the records can hide a wrong sum, because it may add exactly the missing difference
-                // to the records.
+                // IMPORTANT: a change between reading the sums and reading the records can hide a wrong sum, because the change may add exactly the missing
+                // amount to the records. Sums that have changed are therefore recounted.
                 let later = self.sums_of(place).await?;
                 let changed = changed(&stored, &later).filter(|row| !records.put.contains(*row));
                 rows.extend(changed.cloned());
@@ -104,8 +104,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums in the given rows. `found_by` contains the records with which the rows were compared. Returns `false` if another recount has marked
-    /// one of the rows in the meantime, or if a row with sums was deleted. The caller must then restart.
+    /// Recounts the sums in the given rows. `found_by` contains the totals with which the rows were compared. Returns `false` if another recount has marked one
+    /// of the rows in the meantime, or if a row of sums was deleted. In these cases, the caller must restart.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
@@ -123,7 +123,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let records = self.records(place, Some(&id)).await?;
         let (mut is_whole, nothing) = (true, Totals::new());
         for (row, began) in &began {
-            // IMPORTANT: a row found to contain sums may since have become a put row, because the entity that puts it may have left the partition and returned.
+            // IMPORTANT: a row of sums may since have become a put row. The entity that puts the row may have left the partition, and then returned.
             let (began, counted) = match records.sums.get(*row) {
                 _ if records.put.contains(*row) => (&nothing, &nothing),
                 counted => (began, counted.unwrap_or(&nothing)),
@@ -161,8 +161,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Removes the mark from a row, and adds the difference between the counted sums and the sums at the time of the mark. Returns `true` if they
-    /// differ. Returns `None` if this recount's mark is missing although records contribute to the row.
+    /// Removes the mark from a row, and adds the difference between the counted sums and the sums at the time of the mark. Returns `true` if there was a
+    /// difference. Returns `None` if this recount's mark is missing although records contribute to the row.
     async fn end(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -212,8 +212,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows)
     }
 
-    /// Returns the totals of the records in one partition: the current totals or, if `recount` is given, those at the start of that recount. Ignores
-    /// unreadable rows; an entity with such a record is set aside when it is applied.
+    /// Returns the totals of the records in one partition: the current totals or, if `recount` is given, those at the start of that recount. Ignores unreadable
+    /// records. An entity with such a record is set aside when it is applied.
     async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));
         let mut records = Records::default();
@@ -261,7 +261,7 @@ fn amounts<R: Entity>(row: RowView<'_>) -> Result<Amounts> {
     Ok(amounts)
 }
 
-/// Returns the row with 0 in all sum columns. Its other properties are unchanged.
+/// Returns the row with all sum columns set to 0. Its other properties are unchanged.
 fn with_zeros<R: Entity>(row: RowView<'_>) -> Result<Row> {
     let mut writer = RowWriter::new();
     for property in row.properties() {

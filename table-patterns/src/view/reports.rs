@@ -1,7 +1,7 @@
-//! Reports made obsolete by a rebuild: rows, written before the rebuild, that set aside entities or partitions in which the view has missed changes.
+//! Deletes the reports that a rebuild makes obsolete. A report is the poison row of an entity, or of a partition in which the view has missed changes.
 //!
-//! A rebuild marks these rows at its start, and deletes the marked rows at its end. A later failure or gap replaces the row and thereby removes the mark. The
-//! number of reports is unlimited, and a rebuild's resume position must be small enough to be stored, so the marks are stored in the rows.
+//! A rebuild marks the existing reports at its start, and deletes the marked reports at its end. A later failure or gap replaces the row and thereby removes
+//! the mark. The marks are stored in the rows because the number of reports is unlimited, but a rebuild's resume position must be small enough to be stored.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::view::poison::{AsideRow, ViewPoison};
 use crate::view::record::{self, MARKS};
 use crate::view::table::ViewTable;
 
-/// The maximum number of marks in one row. If many later rebuilds have pushed out a rebuild's mark, the report remains until another rebuild ends.
+/// The maximum number of marks in one row. If later rebuilds push out a rebuild's mark, the report remains until one of them ends.
 const MOST_MARKS: usize = 16;
 
-/// For a rebuild started by an earlier release, the versions, by `RowKey`, of the report rows to delete at its end. Rows that have changed since then are kept.
+/// The reports to delete at the end of a rebuild that an earlier release started: their versions, by `RowKey`. Reports that have changed since then are kept.
 pub(super) type Reports = BTreeMap<String, String>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
@@ -42,8 +42,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         .await
     }
 
-    /// Deletes the reports made obsolete by a rebuild: those with its mark, and the reports in `earlier`. A row written since the start of the rebuild records
-    /// a later failure or gap, and is not deleted.
+    /// Deletes the reports that a rebuild makes obsolete: the reports with its mark, and the reports in `earlier`. A row written since the start of the rebuild
+    /// records a later failure or gap, and is not deleted.
     pub(super) async fn end_reports(&self, rebuild: Option<&str>, earlier: &Reports) -> Result<()> {
         for (row_key, etag) in earlier {
             self.take_back(AsideRow { row_key: RowKey::new(row_key.as_str())?, etag: ETag::parse(etag)? })

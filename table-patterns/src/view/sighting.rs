@@ -1,5 +1,5 @@
-//! Records that a lease has been seen. A follower that runs only once records in the view's table that it saw another follower's lease. Later followers
-//! can then measure the lease's age by the store's clock.
+//! Records in the view's table when a lease was seen. A follower that makes only one call cannot measure how long another follower's lease remains unchanged.
+//! It therefore records that it saw the lease, so that later followers can measure the lease's age by the store's clock.
 
 use table_core::etag::ETag;
 use table_core::row::{Row, RowView, RowWriter};
@@ -44,7 +44,7 @@ impl Sighting {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Records that a lease was seen. Returns `true` if the lease has been seen for at least the lease duration; its holder then counts as dead.
+    /// Records that a lease was seen. Returns `true` if the lease was seen at two times at least one lease duration apart. Its holder then counts as dead.
     pub(super) async fn is_sighted_long(&self, lease: &ETag) -> Result<bool> {
         let key = record::sighting_key()?;
         let found = self.stored(&key).await?;
@@ -60,7 +60,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             upsert(Sighting::row(lease, sighting.map(|seen| seen.first)), found.map(|found| found.etag));
         let (store, table) = (self.rows.store(), self.rows.name()?);
         match converge::submit(store, table, &key.partition_key, [(key.row_key, write)]).await {
-            // Another follower has just recorded that it saw a lease.
+            // Another follower has just recorded a sighting.
             Err(error) if error.is_conflict() => Ok(false),
             noted => noted.map(|_| false),
         }

@@ -1,4 +1,4 @@
-//! The state row of a view: its name, its identifier, its latest version, and a flag that is set once the view is built.
+//! A view's state row: the view's name, identifier and latest version, and a flag that is set once the view is built.
 
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::{Result, ValueRef};
@@ -7,9 +7,9 @@ use uuid::Uuid;
 /// The state of a view, as stored in its table.
 #[derive(Clone, Debug)]
 pub(super) struct StateRow {
-    /// The name of the view to which the rows belong; empty if an earlier release created the view.
+    /// The name of the view that owns the table; empty if an earlier release created the view.
     pub(super) name: String,
-    /// The latest version of the view that is ready, as recorded in the table of this version; 0 if none was recorded.
+    /// The latest version of the view that is known to be ready; 0 if none was recorded.
     pub(super) latest: u32,
     pub(super) ready: bool,
     /// A random identifier that distinguishes the view from an earlier view in a table with the same name.

@@ -25,22 +25,22 @@ use crate::view::follower::Follower;
 use crate::view::record;
 use crate::view::state_row::StateRow;
 
-/// The time, in ticks, for which a view is assumed to remain ready after a check: ten seconds.
+/// The time, in ticks, for which the result of a state or version check is reused: ten seconds.
 const KNOWN_TICKS: u64 = 100_000_000;
 /// The default period after which a follower's lease expires.
 const LEASE: Duration = Duration::from_secs(30);
 /// The maximum length of a table name (TBL-1).
 const NAME: usize = 63;
-/// The number of preceding versions whose tables record this version, in addition to the first version.
+/// Once a version is ready, it is recorded in the tables of this many preceding versions, and in the first version's table.
 const EARLIER: u32 = 16;
-/// The default number of entities of one partition that may be set aside before the view stops following the partition.
+/// The default number of entities of one partition that may be set aside. Beyond it, the view stops following the partition.
 const POISON_LIMIT: usize = 1_000;
 
 /// A handle to a view; see [the pattern](crate::view). Clones share their state.
 pub struct ViewTable<V: View, S> {
     pub(super) source: Table<V::Source, S>,
     pub(super) rows: Table<V::Row, S>,
-    /// The table of the view's first version. The state rows in this table and in the tables of later versions contain the latest version.
+    /// The table of the view's first version. Its state row, like those of the later versions' tables, records the latest version.
     first: Table<V::Row, S>,
     pub(super) feed: Feed<S>,
     pub(super) retry: Retry,
@@ -80,7 +80,7 @@ pub enum ViewState {
 }
 
 impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
-    /// Creates a handle to a view. The schemas of its source type and its row type contain the names of the tables. The second and later
+    /// Creates a handle to a view. The table names are taken from the schemas of the source type and the row type. The second and later
     /// [versions](View::VERSION) of a view have separate tables.
     #[must_use]
     pub fn new(store: S) -> Self {
@@ -148,9 +148,8 @@ impl<V: View, S> ViewTable<V, S> {
     }
 
     /// Sets the number of entities of one partition that may be [set aside](Self::poison); 1,000 by default. If more entities are set aside,
-    /// [`catch_up`](Self::catch_up) sets the partition aside and no longer follows it, until the entities have been corrected and
-    /// [`retry_poison`](Self::retry_poison) has applied them. It continues to follow all other partitions.
-    /// [`catch_up_partition`](Self::catch_up_partition) ignores the limit.
+    /// [`catch_up`](Self::catch_up) sets the partition aside and stops following it. To resume, correct the entities and call
+    /// [`retry_poison`](Self::retry_poison). It continues to follow all other partitions. [`catch_up_partition`](Self::catch_up_partition) ignores the limit.
     #[must_use]
     pub fn with_poison_limit(self, poison_limit: usize) -> Self {
         Self { poison_limit, ..self }
@@ -164,8 +163,8 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the view's table, for reading. Checks at most once every ten seconds that the view is ready, because a view is no longer ready after its table
-    /// was deleted and recreated.
+    /// Returns the view's table, for reading. Checks at most once every ten seconds that the view is ready. It is no longer ready if its table has been deleted
+    /// and recreated.
     ///
     /// # Errors
     /// `IndexNotReady` if the view is building; run [`rebuild`](Self::rebuild).
@@ -223,7 +222,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.record_latest(self.rows.name()?).await
     }
 
-    /// Records that this version is ready, in the table of one version, if that table exists.
+    /// Records in the table of one version, if that table exists, that this version is ready.
     async fn record_latest(&self, table: &TableName) -> Result<()> {
         loop {
             let (state, etag) = match self.read_state_in(table).await {
@@ -242,8 +241,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Returns an error if a later version of the view is ready. Reads the state rows about once every ten seconds at most. Programs of an earlier release
-    /// record a later version only in the first version's table, which may have been deleted.
+    /// Returns an error if a later version of the view is ready. Reads the state rows at most about once every ten seconds. It reads the first version's table
+    /// too, because an earlier release records a later version only there. That table may have been deleted.
     pub(super) async fn check_version(&self) -> Result<()> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.current.load(Ordering::Relaxed);

@@ -8,11 +8,11 @@ use crate::feed::Listed;
 
 /// The order in which partitions had their last turn. A call begins with the partition that has waited longest since its last turn.
 ///
-/// Each call that applies changes ends at least one turn, and partitions without a turn are appended. The number of partitions ahead of a waiting partition
-/// therefore decreases with each such call, even if the calls fail, are cancelled, or lose the view's lease before they reach that partition.
+/// Each call that applies changes ends at least one turn, and partitions without a turn are appended. With each such call, a waiting partition therefore has
+/// fewer partitions ahead of it, even if the calls fail, are cancelled or lose the view's lease before they reach it.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// A random number that makes processes with a single call begin with different partitions.
+    /// A random number, so that processes that make only one call each begin with different partitions.
     chance: usize,
     /// The number of the next turn.
     next: u64,
@@ -20,12 +20,12 @@ pub(super) struct Turns {
     last: HashMap<PartitionKey, u64>,
 }
 
-/// An ended turn of a partition.
+/// The end of a partition's turn, which can be undone with `Turns::restore`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended {
-    /// The number that the partition received.
+    /// The partition's new number.
     number: u64,
-    /// The number that the partition had before.
+    /// The partition's previous number, if it had one.
     before: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ impl Turns {
         partitions.sort_by_cached_key(|listed| self.last.get(&listed.partition_key).copied());
     }
 
-    /// Ends the turn of a partition. Its next turn follows those of all other partitions. The result can restore the turn.
+    /// Ends a partition's turn. All other partitions now precede it. The result can be passed to `restore`.
     pub(super) fn end(&mut self, partition_key: &PartitionKey) -> Ended {
         let number = self.next;
         let before = self.last.insert(partition_key.clone(), number);
@@ -54,7 +54,7 @@ impl Turns {
         Ended { number, before }
     }
 
-    /// Restores the turn of a partition, because the call could not begin it. Does nothing if a clone of the follower has ended another turn of the partition.
+    /// Gives a partition its turn back, because the call could not begin it. Does nothing if a clone of the follower has ended another turn of the partition.
     pub(super) fn restore(&mut self, partition_key: &PartitionKey, ended: &Ended) {
         if let (Some(last), Some(before)) = (self.last.get_mut(partition_key), ended.before)
             && *last == ended.number

@@ -1,5 +1,5 @@
 //! Finds records missing from their entities' lists of partitions. A process that was suspended while the view's table was deleted and recreated can write such
-//! a record: the entity's list was in the deleted table.
+//! a record, because it wrote the entity's list to the deleted table.
 
 use std::collections::BTreeMap;
 
@@ -39,16 +39,16 @@ impl<'a> Found<'a> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities with a non-empty record in the page whose partition is missing from the entity's list. If the entity no longer exists, such a
-    /// record can be found neither from the source nor from the lists.
+    /// Returns the entities with an unlisted record in the page: the record is not empty, and the entity's list lacks its partition. If the entity no longer
+    /// exists, neither the source nor the lists lead to such a record.
     pub(super) async fn unlisted(&self, page: &Page) -> Result<Vec<Applied>> {
         let mut found: Vec<_> = page.rows.iter().filter_map(Found::of).collect();
         in_order(&mut found);
         // An entity with records in several partitions of the page has one list.
         let mut keys: Vec<_> = found.iter().map(|found| found.list.clone()).collect();
         keys.dedup();
-        // IMPORTANT: the lists are read after the records. A list is written before the record, so it contains the record's partition unless the record has
-        // been emptied.
+        // IMPORTANT: the lists are read after the records. A list is written before the record and shortened only after the record has been emptied, so it
+        // normally contains the record's partition.
         let read = |row: EntityRef<'_>| Ok(Places::read(row.row).ok());
         let lists =
             read_many::rows((self.rows.store(), self.rows.name()?), &keys, &Select::All, read).await?;
@@ -56,7 +56,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let mut unlisted = BTreeMap::<EntityKey, Applied>::new();
         for Found { source, list, place } in found {
             let list = lists.get(&list).copied().and_then(Option::as_ref);
-            // An entity whose list cannot be read has been set aside.
+            // If the list cannot be read, the entity has already been set aside.
             let is_listed =
                 list.is_some_and(|list| list.as_ref().is_none_or(|list: &Places| list.0.contains(place)));
             if !is_listed {
@@ -68,8 +68,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Sorts records by the keys of their lists, so that adjacent lists are read in pages. Not generic: sorts are slow to compile, and every program would compile
-/// its own copy of a generic function.
+/// Sorts records by the keys of their lists, so that adjacent lists are read in pages. This function is not generic, because sorts are slow to compile and
+/// every program would compile its own copy.
 fn in_order(found: &mut [Found<'_>]) {
     found.sort_by(|one, next| {
         let partitions = order::compare(one.list.partition_key.as_str(), next.list.partition_key.as_str());

@@ -8,21 +8,21 @@
 //!
 //! # Guarantee
 //! The copy is written before the original is deleted, and the original is deleted only if it still has the copied version. Even if processes die, or the
-//! original changes in the meantime, the entity is always in at least one table. Eventually it is only in the archive, with its latest content. Meanwhile, a
-//! reader can find it in both tables (PAT-EC-6).
+//! original changes in the meantime, the entity is always in at least one table. For a while, readers can find it in both tables (PAT-EC-6). Eventually, it is
+//! only in the archive, with its latest content.
 //!
 //! # Cost
 //! Moving an entity costs two reads, two writes, and a message.
 //!
 //! # Bounds
-//! An entity that changes after it was copied must be copied again. If the entity changes during several attempts, the delivery fails and is retried later.
+//! If the entity changes after it was copied, it is copied again. If this happens repeatedly, the delivery fails and is retried later.
 //!
-//! The step moves one row. It reads neither the entity type nor the stored schema. Do not archive an entity whose type declares indexes, a feed, copies,
+//! The step moves a single row. It is unaware of the entity type and the stored schema. Do not archive an entity whose type declares indexes, a feed, copies,
 //! parts, chunks or blobs:
-//! - The index rows remain, and a unique value remains taken. The copies in other entities remain, and the feed has no entry for the deletion.
+//! - The index rows remain, so a unique value cannot be used again. The copies in other entities remain, and the feed has no entry for the deletion.
 //! - The parts and chunks remain in the source table.
-//! - The content of a blob is lost: the archived row contains the blob's address, but [`collect_orphans`](crate::large::LargeTable::collect_orphans) removes
-//!   the blob, because no row in the source table refers to it.
+//! - The content of a blob is lost. The archived row references the blob, but [`collect_orphans`](crate::large::LargeTable::collect_orphans) removes it,
+//!   because no row in the source table references it.
 //!
 //! Move such an entity in a [handler](Handler) that inserts it through the target's handle, and then deletes it through the source's handle.
 //!
@@ -71,8 +71,8 @@ impl Message for ArchiveStep {
     const VERSION: u32 = 1;
 }
 
-/// Creates the step that moves an entity to another table, under the same key. The entity must consist of one row, because the step does not move index rows,
-/// parts or blobs, and writes no feed.
+/// Creates the step that moves an entity to another table, under the same key. The entity must consist of a single row, because the step does not move index
+/// rows, parts or blobs, and does not write to a feed.
 ///
 /// ```
 /// use table_patterns::outbox::{Intent, Outbox};
@@ -127,7 +127,7 @@ impl<S: TableStore> Archive<S> {
         Self { store, retry: Retry::default() }
     }
 
-    /// Sets the retry policy for entities changed by other writers during the move.
+    /// Sets the retry policy for entities that other writers change during the move.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -144,8 +144,8 @@ impl<S: TableStore> Archive<S> {
         let mut race = self.retry.start("the entity while it was archived");
         loop {
             call.keep().await?;
-            // IMPORTANT: the copy is read before the source. If another worker copies a newer version and deletes the source in the meantime, the write below
-            // fails because the copy has a different version, and the next round finds no source.
+            // IMPORTANT: the copy is read before the source. If another worker copies a newer version and deletes the source in the meantime, the copy's
+            // version changes, so the write below fails. The next round then finds no source.
             let copy = self.store.get(to, key, &Select::All).await?;
             let Some(source) = self.store.get(from, key, &Select::All).await? else {
                 return Ok(()); // QUE-22: an earlier attempt has completed.
@@ -161,8 +161,8 @@ impl<S: TableStore> Archive<S> {
                 Some(write) => self.store.submit(to, alone(key, write, limits)?).await.map(drop),
                 None => Ok(()),
             };
-            // IMPORTANT: the source is copied before it is deleted, and deleted only if it still has the copied version. The entity is therefore never missing
-            // from both tables, and no change is lost.
+            // IMPORTANT: the source is copied before it is deleted, so the entity is always in at least one of the tables. The source is deleted only if it
+            // still has the copied version, so no change is lost.
             let delete = OperationKind::Delete(IfMatch::ETag(source.etag));
             let moved = match copied {
                 Ok(()) => self.store.submit(from, alone(key, delete, limits)?).await.map(drop),

@@ -20,7 +20,7 @@ use crate::work::submitted::Submitted;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error of an attempt that ended without an outcome.
+    /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error from an attempt that ended without an outcome.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
         let rows = Claimed { rows: begun.clone(), until: self.until, is_uncertain: false };
         let hands = Hands { claims: self, rows: Mutex::new(rows) };
@@ -37,7 +37,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let attempts = requests::all(attempts, begun.len().max(1));
         let ends: Vec<_> = attempts.await;
         let mut claimed = hands.rows.into_inner();
-        // If rereading the rows fails, the next transaction on these rows fails too, and their work is retried.
+        // An error is ignored: the next transaction on these rows then fails too, and their work is retried.
         let _ = claimed.read_again(self).await;
         let mut ends: Vec<_> = ends.into_iter().flatten().collect();
         ends.sort_by_key(|(at, _)| *at);
@@ -53,13 +53,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
 }
 
 /// Returns `true` if the last attempt found that an entity in another partition has the same value in a unique index. Such a row never becomes poison. It is
-/// retried with increasing back-off until one of the two entities releases the value. A `UniqueViolation` returned by a handler has been wrapped and has a
-/// different code here.
+/// retried with increasing backoff until one of the two entities releases the value. A `UniqueViolation` from a handler does not match, because it has been
+/// wrapped in an error with a different code.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
 }
 
-/// Groups rows by the changed entity (the source), each row with its index in `begun`.
+/// Groups rows by changed entity (source). Each row comes with its index in `begun`.
 fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     let mut runs: Vec<Vec<(usize, &Pending)>> = Vec::new();
     for (at, pending) in begun.iter().enumerate() {
@@ -75,7 +75,7 @@ fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     runs
 }
 
-/// The rows that are being processed. Their claims are extended together with the lease of the message.
+/// The rows that are being processed. Their claims are extended together with the message's lease.
 struct Hands<'a, 'd, 'q, S, Q> {
     claims: &'a Claims<'d, 'q, S, Q>,
     rows: Mutex<Claimed>,
@@ -86,14 +86,14 @@ struct Claimed {
     rows: Vec<Pending>,
     /// The time until which the rows are claimed.
     until: u64,
-    /// `true` while it is unknown whether the claims have been extended, and thus which `ETag`s the rows have: during the request, after a failed request,
-    /// and if the request was dropped because a handler has dropped the future of [`keep`](Keep::keep).
+    /// `true` while it is unknown whether the claims have been extended, and thus which `ETag`s the rows have. This is the case during the request, after a
+    /// failed request, and after a handler has dropped the request with the future of [`keep`](Keep::keep).
     is_uncertain: bool,
 }
 
 impl Claimed {
-    /// If it is unknown whether the claims have been extended, reads the rows again. Rows claimed by another worker keep their old `ETag`s, so the next request
-    /// on them fails.
+    /// If it is unknown whether the claims have been extended, rereads the rows. If another worker has claimed a row, the old `ETag` is kept, so the next
+    /// request on the row fails.
     async fn read_again<S: TableStore, Q: QueueStore>(
         &mut self,
         claims: &Claims<'_, '_, S, Q>,
@@ -123,14 +123,15 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         let failure = Failure::of(&error);
         let was_contested = is_contested(pending);
         let is_other = failure == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
-        // While a unique value is contested, the number of attempts only determines the delays. A different lasting error therefore starts the count at 1.
+        // While a unique value is contested, the number of attempts only determines the delays. If a different permanent error follows, the count therefore
+        // restarts at 1.
         let attempts =
             if was_contested && is_other { 1 } else { Worker::<S, Q>::counted(&error, pending.attempts) };
         let delay = delay.or_else(|| (failure == Failure::Newer).then(|| worker.longer(pending.wait)));
         match worker.failed(&error, pending.attempts, delay) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(delay) => {
-                // After an outage, it is unknown if the value is still contested.
+                // After an outage, it is unknown whether the value is still contested, so the error that records this is kept.
                 let keeps_error = is_refused || (failure != Failure::Lasting && was_contested);
                 let error = (!keeps_error).then(|| kept(&error));
                 Ok(End::Failed { error, attempts, delay })
@@ -138,7 +139,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         }
     }
 
-    /// Sets a row aside as poison, with its last error and the number of attempts that were started.
+    /// Moves a row to the poison queue, with its last error and the number of attempts that were started.
     async fn put_aside(&self, pending: &Pending, error: Option<String>, attempts: u32) -> Result<End> {
         let work = Work::Row(pending.place.clone()).write()?;
         let worker = self.claims.worker;
@@ -150,7 +151,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
 impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
     fn keep(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: the claims are extended by one task at a time. If two tasks used the same `ETag`s, the second one would fail.
+            // IMPORTANT: only one task at a time extends the claims. If two tasks used the same `ETag`s, the second task would fail.
             let mut claimed = self.rows.lock().await;
             self.claims.held.extend().await?;
             let until = self.claims.held.until();
@@ -174,7 +175,7 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
                 Submitted::TooLarge => true,
             };
             // If a row contains the extended claim, only the response to an earlier try was lost. If it contains the previous claim, no other worker has
-            // claimed this row: another row of the transaction was claimed, or a sweep's note has changed the row's `ETag`.
+            // claimed it. The transaction then failed because of another row, or because a sweep's note has changed this row's `ETag`.
             for row in &mut claimed.rows {
                 if is_too_large
                     && let Submitted::Committed(etags) = self.claims.submit(vec![claim(row)?]).await?

@@ -1,11 +1,11 @@
-//! Circuit breakers: while a target (a table or a handler) is down, workers rarely try it, no matter how much work waits for it.
+//! Circuit breakers. While a target (a table or a handler) is down, workers try it only rarely, no matter how much work is pending for it.
 //!
-//! A failed step opens its target's circuit if the circuit was closed, or the circuit's delay was over, when the step started. Several concurrent
-//! failures therefore open the circuit only once, and the delay grows only if a later try also fails.
+//! A failed step opens its target's circuit if, when the step started, the circuit was closed or its delay had passed. Several concurrent failures therefore
+//! open the circuit only once, and the delay grows only if a later try also fails.
 //!
-//! A handler may have several destinations, of which only one is down. Once the delay is over, sources (changed entities) whose steps were refused
-//! without a try therefore take precedence over sources whose steps have failed. Work that can succeed is therefore found no matter how much other work
-//! fails.
+//! A handler may have several destinations, of which only one is down. Steps of one source (changed entity) may then fail while steps of other sources would
+//! succeed. Once the delay has passed, sources whose steps were refused without a try therefore take precedence over sources whose steps have failed. Work that
+//! can succeed is thus found no matter how much other work fails.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,10 +20,10 @@ use crate::outbox::keys::hash;
 
 /// The maximum number of targets with open circuits.
 const TARGETS: usize = 1_000;
-/// The maximum number of sources remembered for a target. Further sources are tried in any order.
+/// The maximum number of sources remembered for a target. Sources beyond this limit are tried in any order.
 const SOURCES: usize = 10_000;
 
-/// The error from a failed step, and the delay before steps of the same source are retried.
+/// The error from a failed or refused step, and the delay before steps of the same source are retried.
 #[derive(Debug)]
 pub(super) struct StepError {
     pub(super) error: Error,
@@ -39,7 +39,7 @@ impl From<Error> for StepError {
     }
 }
 
-/// The target of a step. A handler may have the name of a table.
+/// The target of a step. Tables and handlers are distinguished, because a handler may have the name of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Target {
     /// The table with the given name in lower case.
@@ -57,7 +57,7 @@ struct Circuit {
     failures: u32,
     /// The time, in ticks, after which the target is retried.
     until: u64,
-    /// The sources (changed entities) whose steps have failed in this round. A round ends when no refused source is waiting for a try.
+    /// The sources (changed entities) whose steps have failed in this round. A round ends when all refused sources have been tried.
     failed: HashSet<u64>,
     /// The refused sources that have not been tried in this round.
     waiting: HashSet<u64>,
@@ -75,8 +75,8 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Returns the remaining time for which a circuit with the end time `until` stays open; `None` if the circuit is no longer open. If the remaining
-    /// time exceeds any delay, the clock was set back, and the circuit is treated as closed.
+    /// Returns how much longer a circuit with the end time `until` stays open; `None` if its delay has passed. If the remaining time exceeds any delay, the
+    /// clock was set back, and the delay counts as passed.
     fn left(self, until: u64) -> Option<u64> {
         until.checked_sub(self.now).filter(|left| (1..=self.longest).contains(left))
     }
@@ -101,7 +101,7 @@ impl Circuits {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Permits a step to try its target, or returns an error if steps of this source (the changed entity) must wait.
+    /// Permits a step to try its target, or returns an error if the steps of this source (changed entity) must wait.
     pub(super) fn check(&self, target: &Target, source: u64, times: Times) -> Result<Pass, StepError> {
         let Times { now, first, longest } = times;
         let mut circuits = self.all();
@@ -114,7 +114,7 @@ impl Circuits {
             return Err(circuit.refuse(left));
         }
         if has_failed {
-            // A waiting source may have no work left, for example because another worker has done it. After a while, a waiting source therefore no longer
+            // A waiting source may never be tried, for example because another worker has done its work. After a while, a waiting source therefore no longer
             // blocks other sources.
             if !circuit.waiting.is_empty() && now.abs_diff(circuit.until) <= longest {
                 return Err(circuit.refuse(first));
@@ -137,7 +137,7 @@ impl Circuits {
         let after = |failures| times.now.saturating_add(ticks_of(delay(failures)));
         if let Some(circuit) = circuits.get_mut(target) {
             insert(&mut circuit.failed, pass.source);
-            // If the end times differ, another step has reopened the circuit in the meantime.
+            // If the end times differ, another step's failure has reopened the circuit in the meantime.
             if pass.seen == Some(circuit.until) {
                 circuit.until = after(circuit.failures);
                 circuit.failures = circuit.failures.saturating_add(1);
@@ -146,7 +146,7 @@ impl Circuits {
             return times.left(circuit.until).unwrap_or(0);
         }
         let until = after(0);
-        // If the circuit was open when the step started, the target has responded to another step in the meantime.
+        // If the target had a circuit when the step started, the target has since responded to another step, which closed the circuit. It stays closed.
         if pass.seen.is_none() {
             if circuits.len() >= TARGETS {
                 circuits.clear();
@@ -165,13 +165,13 @@ impl Circuits {
 }
 
 impl Circuit {
-    /// Returns the error for a refused step. `delay` is the time until it may be tried.
+    /// Returns the error for a refused step. `delay` is the time until the step may be tried.
     fn refuse(&self, delay: u64) -> StepError {
         StepError { error: self.error.clone(), delay: Some(delay), is_refused: true }
     }
 }
 
-/// Adds a source, unless the limit is reached.
+/// Adds a source unless the limit is reached.
 fn insert(sources: &mut HashSet<u64>, source: u64) {
     if sources.len() < SOURCES {
         sources.insert(source);

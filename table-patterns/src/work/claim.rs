@@ -1,8 +1,8 @@
-//! Claims: a worker claims outbox rows in batches, so no other worker processes the same rows.
+//! Claims: a worker claims outbox rows in batches, so that no other worker processes the same rows.
 //!
 //! One transaction claims a batch of rows until the message's lease expires. An attempt is counted when it starts, in the transaction that also records the
-//! outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. If a claim expires while its
-//! row waits behind a long step, the row becomes free, and no attempt is counted.
+//! outcomes of the previous rows. Rows that were never tried are started together. A row that is being retried is started alone. If a claim expires while its
+//! row waits behind a long step, other workers may claim the row, and no attempt is counted.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -31,11 +31,11 @@ use crate::work::worker::{Outcome, Worker};
 
 /// The maximum number of rows that a worker reads, claims and holds in memory at a time.
 pub(super) const PORTION: usize = 32;
-/// The number of pages and claimed rows after which a delivery ends. The message is then redelivered after the other messages. The next delivery continues
-/// after the last processed row, or with the first row if the store has no key order.
+/// A delivery ends once the number of its pages and claimed rows reaches this limit, and the message is redelivered after the other messages. The next delivery
+/// continues after the last processed row, or with the first row if the store has no key order.
 const MOST: usize = 1_024;
-/// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others: one operation claims a row, and two set
-/// another row aside.
+/// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others. Starting an attempt takes one operation,
+/// which claims the row. Ending an attempt takes up to two, which move the row to the poison rows.
 const PER_ROW: usize = 3;
 
 /// A worker's claims on the outbox rows to which a message refers.
@@ -48,13 +48,13 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     /// The identifier of these claims, by which the worker recognises them after a lost response (CON-11).
     pub(super) id: String,
     /// For each row of the current page, the number of attempts before the row was claimed. If the response to a claim is lost, the claim is repeated with this
-    /// number.
+    /// number, so that no attempt is counted twice.
     pub(super) attempts: BTreeMap<RowKey, u32>,
     /// `true` if the message has been delivered before, so that an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
     /// The expiry time written in the claims.
     pub(super) until: u64,
-    /// The earliest time at which one of the uncompleted rows is due again.
+    /// The earliest time at which one of the remaining rows is due again.
     pub(super) later: Option<u64>,
     /// The maximum number of rows per claim. It is halved if the claims are too large for one transaction.
     pub(super) most: usize,
@@ -66,7 +66,7 @@ struct Claimed {
     begun: Vec<Pending>,
     /// The claimed rows whose attempts have not been started.
     portion: VecDeque<Pending>,
-    /// `true` if some free rows in the page were not claimed, because the claims would have been too large for one transaction.
+    /// `true` if some unclaimed rows in the page could not be claimed, because the claims would have been too large for one transaction.
     is_partial: bool,
 }
 
@@ -104,7 +104,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Returns the operation that claims a row until the given time, with the number of its started attempts.
     pub(super) fn claimed(&self, pending: &Pending, attempts: u32, until: u64) -> Result<Operation> {
-        // IMPORTANT: the wait is not calculated from two clock readings, because the clock may have been set in between.
+        // IMPORTANT: the duration of the claim is not calculated from two clock readings, because the clock may have been set in between.
         let wait = ticks_of(self.held.hidden);
         pending.note(Note::Claimed { by: &self.id, attempts, until, wait })
     }
@@ -152,13 +152,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 }
                 begun = self.next(ended, &mut portion).await?;
             }
-            // If some rows of the page were not claimed, the page is reread.
+            // If some free rows of the page were not claimed, the page is reread.
             if !is_partial && !reading.advance(claimed > 0) {
                 return Ok(None);
             }
-            // Ending the delivery here prevents a long backlog, or rows inserted meanwhile, from delaying other messages for long.
+            // The delivery ends here so that neither a long backlog nor newly inserted rows delay other messages for long.
             if made >= MOST && reading.after.is_some() {
-                // IMPORTANT: a store without key order may return rows with smaller keys later, so the next delivery begins with the first row. For such a
+                // IMPORTANT: a store without key order may return rows with smaller keys later, so the next delivery begins with the first row. On such a
                 // store, only claimed rows count towards the limit, so that each delivery makes progress.
                 if is_partial || !is_ordered {
                     self.wait_until(self.held.now());
@@ -182,20 +182,20 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 
     /// Skips a row that is not free. The worker that claimed the row retries it through its own message. If this message was delivered before, its earlier
-    /// receiver may have claimed the row and died, so this message waits until the row is free.
+    /// receiver may have claimed the row and died. This message is then redelivered when the row becomes free.
     pub(super) fn leave(&mut self, pending: &Pending) {
         if self.is_repeated {
             self.wait_until(pending.not_before);
         }
     }
 
-    /// Claims the free rows in a page, or as many of them as one transaction can claim, and starts attempts for the first of them. Rows are ordered by the time
-    /// of their change. Returns `None` if another worker committed first.
+    /// Claims the free rows in a page, or as many as one transaction can claim, in the order of their changes. Also starts attempts for the first rows. Returns
+    /// `None` if another worker committed first.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<Claimed>> {
         let (now, mut free) = (self.held.now(), Vec::new());
         for mut pending in page {
             let is_ours = self.is_ours(&pending);
-            // IMPORTANT: a claim whose response was lost may have counted an attempt that has not started.
+            // IMPORTANT: if the response to a claim was lost, the row may count an attempt that has not started.
             match self.attempts.get(&pending.place.row_key.to_row_key()) {
                 Some(before) if is_ours => pending.attempts = *before,
                 _ => drop(self.attempts.insert(pending.place.row_key.to_row_key(), pending.attempts)),
@@ -203,7 +203,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             if !self.is_free(&pending, now) {
                 self.leave(&pending);
             } else if !pending.has_space && free.iter().any(|other: &Pending| !other.has_space) {
-                // The claim of a row without space for notes contains the whole intent, so a request claims only one such row.
+                // If a row has no space for notes, its claim contains the whole intent. A transaction therefore claims only one such row.
                 self.wait_until(now);
             } else {
                 free.push(pending);
@@ -224,7 +224,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             match self.submit(free.iter().enumerate().map(claim).collect::<Result<_>>()?).await? {
                 Submitted::Committed(etags) => break (begins, etags),
                 Submitted::Lost => return Ok(None),
-                // Some stores count the whole row that a claim changes, so only the store knows the size of the transaction.
+                // Some stores count the whole row that a claim changes, so the size of the transaction cannot be computed here.
                 Submitted::TooLarge => self.most = free.len().div_ceil(2),
             }
         };
@@ -243,7 +243,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         ended: Vec<(Pending, End)>,
         portion: &mut VecDeque<Pending>,
     ) -> Result<Vec<Pending>> {
-        // IMPORTANT: the row is deleted after its last step, and the message after the row, so unfinished work is retried.
+        // IMPORTANT: a row is deleted after its last step, and the message after all its rows, so unfinished work is always retried.
         self.held.keep().await?;
         let now = self.held.now();
         for delay in ended.iter().filter_map(|(_, end)| end.again()) {
@@ -269,7 +269,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             return Ok(begun);
         }
-        // Another worker has claimed one of the rows, or the rows are too large for one transaction, so the operations for each row are submitted separately.
+        // Another worker has claimed one of the rows, or the rows are too large for one transaction. The operations for each row are therefore submitted
+        // separately.
         for (pending, end) in &ended {
             let is_recorded = match self.submit(end.operations(pending, now)?).await? {
                 Submitted::Committed(_) => true,
@@ -301,8 +302,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(free)
     }
 
-    /// Records an outcome again if the row still contains this claim. A sweep's note changes the row's `ETag`, but not its claim. Returns `false` if another
-    /// worker has claimed the row.
+    /// Records an outcome again if the row still contains this claim. The first try may have failed because a sweep's note changed the row's `ETag`. Returns
+    /// `false` if another worker has claimed the row.
     async fn record_again(&self, pending: &Pending, end: &End, now: u64) -> Result<bool> {
         let Some(own) = self.own(pending).await? else { return Ok(false) };
         Ok(matches!(self.submit(end.operations(&own, now)?).await?, Submitted::Committed(_)))
@@ -312,19 +313,21 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         pending.claim.as_ref() == Some(&self.id)
     }
 
-    /// Reads the row of an attempt whose claim conflicted. Returns the row if it contains this worker's claim: only the response to the claim was lost.
+    /// Rereads a row after a conflict. Returns it only if it still contains this worker's claim: then only a response was lost, or a sweep has added a note.
     pub(super) async fn own(&self, next: &Pending) -> Result<Option<Pending>> {
         let is_begun = |found: &Pending| self.is_ours(found) && found.attempts == next.attempts;
         Ok(self.row(&next.place).await?.filter(is_begun))
     }
 
-    /// Returns the number of rows in a batch to start together: the first row, and the rows after it if none of them has been tried before. A row that has been
-    /// tried may have killed its worker, so it is started alone. If such a row kills the worker again, no attempt is counted for other rows.
+    /// Returns the number of rows at the head of a batch that are started together: all leading rows that have never been tried, or only the first row if it
+    /// has been tried. A row that has been tried may have killed its worker, so it is started alone. If it kills the worker again, no attempt is counted for
+    /// other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
-        // One transaction ends the attempts for some rows and starts the attempts for as many others.
+        // One transaction ends the attempts for some rows, and starts the attempts for as many others.
         let limit = self.worker.outbox.store().capabilities().limits.operations / PER_ROW;
-        // If only a single attempt is allowed, rows are started one by one, so no attempt is counted for a row that has not run.
+        // If only a single attempt is allowed, rows are started one by one. A row that has not run then never becomes poison because another row killed the
+        // worker.
         let most = if options.poison_after > 1 { options.concurrency.min(limit).max(1) } else { 1 };
         let fresh = portion.iter().take(most).take_while(|pending| pending.attempts == 0).count();
         fresh.max(1).min(portion.len())
@@ -343,17 +346,17 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Counts the attempt that starts for a row.
+/// Counts the attempt that is starting for a row.
 fn begin(pending: &mut Pending) {
     pending.attempts = started(pending);
 }
 
-/// Returns the number of a row's attempts, including the attempt that starts.
+/// Returns the number of a row's attempts, including the one that is starting.
 const fn started(pending: &Pending) -> u32 {
     pending.attempts.saturating_add(1)
 }
 
-/// Converts the error for a deleted table to `None`, because a deleted table has no rows.
+/// Converts the error for a missing table to `None`, because a deleted table has no rows.
 pub(super) fn none_if_deleted<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_table_not_found() => Ok(None),

@@ -12,17 +12,17 @@ use table_core::{Error, ErrorCode, Result};
 use crate::outbox::message::{self, Message};
 use crate::work::fault::WorkFault;
 
-/// Application code that processes a [message](Message), for example updates a search index, writes a file, or sends an e-mail.
+/// Application code that processes a [message](Message). For example, it updates a search index, writes a file or sends an e-mail.
 ///
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.
-/// - A handler may receive an older change after a newer one. A handler that writes the message's content must store the [version](Delivery::version) with
-///   it, and skip older versions. A handler that instead reads the changed entity must make its write conditional on a version that a concurrent delivery
-///   would change, or read the source again afterwards.
-/// - The worker extends the lease while the handler waits, for up to an hour. A handler that runs longer, or blocks its thread, must call [`Delivery::keep`] from
-///   time to time, and stop if that fails (QUE-21).
-/// - A handler must return. For example, a request without a time-out can block the worker forever, and the outcomes of the intents started together with its
-///   own are not recorded. Return an [outage](crate::work::outage) when a request times out.
+/// - A handler may receive an older change after a newer one. A handler that writes the message's content must store the [version](Delivery::version) with it,
+///   and skip older versions. A handler that reads the changed entity instead must make its write conditional on a version that a concurrent delivery would
+///   change, or reread the entity after the write.
+/// - The worker extends the lease while the handler waits, for up to an hour. A handler that runs longer, or blocks its thread, must call [`Delivery::keep`]
+///   regularly, and stop if that fails (QUE-21).
+/// - A handler must return. For example, a request without a timeout can block the worker forever. The outcomes of other intents that were started at the same
+///   time are then never recorded. Return an [outage](crate::work::outage) when a request times out.
 /// - After an error, the message is delivered again. The error's code determines whether the attempt counts towards the limit after which the message becomes
 ///   poison.
 ///
@@ -82,7 +82,7 @@ pub trait Handler<M: Message>: Send + Sync {
     fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// A handler for all steps with the same name, registered by an application or by a pattern.
+/// A handler for all steps with one name. Applications and patterns register such handlers.
 pub(crate) trait Take: Send + Sync {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>>;
 }
@@ -102,7 +102,7 @@ impl<M: Message, H: Handler<M>> OfMessage<M, H> {
 impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: a handler has the worker's rights. Other writers to the partition must not be able to exercise these rights.
+            // IMPORTANT: a handler has the worker's permissions. A program that may only write to the partition must not be able to exercise them.
             if !delivery.is_genuine {
                 return Err(Error::of(WorkFault::NotGenuine));
             }
@@ -113,7 +113,7 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
 }
 
 /// Wraps a `SchemaMismatch` or a `UniqueViolation` returned by a handler, because the error concerns the handler's own table. With the original code, workers
-/// would leave the message to newer programs forever, or retry it forever like an index entry whose unique value is taken.
+/// would leave the message to newer programs forever, or retry it forever like a change whose unique value belongs to another entity.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),
@@ -148,7 +148,7 @@ pub struct Delivery<'a> {
     pub(crate) payload: &'a str,
     /// The version of the message type with which the payload was written.
     pub(crate) written_as: u32,
-    /// `true` if the message has a valid seal, and was therefore recorded by a program with the outbox's key.
+    /// `true` if the message has a valid seal, which proves that a program with the outbox's key recorded it.
     pub(crate) is_genuine: bool,
     pub(crate) lease: &'a dyn Keep,
 }

@@ -1,4 +1,4 @@
-//! Constructors for errors that handlers return. A failure counts as an attempt, and the message becomes poison after too many attempts; an outage does not
+//! Constructors for errors that handlers return. A failure counts as an attempt, and after too many attempts the message becomes poison. An outage does not
 //! count.
 
 use std::error::Error as StdError;
@@ -16,9 +16,9 @@ enum HandlerFault {
     Outage(Box<dyn StdError + Send + Sync>),
 }
 
-/// Creates the error for a handler that cannot process its message, with the code `InvalidInput`. The attempt counts towards the poison limit, and other
-/// messages are processed meanwhile. The cause is a string or an error. If the cause is an error, its code has no effect, even if it denotes an
-/// [outage](crate::work::Handler#failures-and-outages).
+/// Creates the error that a handler returns if it cannot process its message. The error has the code `InvalidInput`. The attempt counts towards the poison
+/// limit, and other messages are processed meanwhile. The cause is a string or an error. If the cause is an error, its code is ignored, even if the code
+/// denotes an [outage](crate::work::Handler#failures-and-outages).
 ///
 /// ```
 /// use table_patterns::work;
@@ -41,8 +41,8 @@ pub fn failure(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
     Error::of(HandlerFault::Failure(cause.into()))
 }
 
-/// Creates the error for a handler whose target is unavailable, with the code `ServerBusy`. The attempt does not count towards the poison limit. Until a
-/// message succeeds, the handler receives other messages only rarely: one after each delay, and first those that have not been tried.
+/// Creates the error that a handler returns if its target is unavailable. The error has the code `ServerBusy`. The attempt does not count towards the poison
+/// limit. Until a message succeeds, the handler receives only one message after each delay. Messages that have not been tried come first.
 ///
 /// ```
 /// use table_patterns::work;

@@ -1,7 +1,7 @@
-//! A worker's lease on a message. The worker extends it while it performs the work, and stops working if the lease is lost (PAT-EC-3, QUE-21).
+//! A worker's lease on a message. The worker extends the lease while it performs the work, and stops if the lease is lost (PAT-EC-3, QUE-21).
 //!
-//! Each response from the queue contains the queue's time, which all workers share. Claims and waits are recorded in queue time. The process's clock
-//! only measures the time since the last response.
+//! Each response from the queue contains the queue's time, which all workers share. Claims and delays are recorded in queue time. The process's own clock only
+//! measures the time since the last response.
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -25,10 +25,11 @@ pub(crate) struct Held<'a, Q> {
     /// The visibility timeout set by each extension of the lease.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
-    /// The lock for changing the lease, with the request in flight. If two tasks used the same receipt, the second one would fail.
+    /// The lock for changing the lease, with the request in flight. The lock is needed because, if two tasks used the same pop receipt, the second task would
+    /// fail.
     ///
-    /// IMPORTANT: if the task that sent a request is dropped, the request is kept, because its response contains the next receipt. The next task completes the
-    /// request.
+    /// IMPORTANT: if the task that sent a request is dropped, the request is kept, because its response contains the next pop receipt. The next task completes
+    /// the request.
     turn: lock::Mutex<Option<Request<'a>>>,
 }
 
@@ -53,8 +54,8 @@ impl Answer {
     }
 }
 
-/// Returns `true` if an error from the queue means that the message was deleted or received again. This worker itself may be the receiver, if the
-/// response with the new receipt was lost (CON-11); the lease is lost in that case too.
+/// Returns `true` if an error from the queue means that the message was deleted or received again. The receiver may even be this worker, if the response with
+/// the new pop receipt was lost (CON-11). In that case, the lease is lost too.
 pub(crate) fn is_lost(error: &Error) -> bool {
     matches!(
         error.last_response().unwrap_or(error).code(),
@@ -90,17 +91,17 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         self.send(&mut turn, hidden, text).await
     }
 
-    /// Extends the lease if half of it has passed, or if the process's clock was set back.
+    /// Extends the lease if half of its duration has passed, or if the process's clock was set back.
     pub(crate) async fn extend(&self) -> Result<()> {
         let mut turn = self.turn.lock().await;
         self.complete(&mut turn).await;
-        // An expired lease can still be renewed unless another worker has received the message (QUE-11).
+        // Even an expired lease can be renewed, unless another worker has received the message (QUE-11).
         let is_half_over = self.until().saturating_sub(self.now()).saturating_mul(2) <= ticks_of(self.hidden);
         let is_due = is_half_over || self.pace.now() < self.answer().asked;
         if is_due { self.send(&mut turn, self.hidden, None).await } else { Ok(()) }
     }
 
-    /// Completes a request whose task was dropped. Ignores an error, because the next request with the same receipt fails with it too.
+    /// Completes a request whose task was dropped. Errors are ignored, because the next request with the same pop receipt would fail too.
     async fn complete(&self, turn: &mut Option<Request<'a>>) {
         if turn.is_some() {
             let _ = self.response(turn).await;

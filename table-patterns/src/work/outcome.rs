@@ -10,7 +10,7 @@ use crate::outbox::rows::Pending;
 pub(super) enum End {
     /// All steps in the row have been performed.
     Done,
-    /// The row has been set aside as poison.
+    /// The row has been moved to the poison queue.
     Poisoned,
     /// The row waits for another attempt.
     Failed {

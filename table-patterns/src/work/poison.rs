@@ -32,31 +32,31 @@ const HIDDEN: Duration = Duration::from_secs(60);
 /// The number of entries per receive request; at most 32 (QUE-10).
 const PORTION: usize = 32;
 
-/// An intent or a message set aside as poison.
+/// An intent or a message that was moved to the poison queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
 pub struct PoisonEntry {
-    /// The message that describes the work, as received from the work queue. The properties of a large message may be in a different order.
+    /// The message that describes the work, as received from the work queue. If the message is large, its properties may be in a different order.
     pub work: String,
     /// The error of the last attempt, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The number of started attempts or, for an unreadable message, of deliveries.
+    /// The number of attempts that were started or, for an unreadable message, the number of deliveries.
     #[serde(alias = "DequeueCount")]
     pub attempts: u32,
-    /// The time when the work was set aside, in [ticks](table_core::ticks).
+    /// The time when the work was moved to the poison queue, in [ticks](table_core::ticks).
     pub at: u64,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Creates an entry for work being set aside.
+    /// Creates the entry for work that is being moved to the poison queue.
     pub(super) fn poisoned(&self, work: String, error: Option<String>, attempts: u32) -> PoisonEntry {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
-    /// Puts an entry into the poison queue. The caller moves the entry's row or deletes its message only afterwards, so a crash in between leaves two entries
-    /// rather than none.
+    /// Puts an entry into the poison queue. The caller moves the entry's row or deletes its message only afterwards, so that the work is not lost if the worker
+    /// crashes in between.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = entry.text()?;
         let queue = self.outbox.queue().poison()?;
@@ -110,8 +110,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Requeues all poison entries for which `chosen` returns `true`. Returns the number of requeued entries. Ignores entries put into the queue after this
-    /// call has started. Entries that are not selected become visible again after a minute.
+    /// Requeues all poison entries for which `chosen` returns `true`. Returns the number of requeued entries. Ignores entries that are added after this call
+    /// has started. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been requeued. Entries that
@@ -132,8 +132,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.move_poison_if(chosen, Destination::WorkQueue).await
     }
 
-    /// Deletes all poison entries for which `chosen` returns `true`, together with their rows. Returns the number of deleted entries. Ignores entries put into
-    /// the queue after this call has started. Entries that are not selected become visible again after a minute.
+    /// Deletes all poison entries for which `chosen` returns `true`, together with their rows. Returns the number of deleted entries. Ignores entries that are
+    /// added after this call has started. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been deleted. Entries that
@@ -142,10 +142,10 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.move_poison_if(chosen, Destination::Nowhere).await
     }
 
-    /// Moves all entries for which `chosen` returns `true` out of the poison queue. Returns the number of moved entries.
+    /// Requeues or discards all entries for which `chosen` returns `true`. Returns their number.
     ///
     /// # Errors
-    /// The first outage; or the first other error, after all entries have been tried.
+    /// Returns the first outage immediately. Returns the first other error once all entries have been tried.
     async fn move_poison_if(
         &self,
         chosen: impl Fn(&PoisonEntry) -> bool + Send,
@@ -198,7 +198,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.finish_poison(lease).await
     }
 
-    /// Deletes an entry's row if the row is still pending because the worker that set it aside died before moving it.
+    /// Deletes an entry's row if the row is still pending. This is the case if the worker that wrote the entry died before moving the row.
     async fn discard_unmoved(&self, place: Place, entry: &PoisonEntry) -> Result<()> {
         let Some(pending) = self.pending(place).await? else { return Ok(()) };
         if is_unmoved(&pending, entry) { self.change_pending(&pending, pending.done()).await } else { Ok(()) }
@@ -219,7 +219,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }
     }
 
-    /// Deletes a poison entry. Also succeeds if another operator has received it in the meantime, and perhaps moved it (QUE-22).
+    /// Deletes a poison entry. Also succeeds if another operator has received or deleted the entry in the meantime (QUE-22).
     async fn finish_poison(&self, lease: &Lease) -> Result<()> {
         match self.queues().delete(&self.queue().poison()?, &lease.message.id, &lease.receipt).await {
             Err(error) if !is_lost(&error) => Err(error),
@@ -227,7 +227,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }
     }
 
-    /// Moves a row set aside back to the pending rows. Returns `false` if the row no longer exists.
+    /// Makes a poison row pending again. Returns `false` if the row no longer exists.
     async fn make_pending(&self, place: Place, entry: &PoisonEntry) -> Result<bool> {
         let found = self.store().get(&place.table, &place.poison_key()?, &Select::All).await;
         let Some(found) = none_if_deleted(found)? else {
@@ -251,13 +251,13 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 }
 
-/// Returns `true` if a pending row has as many attempts as a poison entry. The worker that set the row aside then died before moving it. If the row has been
-/// requeued since, its attempts have restarted at 0.
+/// Returns `true` if a pending row has at least as many attempts as its poison entry. The worker that wrote the entry then died before moving the row. If the
+/// row had since been requeued, its attempts would have restarted at 0.
 fn is_unmoved(pending: &Pending, entry: &PoisonEntry) -> bool {
     pending.attempts > 0 && pending.attempts >= entry.attempts
 }
 
-/// Returns `true` if an error would also occur for other entries, unlike contention at one row.
+/// Returns `true` if an error would also occur for other entries. This excludes contention at one row.
 fn is_outage(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage && error.code() != ErrorCode::UpdateConditionNotSatisfied
 }
@@ -269,12 +269,12 @@ enum Destination {
     Nowhere,
 }
 
-/// A scan of the poison queue that ignores entries added after its start.
+/// A scan of the poison queue that ignores entries that are added after its start.
 #[derive(Default)]
 struct Walk {
     /// The queue's time at the start of the scan, in ticks.
     start: Option<u64>,
-    /// The entries that have already been returned. They are remembered because entries left in the queue become visible again during a long scan.
+    /// The entries that have already been returned. During a long scan, entries that stay in the queue become visible again and must be skipped.
     seen: HashSet<MessageId>,
 }
 
@@ -298,7 +298,7 @@ impl Walk {
     }
 }
 
-/// A poison entry in flat form: the work's JSON object with one additional property, instead of the work as a JSON string within JSON.
+/// A poison entry in flat form: the work's JSON object with one additional property. The usual form contains the work as a JSON string within JSON.
 #[derive(Serialize, Deserialize)]
 struct Flat {
     #[serde(flatten)]
@@ -318,9 +318,9 @@ struct Aside {
 }
 
 impl PoisonEntry {
-    /// Returns the text that represents the entry in the poison queue. Usually, the text contains the work as a JSON string, whose quotation marks are
-    /// escaped. If that is too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier releases ignore.
-    /// If even that is too large, the text is the unchanged work. Any work can therefore be set aside.
+    /// Returns the text that represents the entry in the poison queue. Usually, the text contains the work as a JSON string, whose quotation marks are escaped.
+    /// If that is too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier releases ignore. If even
+    /// that is too large, the text is the unchanged work. An entry can therefore be written for any work.
     fn text(&self) -> Result<String> {
         let written = |text: serde_json::Result<String>| {
             text.map(|text| portable(&text)).map_err(|error| Error::of(WorkFault::Poison(error)))

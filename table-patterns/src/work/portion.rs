@@ -14,8 +14,8 @@ use crate::work::handler::Keep as _;
 use crate::work::reading::Reading;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Reads the current portion of the rows to which a message refers. If another worker changes one of the rows before they are claimed, the portion is
-    /// reread.
+    /// Reads the current portion of the rows to which a message refers. Called again for the same portion if another worker changes one of the rows before they
+    /// are claimed.
     pub(super) async fn portion(&mut self, work: &Work, reading: &mut Reading) -> Result<Vec<Pending>> {
         if let Work::Row(place) = work {
             return Ok(self.row(place).await?.into_iter().collect());
@@ -43,7 +43,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(none_if_deleted(found.map(Some))?.unwrap_or_default().into_iter().flatten().collect())
     }
 
-    /// Reads a large page, and remembers the keys of its free rows.
+    /// Reads a large page of rows without their intents, and remembers the keys of the free rows.
     async fn skim(&mut self, reading: &mut Reading) -> Result<()> {
         let select = Select::names(["PartitionKey", "RowKey", rows::NOT_BEFORE, rows::WAIT, rows::CLAIM]);
         let page = self.page(reading, (PAGE_ENTITIES, select)).await?;

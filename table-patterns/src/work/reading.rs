@@ -1,8 +1,8 @@
 //! The progress of a delivery through the outbox rows of its message, which are read in portions.
 //!
-//! Each commit with an intent sends a message for its partition, so a partition with many waiting rows receives many messages. The rows are read in small pages
-//! until a page contains no free row. From then on, large pages with only the properties that show whether a row is free are read, and the free rows are read
-//! completely before they are claimed.
+//! Each commit with an intent sends a message for its partition, so a partition with many pending rows receives many messages, and other workers may already
+//! have claimed most of the rows. The rows are read in small pages until a page contains no free row. From then on, the delivery reads large pages that contain
+//! only the properties needed to find free rows. It then reads the free rows completely and claims them.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub(super) struct Reading {
     pub(super) from: Option<Continuation>,
     /// The continuation of the next page; `None` if the current page is the last page.
     next: Option<Continuation>,
-    /// `true` if large pages are read.
+    /// `true` once the delivery reads large pages.
     pub(super) skims: bool,
     /// `true` if the store returns rows in key order.
     is_ordered: bool,
@@ -29,19 +29,19 @@ pub(super) struct Reading {
     pub(super) last: Option<RowKey>,
     /// The key of the last row in the current portion, after which another delivery can continue.
     pub(super) after: Option<RowKey>,
-    /// The number of rows in the current portion of a large page.
+    /// If a large page has been read, the number of its rows in the current portion.
     pub(super) portion: usize,
 }
 
 impl Reading {
-    /// Begins after the row at which an earlier delivery ended, or with the first row if the store has no key order.
+    /// Starts after the row at which an earlier delivery ended, or at the first row if the store has no key order.
     pub(super) fn new(work: &Work, is_ordered: bool) -> Self {
         let start = work.progress().after.clone().filter(|_| is_ordered);
         let (last, after, free) = (start.clone(), start.clone(), VecDeque::new());
         Self { start, from: None, next: None, skims: false, is_ordered, free, last, after, portion: 0 }
     }
 
-    /// Moves past the current portion. `had_free` is `true` if some of its rows were free. Returns `false` if it was the last portion.
+    /// Moves past the current portion. `had_free` is `true` if the portion contained free rows. Returns `false` if it was the last portion.
     pub(super) fn advance(&mut self, had_free: bool) -> bool {
         self.free.drain(..self.portion.min(self.free.len()));
         self.portion = 0;
@@ -52,7 +52,7 @@ impl Reading {
         let is_last = self.from.is_none();
         if !had_free && !self.skims {
             self.skims = true;
-            // A continuation token is valid only for a query that selects the same properties, so the large pages begin with a new query.
+            // A continuation token is valid only for a query that selects the same properties, so the large pages need a new query.
             self.from = None;
             self.start = self.last.clone().filter(|_| self.is_ordered);
         }

@@ -1,4 +1,4 @@
-//! Renewal: a worker extends its lease while a step runs, so a slow request in a step does not let the lease expire (PAT-EC-3).
+//! Renewal: a worker extends its lease while a step runs, so that the lease does not expire during a slow request (PAT-EC-3).
 
 use std::future::poll_fn;
 use std::task::{Poll, ready};
@@ -14,9 +14,9 @@ use crate::shared_sleep::{SharedSleep, SleepEnd};
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
-/// The maximum time for which a worker extends the lease of a running step. A step that never ends therefore holds its message for a limited time.
+/// A worker stops extending the lease once a step has run for this time. A step that never ends therefore does not hold its message forever.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
-/// The number of sleeps that may panic during one step.
+/// After this many sleeps have panicked during one step, the step runs without a timer.
 const PANICS: usize = 2;
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
@@ -30,8 +30,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 return Poll::Ready(done);
             }
             if keeps.is_none() {
-                // The sleep is shorter than half of the lease, because a shared sleep may have been started earlier by another step, or the lease may be half
-                // over soon. A sleep may panic because its async runtime has ended. If the next sleep panics as well, the step runs without a timer.
+                // The sleep is shorter than half of the lease, because half of the lease may be over soon, or another step may have started the shared sleep
+                // earlier. A sleep may panic because its async runtime has ended. If another sleep panics as well, the step runs without a timer.
                 let next = || self.timer.next(self.outbox.runtime(), self.options.lease / 4);
                 let running = sleep.take().or_else(|| (panics < PANICS).then(next).flatten());
                 let Some(running) = running else { return Poll::Pending };
@@ -45,12 +45,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 let _ = ready!(BoxFuture::poll_unpin(keep, context));
                 keeps = None;
             }
-            // The work is polled before the next sleep, because that sleep may also end immediately.
+            // The work is polled before the next sleep, because the next sleep may also end immediately.
             context.waker().wake_by_ref();
             Poll::Pending
         })
         .await;
-        // IMPORTANT: the request is not cancelled, because its response contains the next receipt.
+        // IMPORTANT: the request is not cancelled, because its response contains the next pop receipt.
         if let Some(keep) = keeps {
             let _ = keep.await;
         }

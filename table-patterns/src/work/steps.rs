@@ -1,4 +1,4 @@
-//! Performs the steps of the intents referenced by a message.
+//! Performs the steps of the intents to which a message refers.
 
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -33,7 +33,7 @@ struct StepOrigin<'a> {
     table: &'a TableName,
     partition_key: &'a PartitionKey,
     version: Option<u64>,
-    /// `true` if the intent has a valid seal, and was therefore recorded by a program with the outbox's key.
+    /// `true` if the intent has a valid seal, which proves that a program with the outbox's key recorded it.
     is_genuine: bool,
 }
 
@@ -49,7 +49,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Performs an intent contained in the message itself. Its attempts are recorded in the message.
+    /// Performs an intent that the message itself contains. Its attempts are recorded in the message.
     async fn inline(
         &self,
         held: &Held<'_, Q>,
@@ -68,11 +68,11 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.put_aside(held, &entry).await?;
             return Ok(Outcome::Done);
         }
-        // IMPORTANT: the attempt is counted before it starts. Work that kills its worker therefore eventually becomes poison, whereas work
-        // that has never been tried does not.
+        // IMPORTANT: the attempt is counted before it starts. Work that kills its worker therefore becomes poison eventually, but work that has never been
+        // tried does not.
         let counted = message(Tried { attempts, error: tried.error.clone() })?;
         if counted.len() > TEXT_BYTES {
-            // A foreign sender left no space for the number of attempts.
+            // Another program sent this message, and left no space for the number of attempts.
             return Err(Error::of(WorkFault::FullMessage(TEXT_BYTES)));
         }
         held.hide(held.hidden, Some(counted)).await?;
@@ -94,7 +94,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Performs the steps of the intent in a message. Reading the outbox's keys is part of the attempt, so an outage of their table is not counted.
+    /// Performs the steps of the intent in a message. Reading the outbox's keys is part of the attempt, so if their table is down, this counts as an outage.
     async fn take_inline(
         &self,
         lease: &dyn Keep,
@@ -154,12 +154,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (source, step): (&RowKey, &Step),
     ) -> Result<()> {
         match step {
-            // IMPORTANT: the permission to write rows in this partition must not permit writes to other partitions.
+            // IMPORTANT: a program that may write rows in this partition must not be able to cause writes in other partitions.
             Step::Write { .. } if !is_genuine => Err(Error::of(WorkFault::NotGenuine)),
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {
                     (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
-                    // A guarded step without a version was recorded by an earlier release, or copied from a store with finer Timestamps.
+                    // A guarded step without a version was recorded by an earlier release, or copied from a store with more precise Timestamps.
                     (true, None) => {
                         timestamp_order::require(self.outbox.store())?;
                         None
@@ -199,7 +199,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (!is_final).then(|| delay.unwrap_or_else(|| self.delay_after(attempts)))
     }
 
-    /// Returns the number of started attempts that count towards the poison limit: an attempt that ends with an outage does not.
+    /// Returns the number of started attempts that count towards the poison limit. An attempt that ends with an outage does not count.
     pub(super) fn counted(error: &Error, begun: u32) -> u32 {
         match Failure::of(error) {
             Failure::Lasting => begun,
@@ -238,7 +238,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         };
         let transaction = alone(key, kind, store.capabilities().limits)?;
         match self.retry(lease, || store.submit(table, transaction.clone())).await {
-            // A missing target has already been deleted (QUE-22). A missing table, however, is a mistake.
+            // A missing target has already been deleted (QUE-22). A missing table, however, is an error.
             Err(error)
                 if error.code() == ErrorCode::ResourceNotFound
                     && matches!(write, TargetWrite::DeleteIfExists) =>
@@ -250,8 +250,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// Returns the result of reading an intent. An intent in a later format is left to a newer program only if it has a valid seal. Anyone who may write to the
-/// partition can record an unsealed intent that no program will ever be able to read.
+/// Returns the result of reading an intent. An intent in a later format is left to a newer program only if it has a valid seal. Otherwise, anyone who may write
+/// to the partition could record an intent that no program will ever be able to read, and that is retried forever.
 fn known(intent: Result<Intent>, is_genuine: bool) -> Result<Intent> {
     intent.map_err(|error| match Failure::of(&error) {
         Failure::Newer if !is_genuine => Error::of(WorkFault::UnsealedFormat(error)),
@@ -259,8 +259,8 @@ fn known(intent: Result<Intent>, is_genuine: bool) -> Result<Intent> {
     })
 }
 
-/// Returns `true` if an error means that a step's target is down, so other steps for this target would also fail. Returns `false` for a
-/// lost lease and for contention at one row.
+/// Returns `true` if an error means that a step's target is down, and that other steps for this target would fail too. Returns `false` for a lost lease and for
+/// contention at one row.
 fn is_down(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage
         && !is_lost(error)

@@ -9,15 +9,15 @@ pub(super) enum Submitted {
     Committed(Committed),
     /// Another worker has changed one of the rows, or the table does not exist.
     Lost,
-    /// The rows are too large for one transaction. A transaction of fewer operations may succeed.
+    /// The rows are too large for one transaction. A transaction with fewer operations may succeed.
     TooLarge,
 }
 
 impl Submitted {
-    /// Converts the result from the store. `is_divisible` is `true` for a transaction of several operations.
+    /// Converts the result from the store. `is_divisible` is `true` if the transaction has several operations.
     ///
     /// # Errors
-    /// Any error from the store not covered by a variant; `RequestBodyTooLarge` only for a single operation.
+    /// Any store error without a variant. `RequestBodyTooLarge` is returned only for a single operation.
     pub(super) fn of(committed: Result<Committed>, is_divisible: bool) -> Result<Self> {
         match committed {
             Err(error) if error.is_conflict() || error.is_table_not_found() => Ok(Self::Lost),

@@ -1,11 +1,11 @@
 //! Sweeps search for intents whose messages were lost, and send new messages for them (PAT-EC-8).
 //!
-//! A sweep searches for outbox rows whose messages are overdue, and sends a new message for each. It finds partitions in the registry, to which each
-//! partition is added before its first intent. It therefore reads only outbox rows. [`Sweep::sweep_table`] scans a table instead. Use it for audits, and
-//! for intents that were recorded without registering their partition.
+//! A sweep searches for outbox rows whose messages are overdue, and sends a new message for each. It finds the partitions in the registry, to which each
+//! partition is added before its first intent, so it need not scan tables. [`Sweep::sweep_table`] does scan a table. Use it for audits, and for intents that
+//! were recorded without registering their partition.
 //!
-//! The age of a row is measured by the store's clock, or by the sweep's clock if that clock is ahead. Claims are measured by the store's clock alone. A wrong clock
-//! in a sweep or a worker therefore never delays a message.
+//! The age of a row is measured by the store's clock, or by the sweep's clock if that clock is ahead. Whether a claim has expired is decided by the store's
+//! clock alone. A wrong clock in a sweep or a worker therefore never delays a message.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -31,13 +31,14 @@ const SEPARATE: usize = 100;
 /// The maximum number of quiet partitions (without pending intents) that one sweep reads.
 const QUIET: usize = 64;
 
-/// The longest time for which a sweep relies on a worker's claim, unless the claim was made for a longer time. The worker's clock may be ahead.
+/// A sweep ignores a claim that ends more than this time in the future, unless the claim was made for a longer time. Such a claim was recorded by a clock that
+/// is ahead.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
 /// The longest time between two messages for a row, unless the minimum age is longer.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A sweep that searches for pending intents whose messages were lost, and sends new messages for them.
+/// A sweep, which searches for pending intents whose messages were lost, and sends new messages for them.
 ///
 /// ```
 /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -85,11 +86,11 @@ pub struct SweepReport {
     pub pending: u64,
     /// The number of messages that the sweep sent.
     pub prompted: u64,
-    /// The number of partitions that the sweep marked as quiet because they have no pending intents. Each later sweep reads only some of the quiet
-    /// partitions, chosen at random, until an intent is written to one of them.
+    /// The number of partitions that the sweep marked as quiet because they have no pending intents. Later sweeps read only a random sample of the quiet
+    /// partitions. A partition is no longer quiet once an intent is written to it.
     pub quiet: u64,
-    /// The number of invalid registry rows, plus the number of partitions and rows that could not be swept. All other partitions and rows have been
-    /// swept.
+    /// The number of invalid registry rows, plus the number of partitions and rows that could not be swept. These failures do not affect other partitions and
+    /// rows.
     pub failed: u64,
     /// The first errors, each with its table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,
@@ -108,14 +109,15 @@ impl SweepReport {
 }
 
 impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
-    /// Creates a sweep that sends messages for intents that are older than five minutes. It sends another message each time the age of the intent has doubled, and at
-    /// least once a day. It sends at most 101 messages for one partition; the last one covers all remaining intents of the partition.
+    /// Creates a sweep that sends messages for intents that are older than five minutes. It sends another message each time the age of the intent has doubled,
+    /// and at least once a day. It sends at most 101 messages for one partition. The last of these covers all remaining intents of the partition.
     #[must_use]
     pub fn new(outbox: Outbox<S, Q>) -> Self {
         Self { outbox, min_age: Duration::from_secs(5 * 60) }
     }
 
-    /// Sets the minimum age of intents for which messages are sent. It should exceed the time that workers usually need for the messages in the queue.
+    /// Sets the minimum age of intents for which messages are sent. It should exceed the time that messages usually spend in the queue before workers process
+    /// them.
     #[must_use]
     pub const fn min_age(mut self, time: Duration) -> Self {
         self.min_age = time;
@@ -162,17 +164,18 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Marks a partition without pending rows as quiet if, by the store's clock, it was last registered at least two hours ago.
     async fn mark_quiet(&self, entry: &Entry, progress: &mut Progress) -> Result<bool> {
         let store = self.outbox.store();
-        // The store's time is only read if the partition may be old enough.
+        // The store's time is read only if the partition may be old enough.
         if !registry::may_be_quiet(entry, self.outbox.runtime().now()) {
             return Ok(false);
         }
         registry::mark_quiet(store, entry, progress.time(store).await?).await
     }
 
-    /// Removes the rows for expired grants, which keep a partition active. The next sweep may then mark the partition as quiet.
+    /// Removes a partition's rows for expired grants. Such rows keep the partition active. Once they are removed, the next sweep may mark the partition as
+    /// quiet.
     async fn remove_expired(&self, entry: &Entry, progress: &mut Progress) -> Result<()> {
         let store = self.outbox.store();
-        // The store's time is only read if a grant may have expired.
+        // The store's time is read only if a grant may have expired.
         if !entry.has_expired(self.outbox.runtime().now()) {
             return Ok(());
         }
@@ -195,8 +198,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(progress.report)
     }
 
-    /// Sends a message for each due outbox row that `query` finds. The outer error comes from the queue, which all partitions share. The inner error
-    /// comes from reading the table.
+    /// Sends a message for each due outbox row that `query` finds. The outer error comes from the queue, which all partitions share. The inner error comes from
+    /// reading the table, and concerns only this query.
     async fn sweep(
         &self,
         table: &TableName,
@@ -249,8 +252,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         }
     }
 
-    /// Counts a row in a partition for which this sweep has sent many messages, and writes no note. Returns the message for the whole partition if the row is
-    /// the first of these rows.
+    /// Handles a row in a partition for which this sweep has already sent the maximum number of separate messages. Only counts the row, and writes no note. For
+    /// the first such row, returns a message for the whole partition.
     fn rest(
         table: &TableName,
         entity: EntityRef<'_>,
@@ -265,24 +268,24 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Returns `true` if a message for the row is due at the store's time `stored`.
     fn is_due(&self, pending: &Pending, stored: u64) -> bool {
         let min_age = ticks_of(self.min_age);
-        // A row that is claimed or waits for its next attempt has a message that will be delivered again. A claim that ends later than its duration allows was
-        // recorded by a clock that is ahead.
+        // If a row is claimed or waits for its next attempt, its message will be redelivered. A claim that ends later than its duration allows was recorded by
+        // a clock that is ahead, and is ignored.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(ticks_of(CLAIMED));
         if pending.not_before > stored && pending.not_before - stored <= most {
             return false;
         }
-        // If the sweep's clock is ahead, messages are only sent early.
+        // If the sweep's clock is ahead, messages are merely sent early.
         let now = stored.max(self.outbox.runtime().now());
-        // A time that is further ahead was recorded by a clock that is ahead.
+        // A time later than this was recorded by a clock that is ahead, and is ignored.
         let latest = now.saturating_add(min_age);
         let last = pending.prompted.filter(|prompted| *prompted <= latest).unwrap_or(pending.version);
-        // The waits double, so the messages of a row that no worker processes do not fill the queue.
+        // The delay between messages doubles, so a row that no worker processes does not fill the queue.
         let age = last.saturating_sub(pending.version);
         let wait = age.clamp(min_age, min_age.max(ticks_of(LONGEST_WAIT)));
         last > latest || now.saturating_sub(last) >= wait
     }
 
-    /// If a message for an outbox row is due, records in the row that it is being sent, and returns it.
+    /// If a message for an outbox row is due, records in the row that the message is being sent, and returns the message.
     async fn note(
         &self,
         table: &TableName,

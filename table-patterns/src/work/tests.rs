@@ -108,7 +108,7 @@ fn pat_ec_4_an_invalid_poison_message_is_shown_as_such_and_stops_no_worker() {
     assert_eq!(block_on(outbox.discard_poison()).unwrap().unwrap().work, "hello");
     assert!(block_on(outbox.poison(32)).unwrap().is_empty());
 
-    // After it is requeued, the entry becomes poison again, now with its error.
+    // After the entry is requeued, it becomes poison again, now with its error.
     strange();
     assert!(block_on(outbox.requeue_poison()).unwrap().is_some());
     block_on(Worker::new(outbox.clone()).run_until_idle()).unwrap();
@@ -136,7 +136,8 @@ fn pat_ec_7_a_batch_is_one_query_one_claim_and_sixteen_rows_per_transaction() {
     assert_eq!(worker.metrics().done, 70);
     let calls = store.calls();
     let count = |which: Call| calls.iter().filter(|call| **call == which).count();
-    // One query per batch and one for the outbox's key. One claim per batch, and transactions that each end sixteen rows and start the next sixteen.
+    // One query is sent per batch, and one for the outbox's key. One claim is sent per batch, followed by transactions that each end sixteen rows and start the
+    // next sixteen.
     assert_eq!((count(Call::Query), count(Call::Submit), calls.len()), (3 + 1, 3 + 5, 12));
 }
 
@@ -314,7 +315,7 @@ fn pat_ec_4_poison_is_requeued_and_discarded_in_bulk_and_costs_later_work_nothin
         time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
     }
     assert_eq!(block_on(outbox.backlog()).unwrap().poison, 70);
-    // The worker for a later change reads none of the poison rows.
+    // The worker that processes a later change does not read any poison rows.
     let store = FaultyStore::new(engine.clone());
     record(&outbox, &table, "Sales");
     let counted =

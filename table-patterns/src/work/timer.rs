@@ -8,15 +8,15 @@ use table_core::runtime::{Runtime, ticks_of};
 
 use crate::shared_sleep::SharedSleep;
 
-/// The length of the first sleep. The first sleep tests if the sleep function returns immediately or blocks the thread, so it is short.
+/// The length of the first sleep. It is short, because the first sleep tests whether the sleep function returns immediately or blocks the thread.
 const FIRST: Duration = Duration::from_millis(1);
-/// The number of consecutive sleeps that must end on their first poll before the sleep function counts as unusable. A single sleep may have ended because the
-/// polling thread was suspended meanwhile.
+/// The sleep function counts as unusable once this many consecutive sleeps have ended on their first poll. A single sleep may end on its first poll because the
+/// polling thread was suspended.
 const ATTEMPTS: usize = 4;
-/// The time after which an unusable sleep function is retried.
+/// How long to wait before an unusable sleep function is tried again.
 const UNUSABLE: Duration = Duration::from_secs(60);
 
-/// The timer that wakes the running steps of a worker. They share one sleep.
+/// The timer that wakes a worker's running steps. All steps share one sleep.
 #[derive(Default)]
 pub(super) struct Timer(Mutex<State>);
 
@@ -25,14 +25,14 @@ enum State {
     #[default]
     Unset,
     Set(SharedSleep),
-    /// The sleep function cannot wake a running step: several consecutive sleeps ended on their first poll, at the given time in ticks. The function either
-    /// advances a simulated clock instead of waiting, or blocks the thread, or panics.
+    /// The sleep function cannot wake a running step. Several consecutive sleeps ended on their first poll, the last of them at the given time in ticks. The
+    /// function advances a simulated clock instead of sleeping, blocks the thread, or panics.
     Unusable(u64),
 }
 
 impl Timer {
-    /// Returns the current sleep. It may end in less than `length`. Starts a sleep if none is running. Returns `None` if several consecutive sleeps have ended
-    /// on their first poll; the sleep function is then not called again for a minute.
+    /// Returns the current sleep, which may end in less than `length`. Starts a sleep if none is running. Returns `None` if several consecutive sleeps have
+    /// ended on their first poll. In that case, the sleep function is not called again for a minute.
     pub(super) fn next(&self, pace: &Runtime, length: Duration) -> Option<SharedSleep> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut length = match &*state {

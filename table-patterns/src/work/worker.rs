@@ -23,8 +23,8 @@ use crate::work::metrics::WorkMetrics;
 use crate::work::options::WorkerOptions;
 use crate::work::timer::Timer;
 
-/// The maximum delay between failed receive requests, unless the worker polls less often. It limits the delay before the worker notices that a queue has become
-/// available again.
+/// The maximum delay between failed receive requests, unless the worker polls less often. It determines how soon the worker notices that a queue is available
+/// again.
 const LONGEST_RECEIVE_DELAY: Duration = Duration::from_secs(60);
 /// The minimum time between two calls of the `stop` function of [`Worker::run`] during a delay.
 const SHORTEST_SLICE: Duration = Duration::from_millis(100);
@@ -54,7 +54,7 @@ pub struct Worker<S, Q> {
     pub(crate) handlers: HashMap<String, Arc<dyn Take>>,
     pub(crate) options: WorkerOptions,
     pub(super) circuits: Circuits,
-    /// The timer that makes the worker extend the leases of its running steps.
+    /// The timer at which the worker extends the leases of its running steps.
     pub(super) timer: Timer,
     receive_error: Mutex<Option<Error>>,
     metrics: Mutex<WorkMetrics>,
@@ -84,8 +84,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Registers the handler for a [message](Message) type, and replaces any earlier handler. If a handler handles several message types, register it for
     /// each of them: `.handler::<Closed>(mail.clone())`.
     ///
-    /// A message with a later version waits for a worker that supports it. A message without a handler in this worker becomes poison when its attempts are used
-    /// up. An unreadable message becomes poison immediately.
+    /// A message with a later version waits for a worker that supports the version. If this worker has no handler for a message, the message becomes poison
+    /// once its attempts are exhausted. An unreadable message becomes poison immediately.
     #[must_use]
     pub fn handler<M: Message>(self, handler: impl Handler<M> + 'static) -> Self {
         self.takes(M::NAME.to_owned(), OfMessage::<M, _>::new(handler))
@@ -103,8 +103,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last error, such as `QueueNotFound`, that prevented [`run`](Self::run) from receiving messages.
-    /// After such an error, `run` waits and tries again.
+    /// Returns the last error, such as `QueueNotFound`, that prevented [`run`](Self::run) from receiving messages. After such an error, `run` backs off and
+    /// retries.
     #[must_use]
     pub fn receive_error(&self) -> Option<Error> {
         self.receive_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -116,14 +116,14 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
     /// Receives messages once and processes them. Returns the number of received messages.
     ///
-    /// Failed work is counted in the metrics and retried later, and does not make this call fail.
+    /// Failed work does not make this call fail. It is counted in the metrics and retried later.
     ///
     /// # Errors
     /// `InvalidInput` if `sealed_by` was given no keys or a key that is too short; any error from receiving messages, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
-        // Without usable keys, all work would be set aside.
+        // Without usable keys, all work would become poison.
         self.outbox.seals().check()?;
-        // The clock is read before the call, so the worker never overestimates the lease's expiry time.
+        // The clock is read before the call, so that the worker never overestimates the remaining lease time.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.messages_per_receive, self.options.lease).await?;
@@ -144,9 +144,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Ok(())
     }
 
-    /// Processes messages until `stop` returns `true`. `stop` is called between receive requests. Waits if the queue is empty or cannot be read: after failed
-    /// requests, for the increasing delays of [`redelivery`](WorkerOptions::redelivery), but at most a minute, or `poll_interval` if that is longer. During
-    /// these delays, `stop` is called about once per `poll_interval`, but at most ten times per second.
+    /// Processes messages until `stop` returns `true`. `stop` is called between receive requests. If the queue is empty, sleeps for `poll_interval`. If a
+    /// receive request fails, sleeps for the increasing delays of [`redelivery`](WorkerOptions::redelivery), but at most for a minute, or for `poll_interval`
+    /// if that is longer. During a sleep, `stop` is called about once per `poll_interval`, but at most ten times per second.
     pub async fn run(&self, stop: impl Fn() -> bool + Send) {
         let (mut failures, mut wait) = (0, None);
         while !stop() {
@@ -178,12 +178,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let place = (outbox.queues(), outbox.queue());
         let held = Held::new(place, outbox.runtime(), self.options.lease, (lease, received));
         if held.extend().await.is_err() {
-            // The message waited so long behind other messages that another worker has received it.
+            // The message waited behind other messages for so long that another worker has received it.
             self.count(|metrics| metrics.lost += 1);
             return;
         }
         let outcome = match self.work(&held, &message).await {
-            // An unreadable message would also be unreadable in later deliveries.
+            // An unreadable message will never become readable, so it is poisoned immediately.
             Err(error) if error.code() == ErrorCode::Corrupted => {
                 let entry = self.poisoned(message.text.clone(), Some(kept(&error)), message.dequeue_count);
                 self.put_aside(&held, &entry).await.map(|()| Outcome::Done)
@@ -208,23 +208,23 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                     .map_or(message.dequeue_count, |work| work.deliveries(message.dequeue_count));
                 let again = deliveries.saturating_sub(1);
                 let delay = self.options.redelivery.delay(again, outbox.runtime().random());
-                // If the request that hides the message also fails, the message becomes visible again when its lease expires.
+                // If this request fails too, the message becomes visible again when its lease expires.
                 let _ = held.hide(delay, None).await;
             }
         }
     }
 
-    /// Returns `true` if a row is free at the time `now`. If the remaining wait is longer than any claim or retry delay, it was recorded by a worker with a
-    /// fast clock, and is ignored.
+    /// Returns `true` if a row is free at the time `now`. If the row would have to wait longer than any claim or retry delay, the time was recorded by a worker
+    /// whose clock is ahead, and is ignored.
     pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
-        // Earlier releases did not record how long a row must wait.
+        // Earlier releases did not record the length of the wait.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());
         let left = pending.not_before.saturating_sub(now);
-        // Some queues return their time in whole seconds.
+        // Some queues return their time in whole seconds, so a second of tolerance is needed.
         left <= ticks_of(Duration::from_secs(1)) || left > most
     }
 
-    /// Returns a duration, in ticks, longer than any claim or delay of a worker with these options.
+    /// Returns a duration, in ticks, that exceeds any claim or delay of a worker with these options.
     fn longest_wait(&self) -> u64 {
         ticks_of(self.options.lease.max(self.options.redelivery.max)).saturating_mul(2)
     }
@@ -234,20 +234,20 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Times { now, first: ticks_of(self.options.redelivery.initial), longest: self.longest_wait() }
     }
 
-    /// Returns the delay, in ticks, before the next attempt to process an intent that has already been attempted `attempts` times.
+    /// Returns the delay, in ticks, before the next attempt to process an intent after `attempts` attempts.
     pub(super) fn delay_after(&self, attempts: u32) -> u64 {
         let random = self.outbox.runtime().random();
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
-    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. It is about twice `wait`, the length of the row's
-    /// last claim or delay.
+    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. The delay is twice `wait`, the length of the
+    /// row's last claim or delay, within the limits of `redelivery`.
     pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
         let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));
         doubled.min(ticks_of(self.options.redelivery.max))
     }
 
-    /// Calls `attempt`, and repeats it with back-off after transient errors, as long as the lease is kept.
+    /// Calls `attempt`, and retries it with backoff after transient errors, as long as the lease is kept.
     pub(crate) async fn retry<T, F>(&self, lease: &dyn Keep, attempt: impl Fn() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,

@@ -68,8 +68,8 @@ impl Batch {
         Ok(both)
     }
 
-    /// Returns the error for a condition that contradicts an operation on the same row: the operation requires a different version, inserts the row, or
-    /// requires an existing row although the condition requires its absence.
+    /// Returns the error for a condition that contradicts an operation on the same row. For example, both require different versions, or only one of them
+    /// requires the row to exist.
     fn contradiction(&self, row_key: &RowKey, kind: &OperationKind, condition: &OperationKind) -> Error {
         let of_both = [kind, condition];
         let fault = if matches!(kind, OperationKind::Insert(_)) {
@@ -116,13 +116,13 @@ impl Batch {
         }
         if let Some(known) = self.rows.get(&row_key) {
             let row = match &known.write {
-                // Two holders that copy the same entity may each add a condition on it, or the unit may have read a row written by a pattern.
+                // Two holders of copies may each add a condition on the same copied entity, or the unit of work may have read a row that a pattern writes.
                 ContributedWrite::Fixed(other) if is_condition(&kind) => {
                     let contradiction = || self.contradiction(&row_key, other, &kind);
                     let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);
                     ContributedRow { by: known.by, write, of: known.of.clone() }
                 }
-                // A participant replaces the row for two entities. The later write wins, as with two transactions.
+                // A participant replaces the same row for two entities. The later write wins, as it would in two separate transactions.
                 ContributedWrite::Fixed(OperationKind::InsertOrReplace(other))
                     if known.by == by
                         && !known.of.contains(&of)

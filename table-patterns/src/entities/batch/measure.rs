@@ -13,7 +13,7 @@ impl Batch {
     /// # Errors
     /// `InvalidInput` if the batch has too many operations (EGT-2); `RequestBodyTooLarge` if it has too many bytes (EGT-3).
     pub(super) fn check(&mut self, limits: &Limits) -> Result<()> {
-        // Counting the rows that hold the change records takes linear time, so they are counted only near the limit.
+        // The number of rows needed for the change records is first overestimated. Counting them exactly takes linear time, and is done only near the limit.
         let most = self.entities.len() + self.rows.len() + self.intents.len() + self.records.len() + 1;
         let operations = if most <= limits.operations { most } else { self.operations() };
         let bytes = self.measured_bytes(limits);
@@ -44,7 +44,7 @@ impl Batch {
         self.body_bytes.iter().sum::<usize>() + rows.sum::<usize>()
     }
 
-    /// Returns a human-readable list of the contributions for error messages.
+    /// Returns the contributions as text for error messages.
     fn parts(&self) -> String {
         let part = |(name, count): (&str, usize)| match name {
             "entities" | "intents" | "the feed" => format!("{count} of {name}"),

@@ -33,7 +33,7 @@ impl Batch {
             done.into_iter().rev().for_each(|done| self.reverse(done));
             self.bytes = bytes;
             (self.identified, self.whole) = flags;
-            // The cached measurements may include the refused operations.
+            // The cached sizes may include operations that were refused.
             self.body_bytes.clear();
         }
         changed

@@ -56,7 +56,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.plan_by(|| Arc::new(self), &self.context, (key, kind), old, new)
     }
 
-    /// Plans an entity's write within a unit of work, with the unit's context. `by` returns the handle itself.
+    /// Plans an entity's write within a unit of work, with the unit's context. `by` returns the handle that completes the write.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -155,12 +155,12 @@ impl EntityWrite<'_> {
         &self.plan.key
     }
 
-    /// Marks the write as identified: if the transaction contains no other write, the store can recognise it after a lost response.
+    /// Marks the write as identified. If the transaction contains no other write, the store can recognise a retry of this write after a lost response.
     pub(crate) fn identified(self) -> Self {
         Self { plan: EntityPlan { identified: true, ..self.plan }, ..self }
     }
 
-    /// Sets whether the write removes properties unknown to this program.
+    /// Sets whether the write removes properties of which this program is unaware.
     pub(crate) fn whole(self, is_whole: bool) -> Self {
         Self { plan: EntityPlan { is_whole, ..self.plan }, ..self }
     }

@@ -146,7 +146,7 @@ fn the_error_of_a_bulk_write_names_the_entity_with_copies_that_is_refused() {
             [0, 2, 5].into_iter().flat_map(|refused| (0..3).map(move |verb| (refused, verb)))
         {
             let (_, tickets) = with_claims().await.unwrap();
-            // Some of the other tickets refer to no agent. No agent has number 9.
+            // The refused ticket refers to agent 9, who does not exist. Some of the other tickets do not refer to any agent.
             let agent = |id| if id == refused { Some(9) } else { (id % 3 > 0).then_some(1) };
             let all = (0..6).map(|id| desk::ticket(id, agent(id)));
             let written = match verb {

@@ -1,4 +1,4 @@
-//! Tests of writes while each read of the stored schema takes longer than the write lease it grants (EVO-3).
+//! Tests of writes while each read of the stored schema takes longer than the write lease that it grants (EVO-3).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,7 @@ fn evo_3_a_write_fails_if_each_read_of_the_schema_takes_longer_than_the_lease() 
     let entities = Entities::from(table.clone()).with_runtime(runtime);
     block_on(table.insert(&employee(1))).unwrap();
     for write in 0..4 {
-        // The `slow` first reads take longer than the lease.
+        // The first `slow` reads take longer than the lease.
         for slow in 0..10 {
             elapsed.fetch_add(60, Ordering::SeqCst);
             let passes = Arc::clone(&elapsed);

@@ -1,4 +1,4 @@
-//! Group commit: the operations of several units in one partition are committed as a single transaction.
+//! Group commit: the operations of several units of work in one partition are committed as a single transaction.
 
 use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
@@ -32,23 +32,23 @@ pub(crate) type CommitGroup = Box<
 /// The pattern that records changes, if any.
 pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
 
-/// A unit's admission check, and a flag that is `true` if the unit removes properties unknown to this program.
+/// A unit of work's admission check, and `true` if the unit removes properties of which this program is unaware.
 pub(crate) type Admission = (Arc<dyn AdmitWrites>, bool);
 
 /// The outcome of a group commit: for each row, the number of its last write and its new version.
 pub(crate) type GroupOutcome = Result<Arc<HashMap<RowKey, (u64, Option<ETag>)>>>;
 
-/// Units whose operations are committed together. Each unit sees the previous units' writes.
+/// Units of work whose operations are committed together. Each unit sees the previous units' writes.
 ///
 /// A group is open until it is sealed, and sealed until its commit ends. It is sealed by the writer with the turn, by the last writer in the queue, or by a
-/// member that has waited too long, because the writer with the turn may be slow, wait for this member, or never be polled again. A sealed group accepts no
-/// operations, and its rows can be read only after the commit.
+/// member that has waited too long. Members do not wait indefinitely, because the writer with the turn may be slow, wait for one of them, or never be polled
+/// again. A sealed group accepts no operations, and its rows can be read only after the commit.
 pub(crate) struct Group {
     state: Mutex<State>,
     timer: GroupTimer,
 }
 
-/// The time-out alarm shared by the waiting writers in all partitions, and the runtime that sets the alarm.
+/// The timeout alarm that the waiting writers in all partitions share, and the runtime that sets it.
 pub(crate) type GroupTimer = (Arc<Alarm>, Runtime);
 
 struct State {
@@ -57,13 +57,13 @@ struct State {
     rows: HashMap<RowKey, GroupRow>,
     /// The rows, in first-write order.
     order: Vec<RowKey>,
-    /// Stored rows read but not written by units.
+    /// Stored rows that units of work read but do not write.
     read: HashMap<RowKey, Option<StoredRow>>,
-    /// The `RowKey`s of entities for which members record steps, encoded as in the keys of outbox rows.
+    /// The `RowKey`s of the entities for which members record steps, encoded as in the keys of outbox rows.
     sources: HashSet<String>,
     records: Vec<ChangeRecord>,
     recorder: Recorder,
-    /// The members' admission checks, repeated at commit time, which may be long after a member has joined.
+    /// The members' admission checks. They are repeated when the group is committed, which may be long after a member has joined.
     admissions: Vec<Admission>,
     bytes: usize,
     /// The function that commits the group; `None` once the group is sealed.
@@ -72,16 +72,16 @@ struct State {
     sealed: Option<BoxFuture<'static, GroupOutcome>>,
     outcome: Option<GroupOutcome>,
     wakers: Vec<Waker>,
-    /// `true` once a member has waited too long. From then on, each wake-up of the commit wakes all members, because the member driving the commit may not be
-    /// polled again.
+    /// `true` once a member has waited too long. From then on, each wake-up of the commit wakes all members, because the member that drives the commit may
+    /// never be polled again.
     is_late: bool,
-    /// `true` if the commit woke all members while one of them was polling it, so the others could not poll it.
+    /// `true` if the commit woke all members while one of them was polling it. The others could not poll the commit at that time, so they must be woken again.
     is_woken: bool,
 }
 
 /// The result of reading a row through a group.
 pub(crate) enum GroupRead {
-    /// The row as the previous units left it.
+    /// The row as the previous units of work left it.
     Found(Option<StoredRow>),
     /// The group has no information about the row, so it must be read from the store.
     Stored,
@@ -89,7 +89,7 @@ pub(crate) enum GroupRead {
     Unknown,
 }
 
-/// The row key of each operation added by a unit, with the number of the write.
+/// The row key of each operation that a unit of work added, with the number of the write.
 pub(crate) type Joined = Vec<(RowKey, u64)>;
 
 impl Group {
@@ -121,7 +121,7 @@ impl Group {
         Self { state: Mutex::new(state), timer }
     }
 
-    /// Reads a row as the previous units left it.
+    /// Reads a row as the previous units of work left it.
     pub(crate) fn read(&self, row_key: &RowKey) -> GroupRead {
         let state = self.lock();
         if state.commit.is_none() {
@@ -136,15 +136,15 @@ impl Group {
         }
     }
 
-    /// Remembers a stored row, so subsequent units can read it without a request.
+    /// Remembers a stored row, so that subsequent units of work can read it without a request.
     pub(crate) fn remember(&self, row_key: &RowKey, found: Option<&StoredRow>) {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
 
-    /// Adds all operations of a unit. Returns `None` and adds nothing if the group is sealed or refuses the operations.
+    /// Adds all operations of a unit of work. If the group is sealed or refuses the operations, adds nothing and returns `None`.
     ///
-    /// IMPORTANT: a group refuses steps for an entity for which an earlier member already records steps. All rows in one transaction have the same Timestamp,
-    /// which is the version of their steps, so workers could not tell the entity's later change from its earlier one.
+    /// IMPORTANT: a group refuses steps for an entity if an earlier member already records steps for it. The version of a step is the Timestamp of its row. All
+    /// rows in one transaction have the same Timestamp, so workers could not distinguish the entity's later change from its earlier one.
     pub(crate) fn join(
         &self,
         operations: &[Operation],
@@ -198,7 +198,7 @@ impl Group {
         Some(joined)
     }
 
-    /// Closes the group. Its members then drive the commit. When the commit ends, `turn` passes to the next writer.
+    /// Seals the group. Its members then drive the commit. When the commit ends, `turn` passes to the next writer.
     pub(crate) fn seal(&self, turn: Option<Turn>) {
         let mut state = self.lock();
         let Some(commit) = state.commit.take() else { return };
@@ -233,12 +233,12 @@ impl Group {
         driver.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits until the group has been committed. Seals the group if it is still open after the time-out.
+    /// Waits until the group has been committed. Seals the group if it is still open after the timeout.
     pub(crate) async fn outcome(self: &Arc<Self>) -> GroupOutcome {
         let mut member = Member { group: self, is_polling: false, is_done: false };
         let mut committed = poll_fn(|context| member.poll(context));
         let (alarm, runtime) = &self.timer;
-        // The first alarm may have been set long before this wait, so the second one is decisive.
+        // The first alarm may have been set long before this wait began, so the wait ends only at the second alarm.
         for _ in 0..2 {
             if let Either::Left((outcome, _)) = select(&mut committed, alarm.next(runtime, TIMEOUT)).await {
                 return outcome;
@@ -304,7 +304,7 @@ impl Member<'_> {
         match polled {
             Poll::Pending => {
                 state.sealed = Some(commit);
-                // Another member may have been woken, or may have timed out, while this member was polling the commit.
+                // While this member was polling the commit, another member may have been woken, or may have timed out.
                 let is_missed = state.is_woken || state.is_late && !is_late;
                 drop(state);
                 if is_missed {
@@ -324,7 +324,7 @@ impl Member<'_> {
 }
 
 impl Drop for Member<'_> {
-    /// Lets another member drive the commit. If the store has panicked, the commit's outcome is unknown.
+    /// Lets another member drive the commit. If this member was dropped while polling, the store has panicked, and the commit's outcome is unknown.
     fn drop(&mut self) {
         if self.is_polling {
             let error = Error::of(EntityFault::CommitPanicked).into_ambiguous();

@@ -1,5 +1,5 @@
-//! Tests that units of work committed as a group leave the same rows as units run one by one, for any reads and writes, and that their recorded steps have
-//! increasing versions.
+//! Tests that units of work that are committed as a group leave the same rows as units run one by one, regardless of their reads and writes. Their recorded
+//! steps must have increasing versions.
 
 mod members;
 mod waiters;
@@ -28,7 +28,7 @@ use crate::entities::plan::touch;
 use crate::outbox::rows::{self, together};
 use crate::outbox::{Intent, OUTBOX_PREFIX, Step};
 
-/// A unit's write to one row. Most writes depend on the row's content, which the unit reads first.
+/// A unit of work's write to one row. Most writes depend on the row's content, which the unit reads first.
 #[derive(Clone, Copy, Debug)]
 enum Write {
     Replace,
@@ -36,17 +36,17 @@ enum Write {
     Delete,
     Put,
     PutMerged,
-    /// A check that the row still has the version read, or is still absent.
+    /// A check that the row still has the version that was read, or still does not exist.
     Check,
     /// A check that the row exists.
     CheckAny,
-    /// An empty merge that requires the version read.
+    /// An empty merge that requires the version that was read.
     Touch,
     /// A merge without a read.
     MergeBlindly,
 }
 
-/// A unit's writes by row, and the rows for which it records a step.
+/// A unit of work's writes by row, and the rows for which the unit records a step.
 type Unit = (BTreeMap<u8, (Write, u8, i64)>, BTreeSet<u8>);
 
 fn units() -> impl Strategy<Value = Vec<Unit>> {
@@ -105,7 +105,7 @@ fn operation(
     Some(Operation { row_key: row_key(at), kind })
 }
 
-/// Returns the operations that record one step for each row in a unit's set of sources.
+/// Returns the operations that record one step for each source of a unit of work.
 fn records((at, (_, sources)): (usize, &Unit)) -> impl Iterator<Item = Operation> {
     let target = EntityKey::new("elsewhere", "copy").unwrap();
     let step = Step::delete_if_exists(TableName::new("Copies").unwrap(), target);
@@ -217,7 +217,7 @@ proptest! {
             let (_, unit @ (writes, _)) = numbered;
             let one_by_one = writes.iter().filter_map(|(at, write)| operation(*at, *write, serial.get(*at).as_ref()));
             serial.submit(one_by_one.chain(records(numbered)).collect());
-            // If the group refuses a unit of work, or the unit reads a row with unknown content, the unit begins the next group.
+            // If the group refuses a unit of work, or the unit reads a row whose content is unknown, the unit begins the next group.
             let mut is_alone = false;
             loop {
                 let mut operations = Vec::new();

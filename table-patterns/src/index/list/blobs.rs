@@ -17,10 +17,10 @@ use crate::blob::{BlobRef, LargeReader, encode_caseless, is_upload, upload, whol
 use crate::index::list::fault::ListFault;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The size of an upload part in bytes. Larger than 5 MiB, the highest minimum part size of any blob store.
+/// The size of an upload part in bytes. No blob store requires parts of more than 5 MiB.
 const PART: usize = 8 << 20;
 
-/// A blob uploaded for a list and not yet referenced by an entity.
+/// A blob that has been uploaded for a list, but is not yet referenced by an entity.
 pub(crate) struct Upload {
     path: Path,
     born: u64,
@@ -30,8 +30,8 @@ pub(crate) struct Upload {
 /// option 1, PAT-IX-4).
 ///
 /// Pass it to [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the limit set by
-/// [`spill_above`](Self::spill_above), and stays there until it is empty. Because the list's entity refers to the blob, handles with different limits can be
-/// used together, but every program that uses the table needs the blob store.
+/// [`spill_above`](Self::spill_above), and stays there until it is empty. The list's entity shows whether the list is in a blob, so handles with different
+/// limits can be used together. Every program that uses the table needs the blob store.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -71,7 +71,7 @@ pub struct ListBlobs {
 }
 
 impl ListBlobs {
-    /// Creates the configuration. The prefix in the blob store must contain only lists of one table store.
+    /// Creates the configuration. Do not use the same prefix in the blob store for lists of another table store.
     #[must_use]
     pub fn new(blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         Self { blobs, prefix: prefix.trim_matches('/').to_owned(), spill_above: None, grace: DAY }
@@ -84,9 +84,9 @@ impl ListBlobs {
         Self { spill_above: Some(keys), ..self }
     }
 
-    /// Sets the grace period for which a blob is kept after its last reference is removed; one day by default. A write to a list may take at most half of this
-    /// time. A reader that takes longer between reading the entity and reading the blob must read the entity again. The names of this handle's blobs contain
-    /// the period, so a collector with a shorter grace period also keeps these blobs for the full period.
+    /// Sets the grace period for which a blob is kept after its last reference is removed; one day by default. A write to a list fails if it takes more than
+    /// half of this time. A reader that takes longer than the period between reading the entity and reading the blob may have to read the entity again. The
+    /// names of this handle's blobs contain the period, so a collector with a shorter grace period also keeps these blobs for the full period.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
@@ -118,7 +118,7 @@ impl ListBlobs {
     /// # Errors
     /// `EntityMismatch` if the blob was not uploaded for this list; `BlobNotFound`, `Corrupted`, or any error from the blob store.
     pub(crate) async fn read(&self, blob: &BlobRef, table: &TableName, list: &EntityKey) -> Result<Bytes> {
-        // IMPORTANT: a foreign writer of the list's entity could otherwise make every reader load a blob of any size into memory.
+        // IMPORTANT: without this check, a program that can write the list's entity could make every reader load an arbitrary blob of any size into memory.
         let keys = [list.partition_key.as_str(), list.row_key.as_str()];
         if !is_upload(blob.path(), table.as_str(), keys) {
             return Err(Error::of(ListFault::OthersBlob(blob.path().to_owned())));

@@ -53,8 +53,8 @@ impl ListChange {
                 joins = true;
             }
         }
-        // IMPORTANT: adding a member writes the list even if it already contains the member. A concurrent removal of dangling members then fails and rereads
-        // the list.
+        // IMPORTANT: adding a member writes the list even if it already contains the member. The list's version then changes, so a concurrent removal of
+        // dangling members fails and rereads the list.
         if after == before && !joins {
             return Ok(None);
         }
@@ -104,7 +104,7 @@ impl DerivedRow for ListChange {
     }
 }
 
-/// A list blob already uploaded for the transaction that will reference it.
+/// A list blob that has been uploaded for a transaction that will reference it.
 struct Uploaded {
     blobs: ListBlobs,
     pace: Runtime,

@@ -113,7 +113,7 @@ mod tests {
         EntityKey::new(partition_key, row_key).unwrap()
     }
 
-    /// The content of a blob written by an earlier release. It must remain readable.
+    /// The content of a blob written by an earlier release, which must remain readable.
     const GOLDEN: &str = "tables list 1\n[\"LastNames\",\"O'Neil \\\"Ab\\\"\",\"all\"]\n[\"Marketing\",\"000007\"]\n\
                           [\"Sales\",\"\"]\n[\"Sales\",\"000152\"]\n[\"\u{1F600}\",\"1\"]\n[\"\u{FF21}\",\"1\"]\n";
 

@@ -15,7 +15,7 @@ use table_core::{EdmType, Error, Result, ValueRef};
 use crate::blob::BlobRef;
 use crate::index::list::fault::ListFault;
 
-/// A list member stored as parts: the parts of the entity's key missing from the list's key, starting with the `RowKey` parts.
+/// A list member stored as parts. These are the parts of the entity's key that the list's key lacks, `RowKey` parts first.
 pub(crate) type Member = Vec<String>;
 
 /// The members of a list as stored in an entity.
@@ -31,13 +31,13 @@ pub(crate) enum StoredMembers {
 #[derive(Clone, Debug)]
 pub(crate) struct ListForm {
     pub(super) index: &'static IndexSchema,
-    /// The name of the first property with parts: `EmployeeIDs` if one string identifies a member, `EmployeeDetails` if several strings do.
+    /// The name of the first property of a list of parts: `EmployeeIDs` if one string identifies a member, `EmployeeDetails` if several strings do.
     parts: String,
-    /// The name of the first property with keys: `EmployeeKeys`.
+    /// The name of the first property of a list of keys: `EmployeeKeys`.
     pub(super) keys: String,
     /// The names of the key parts that identify a member, in [`Member`] order.
     names: Vec<&'static str>,
-    /// `true` if lists store keys, either because the order of the parts would depend on the struct's field order, or because a part is not a string.
+    /// `true` if lists store whole keys, either because the order of parts would depend on the struct's field order, or because a part is not a string.
     pub(super) has_keys: bool,
 }
 
@@ -48,7 +48,7 @@ impl ListForm {
                 |piece: &KeyPiece| matches!(piece, KeyPiece::Field { field: name, .. } if *name == field);
             entity.partition_key.iter().any(is_it)
         };
-        // IMPORTANT: within each key, the parts are in field order, as in the lists of parts already stored by earlier releases.
+        // IMPORTANT: within each key, the parts are in field order, as in the lists that earlier releases have stored.
         let (behind, mut parts): (Vec<_>, Vec<_>) =
             index.properties.iter().partition(|part| in_partition_key(part.field));
         let is_text = |part: &&PropertySchema| part.edm == EdmType::String && !part.optional;
@@ -75,10 +75,10 @@ impl ListForm {
         format!("{}Blob", self.parts)
     }
 
-    /// Returns the address of the blob that contains a list; `None` if the list is stored in the entity itself.
+    /// Returns the reference to the blob that contains a list; `None` if the list is stored in the entity itself.
     ///
     /// # Errors
-    /// `EntityMismatch` if the property is not a blob address.
+    /// `EntityMismatch` if the property is not a valid blob reference.
     pub(crate) fn blob(&self, list: RowView<'_>) -> Result<Option<BlobRef>> {
         let name = self.blob_name();
         match list.find(&name, &mut 0)? {
@@ -148,7 +148,8 @@ impl ListForm {
         pieces(&self.keys, list, broken)?.into_iter().map(owner).collect()
     }
 
-    /// Returns an error if a list that has grown exceeds its declared bound. Do not call this for a list that shrinks: the bound may have been lowered since.
+    /// Returns an error if a list exceeds its declared bound. Call this only for a list that has grown: the bound may have been lowered since the list was
+    /// written, and removing members must remain possible.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4).
@@ -237,14 +238,14 @@ fn name_of(first: &str, piece: usize) -> String {
     if piece == 0 { first.to_owned() } else { format!("{first}{piece}") }
 }
 
-/// Returns the members from all properties of a list. `first` is the name of its first property. `broken` returns the error for an invalid property.
+/// Returns the members from all properties of a list. `first` is the name of the list's first property. `broken` returns the error for an invalid property.
 fn pieces<T: DeserializeOwned>(
     first: &str,
     list: RowView<'_>,
     broken: impl Fn(&str) -> Error,
 ) -> Result<Vec<T>> {
     let mut members = Vec::new();
-    // Every property must be a chunk of the list: an unexpected property indicates a missing chunk.
+    // The number of properties is the number of chunks, so an unexpected property means that a chunk is missing.
     for piece in 0..list.len().max(1) {
         let name = name_of(first, piece);
         let Some(ValueRef::String(text)) = list.find(&name, &mut { piece })? else {

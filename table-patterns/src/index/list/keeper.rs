@@ -90,7 +90,7 @@ impl Lists<'_> {
         Ok(Some(ListWrite { kind, upload }))
     }
 
-    /// Returns `true` if a stored list is not marked, and has room for a [mark](crate::index::mark).
+    /// Returns `true` if a stored list is not marked and has room for a [mark](crate::index::mark).
     pub(crate) fn has_room_for_mark(&self, form: &ListForm, key: &EntityKey, members: &Members) -> bool {
         let mut marked = members.clone();
         marked.mark();

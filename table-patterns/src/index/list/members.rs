@@ -100,11 +100,11 @@ impl Members {
         self.owners.contains_key(owner)
     }
 
-    /// Adds an entity. `member` contains its key parts if they are strings.
+    /// Adds an entity. `member` contains the entity's key parts if they are strings.
     pub(crate) fn join(&mut self, owner: EntityKey, member: Option<Member>) {
         self.is_marked = false;
         match self.owners.get(&owner) {
-            // A list of keys already contains this owner.
+            // The list stores keys, and already contains this owner.
             Some(None) => {}
             _ => drop(self.owners.insert(owner, member)),
         }
@@ -121,7 +121,7 @@ impl Members {
         self.invalid.clear();
     }
 
-    /// Returns the parts of the members; `None` if the parts of any member are unknown.
+    /// Returns the parts of all members; `None` if any member's parts are unknown.
     pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
         let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
         let mut texts = owned?;
@@ -129,7 +129,7 @@ impl Members {
         Some(texts)
     }
 
-    /// Checks that a list can be stored as keys, for example in a blob. Members that do not form a valid entity key would be lost.
+    /// Checks that a list can be stored as keys, for example in a blob. A member that does not form a valid entity key would be lost.
     ///
     /// # Errors
     /// `EntityMismatch` if such a member exists.

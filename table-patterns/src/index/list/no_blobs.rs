@@ -10,7 +10,7 @@ use crate::blob::BlobRef;
 #[derive(Clone, Debug)]
 pub(crate) enum ListBlobs {}
 
-/// A blob uploaded for a list and not yet referenced by an entity.
+/// A blob that has been uploaded for a list, but is not yet referenced by an entity.
 pub(crate) enum Upload {}
 
 #[expect(clippy::unused_async, reason = "the signatures of the feature `blobs`")]

@@ -22,7 +22,7 @@ impl ListForm {
         self.with_mark(self.write_parts(key, &texts, limits)?, (key, members), limits)
     }
 
-    /// If the list is marked, adds the mark to its row: a space before the members in the last property, which is the shortest.
+    /// If the list is marked, adds the mark to its row: a space before the members in the last property, which is most likely to have room.
     fn with_mark(&self, row: Row, (key, members): (&EntityKey, &Members), limits: &Limits) -> Result<Row> {
         if !members.is_marked() {
             return Ok(row);
@@ -53,7 +53,7 @@ impl ListForm {
         Ok(false)
     }
 
-    /// Returns the row of a list entity in an older release's format, after [`write`](Self::write) has refused the list with `error`.
+    /// Returns the row of a list entity in an older release's format. Called if [`write`](Self::write) has failed with `error`.
     ///
     /// # Errors
     /// `error` if the list was not stored in an older release's format; `IndexListFull` if it does not fit in that format either.

@@ -30,8 +30,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     ) -> Result<bool> {
         let Entry { target: Target { key, guard, row }, wanted, entity, marks } = entry;
         let step = match self.step(key, (wanted.as_ref(), *marks), row.as_ref()).await {
-            // This entity may have released the value after it was read, and another entity may have acquired it. The violation is real only if this entity has
-            // not changed.
+            // After this entity was read, it may have released the value, and another entity may have acquired it. The violation is therefore real only if this
+            // entity has not changed.
             Err(error) if error.code() == ErrorCode::UniqueViolation => {
                 let (store, table) = (self.handle.table.store(), self.handle.table.name()?);
                 let now = store.get(table, &self.change.owner, &Select::All).await?;
@@ -55,7 +55,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(true)
     }
 
-    /// Returns the operation that corrects the copy or list at a key; `None` if the copy or list is already correct.
+    /// Returns the operation that corrects the copy or list at a key; `None` if it is already correct.
     async fn step(
         &self,
         key: &EntityKey,
@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
                     }
                     _ => {}
                 }
-                // The stored entry is obsolete. Settling its owner would remove it later.
+                // The stored entry is obsolete, and would be removed later when its owner is settled.
                 Some(OperationKind::Replace(row.clone(), if_match))
             }
             None if is_ours => Some(OperationKind::Delete(if_match)),

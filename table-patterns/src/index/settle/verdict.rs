@@ -1,4 +1,4 @@
-//! Decides if a recorded change can be settled using the entity as read.
+//! Decides if the entity, as read, is recent enough to settle a recorded change.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -24,11 +24,12 @@ pub(super) enum Verdict {
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     /// Returns the verdict for one key. `now` is the entry of the entity as read, and `written` the time at which that version was written.
     ///
-    /// IMPORTANT: the entry of the entity as read is written only if it equals the recorded change's entry, if the entity was written later, or if the record
-    /// has no comparable entry. Otherwise, either the read was stale, or a later change has replaced the entry. A later change is proven if the guard or a
-    /// recorded intent contains a later change to this key. Each of these facts is permanent, so a stale read cannot falsify them. Not every later write has a
-    /// record: most do not change the entry, although another program may encode it differently. Programs built from an older release and other tools delete
-    /// entities without a record. In this case, only a write can prove that the entity does not exist.
+    /// IMPORTANT: the entry of the entity as read is written only if it equals the recorded change's entry, if the entity was written later than the change, or
+    /// if the record has no comparable entry. Otherwise, either the read was stale, or a later change has replaced the entry. A later change is proven if the
+    /// guard or a recorded intent contains a later change to this key. A stale read cannot invalidate these proofs, because they are permanent. The absence of
+    /// a record does not prove that the read was stale: most later writes do not change the entry and therefore have no record, although another program may
+    /// encode the entry differently. Programs built from an older release and other tools delete entities without a record. If the entity seems to be deleted,
+    /// a conditional write therefore proves whether it exists.
     pub(super) async fn verdict(
         &self,
         target: &Target,
@@ -51,7 +52,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(if written.is_none() && self.is_gone().await? { Verdict::Write } else { Verdict::Behind })
     }
 
-    /// Returns `true` if the entity does not exist. Uses a write that never succeeds, because a read might be answered by a stale replica.
+    /// Returns `true` if the entity does not exist. Attempts a write that never succeeds, because a stale replica might answer a read.
     async fn is_gone(&self) -> Result<bool> {
         let (store, table, owner) =
             (self.handle.table.store(), self.handle.table.name()?, &self.change.owner);

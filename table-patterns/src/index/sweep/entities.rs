@@ -28,7 +28,7 @@ use crate::index::sweep::{Item, Phase, Sweep};
 use crate::index::whole::{has_same, with_values};
 use crate::requests::CONCURRENCY;
 
-/// Damage found at the key of an entity's index entry.
+/// An inconsistency at the key of an entity's index entry.
 struct Wrong {
     kind: FindingKind,
     /// The correct entry.
@@ -38,8 +38,8 @@ struct Wrong {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Checks the entities' index entries. Writes missing entries in batches, several per transaction. Entities with other damage, and entities changed by a
-    /// concurrent writer, are processed one by one.
+    /// Checks the entities' index entries. Writes missing entries in batches, several per transaction. Entities with other inconsistencies, and entities that a
+    /// concurrent writer has changed, are processed one by one.
     pub(super) async fn entities(&self, items: &[Item]) -> Result<Vec<Finding>> {
         let looks = (0..items.len()).map(|position| async move {
             let Some(item) = items.get(position) else { return Ok(Ok(None)) };
@@ -80,7 +80,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_values().collect())
     }
 
-    /// Processes entities individually, several of them concurrently. Entities that share a key in the index are processed in order.
+    /// Processes entities individually, several at a time. Entities that share an index key are processed in order.
     async fn alone(
         &self,
         items: &[Item],
@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         self.checked((Phase::Entities, key), entry).await
     }
 
-    /// Returns the damage to an entity's index entry, based on the entity as read with the page.
+    /// Returns the inconsistency of an entity's index entry, based on the entity as read with the page.
     async fn look(&self, item: &Item) -> Result<Result<Option<Wrong>, Finding>> {
         match self.entry(&item.key, &item.found.row).await? {
             Ok(Some(entry)) => {
@@ -126,7 +126,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Confirms the damage to one entity's index entry with further reads, and repairs it if requested.
+    /// Confirms an inconsistency of one entity's index entry with further reads, and repairs the entry if requested.
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let (table, mut race) = (self.table.table.name()?, self.table.retry.start(RACE));
         loop {
@@ -149,7 +149,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(Some(finding));
             }
             match self.write_entry(found.etag, key, wrong).await {
-                // The write was conditional on the judged version, or reread the entity, so the entry is not judged again.
+                // The write was conditional on the version that was judged, or it reread the entity, so the entry need not be judged again.
                 Ok(()) => return Ok(Some(Finding { repaired: true, ..finding })),
                 Err(error) if error.code() == ErrorCode::UniqueViolation => {
                     return Ok(Some(Finding { kind: FindingKind::Duplicate, ..finding }));
@@ -168,7 +168,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Returns the damage at the key of an entity's index entry; `None` if the entry is correct.
+    /// Returns the inconsistency at the key of an entity's index entry; `None` if the entry is correct.
     async fn judge(&self, entry: IndexEntry, stored: &Row, owner: &EntityKey) -> Result<Option<Wrong>> {
         let entry = with_values::<E>(self.schema(), entry, [Some(stored.view()), None])?;
         let entry = self.table.whole_entry(self.schema(), entry, Some(stored)).await?;
@@ -179,7 +179,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         if self.schema().kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, self.schema());
             return match self.members(&form, &entry.key, &found.row).await? {
-                // Only a repair treats a marked list as damaged here. A check reports the mark once, when it checks the list's row.
+                // A marked list counts as inconsistent here only during a repair. A check reports the mark once, when it checks the list's row.
                 Some(members) if members.contains(owner) && !(self.repair && members.is_marked()) => Ok(None),
                 Some(members) if members.contains(owner) => wrong(FindingKind::Stale, entry, true),
                 Some(_) => wrong(FindingKind::Missing, entry, true),
@@ -202,8 +202,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         wrong(kind, entry, false)
     }
 
-    /// Writes an entity's index entry. If the index is in the entity's partition, one transaction writes both, conditional on the entity's version, so no
-    /// concurrent write with a different value can interfere.
+    /// Writes an entity's index entry. If the index is in the entity's partition, one transaction writes both. It is conditional on the entity's version, so a
+    /// concurrent write that changes the value cannot interfere.
     async fn write_entry(&self, etag: ETag, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();
@@ -212,7 +212,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             return self.table.settle_for_pass(schema, &change).await.map(drop);
         }
         if kind != FindingKind::Stale {
-            // The row at this key is dangling.
+            // A row at this key may be dangling or unreadable.
             self.clear(&entry.key, key).await?;
         }
         let batch = Batch::of(self.joining(key.clone(), etag, entry))?;
@@ -240,7 +240,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 }
                 Some(holder) if holder == *owner => return Ok(()),
                 Some(holder) if self.table.has_entry(self.index, &holder, at).await? => return Ok(()),
-                // The row's owner is reread after the row is marked.
+                // The row is marked first, and its owner is then reread.
                 Some(_) if !is_marked(&found.row)? && has_room(at, &found.row, &limits)? => {
                     self.submit(&table, at, mark(found.etag)).await?;
                 }

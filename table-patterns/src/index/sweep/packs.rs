@@ -34,8 +34,8 @@ impl Packs {
         Self { index, limits, of: BTreeMap::new(), copies: BTreeSet::new() }
     }
 
-    /// Adds an entity and its missing index entry to a transaction. Returns `false` if an entity added earlier has a copy under the same key; this entity must
-    /// be checked after that copy has been written.
+    /// Adds an entity and its missing index entry to a transaction. Returns `false` if an entity added earlier has a copy under the same key. The new entity
+    /// must then be checked after that copy has been written.
     pub(super) fn add(
         &mut self,
         position: usize,
@@ -58,8 +58,8 @@ impl Packs {
         Ok(true)
     }
 
-    /// Returns independent chains of transactions, each to be written in order. A transaction that writes copies is a chain on its own. Transactions with lists
-    /// in one partition form one chain, because they may write the same list.
+    /// Returns independent chains of transactions, each to be written in order. Each transaction that writes copies is a separate chain. Transactions with
+    /// lists in one partition form one chain, because they may write the same list.
     fn into_chains(self) -> Vec<Vec<Pack>> {
         let partitions = self.of.into_values();
         match self.index.kind {
@@ -73,8 +73,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Writes the transactions, several chains concurrently. Returns the positions of the entities whose entry was written.
     ///
     /// The writes need no further confirmation: each transaction is conditional on the version of every entity, on the absence of a unique copy's key, or on
-    /// the version of a list. If a concurrent writer changed one of a transaction's entities, the transaction is refused and the result omits its entities;
-    /// check them separately.
+    /// the version of a list. If a concurrent writer changed one of a transaction's entities, the transaction is refused, and the result omits all its
+    /// entities. The caller must check them separately.
     pub(super) async fn write(&self, packs: Packs) -> Result<BTreeSet<usize>> {
         let chains = packs.into_chains().into_iter().map(|chain| async move {
             let mut written = Vec::new();
@@ -93,8 +93,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         match self.attempt(batch, false).await {
             Ok(Outcome::Committed(_)) => Ok(true),
             Ok(Outcome::Conflict(..)) => Ok(false),
-            // An error, such as a full list, may concern only one entity. The entities are then written separately, so the error is attributed to the right
-            // one.
+            // An error, such as a full list, may concern only one entity. The entities are therefore written separately, which attributes the error to the
+            // right one.
             Err(error) if error.code().status() < 500 => Ok(false),
             Err(error) => Err(error),
         }

@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(kept);
             }
             if !self.repair {
-                // IMPORTANT: the row was read before its owners. Adding an owner since then has changed the row's version.
+                // IMPORTANT: the row was read before its owners. If an owner has been added since then, the row's version has changed.
                 let again = self.store().get(table, key, &Select::All).await?;
                 let Some(again) = again else { return Ok(Vec::new()) };
                 if again.etag != found.etag {
@@ -72,8 +72,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(kept);
             }
             let has_owner = wrong.iter().any(|finding| finding.owner.is_some());
-            // IMPORTANT: an owner may be given the entry's value without a write to the row. The row is therefore marked before its owners are read for the
-            // last time.
+            // IMPORTANT: another program may give an owner the entry's value without writing the row. The row is therefore marked before its owners are read
+            // for the last time.
             let marks = marks && has_owner && self.schema().is_same_partition();
             let done = if marks {
                 self.mark(table, key, &found).await
@@ -131,7 +131,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
 
     /// Adds a finding if an entity's index entry is not at `key`, or if the entity cannot be decoded.
     async fn check_owner(&self, owner: &EntityKey, key: &EntityKey, checked: &mut Checked) -> Result<()> {
-        // IMPORTANT: only a decoding error is a finding. A read error leaves the index incomplete.
+        // IMPORTANT: only a decoding error is a finding. If the read itself fails, the index remains incomplete.
         let found = self.store().get(self.table.table.name()?, owner, &Select::All).await?;
         let has_entry = async {
             let Some(found) = found else { return Ok(false) };
@@ -146,7 +146,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(())
     }
 
-    /// Marks a row before dangling entries, or the row itself, are removed.
+    /// Marks a row whose dangling entries are about to be removed, or which is about to be deleted.
     async fn mark(&self, table: &TableName, key: &EntityKey, found: &StoredRow) -> Result<()> {
         if self.schema().kind == IndexKind::Copies {
             return self.submit(table, key, mark(found.etag.clone())).await;
@@ -168,7 +168,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let owners: Vec<_> = wrong.iter().filter_map(|finding| finding.owner.as_ref()).collect();
         let (mut latest, is_guarded) = (None, !self.schema().is_same_partition());
         if is_guarded && !owners.is_empty() {
-            // A concurrent worker that found the row correct wrote nothing. The row is therefore settled here instead of deleted, because settling rereads the
+            // A concurrent worker may have found the row correct and written nothing. The row is therefore not deleted directly but settled, which rereads the
             // entity.
             for owner in &owners {
                 let change = RemoteChange::of_index(self.schema(), (*owner).clone(), vec![key.clone()]);

@@ -31,7 +31,7 @@ fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     ids.map(one).collect()
 }
 
-/// The number of transactions that record progress: at the start of the pass, after the rows, and when the index is ready.
+/// The number of transactions that record progress: at the start of the pass, after the phase over index rows, and when the index is ready.
 const NOTES: usize = 3;
 
 #[test]
@@ -47,8 +47,8 @@ fn egt_2_a_backfill_writes_as_many_entities_as_fit_in_a_transaction() {
         assert_eq!((built?.repaired, submits), (130, NOTES + 3 + 1), "an entity and its copy: fifty of them");
         let (built, _, submits) =
             store.count(table.backfill::<StaffByLastName>().assume_no_older_programs().run()).await;
-        // Each entity reserves an operation for its list, even if another entity of the transaction has
-        // the same list: 74 entities with 25 lists take 99 operations.
+        // Each entity reserves an operation for its list, even if another entity in the transaction has the same list. 74 entities with 25 lists take 99
+        // operations, so another entity does not fit.
         assert_eq!((built?.repaired, submits), (130, NOTES + 2 + 1), "an entity, and one list for three");
         table.backfill::<StaffByAge>().assume_no_older_programs().run().await?;
         assert_eq!(stored(&store, &["Company"]).await?, expected(&entities));
@@ -89,7 +89,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let old = store.table::<heavy::before::Item>().create_if_missing().await?;
-        // 120 KB per copy, two bytes per character: 34 copies in 4 MiB.
+        // At two bytes per character, each copy takes 120 KB, so 34 copies fit in 4 MiB.
         let text = "x".repeat(30_000);
         for id in 0..50 {
             let item = heavy::before::Item { shelf: 1, id, first: text.clone(), second: text.clone() };
@@ -105,7 +105,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
     .unwrap();
 }
 
-/// Tests that sixteen transactions of a backfill run concurrently, so they share the cost of a durable write.
+/// Tests that sixteen transactions of a backfill run concurrently, so that they share the cost of a durable write.
 #[test]
 fn imp_5_transactions_of_a_backfill_run_concurrently() {
     block_on(async {
@@ -125,7 +125,7 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
         }
 
         let store = Disturbed::new(Engine::in_memory());
-        // Remote entries are settled per entity: copies concurrently, the entries of a list sequentially.
+        // Remote entries are settled per entity. Copies are settled concurrently, and the entries of one list sequentially.
         let table = store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let employees: Vec<_> =
             (0..20).map(|id| Employee { id, email: id.to_string(), badge: Some(id), ..jones() }).collect();
@@ -145,7 +145,7 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
     .unwrap();
 }
 
-/// Tests that, if an entity changes before its transaction is written, the transaction is refused and its entities are then processed one by one.
+/// Tests that a transaction is refused if one of its entities changes before it is written. Its entities must then be processed one by one.
 #[test]
 fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     block_on(async {
@@ -179,7 +179,7 @@ fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     .unwrap();
 }
 
-/// Tests that, if two entities have the same value, the first one in key order gets it, regardless of how entities are grouped into transactions.
+/// Tests that, if two entities have the same value, the first entity in key order gets the value, regardless of how the entities are grouped into transactions.
 #[test]
 fn pat_intra_5_the_first_entity_of_a_page_gets_the_value_and_others_are_named() {
     block_on(async {
@@ -237,7 +237,7 @@ fn pat_ix_4_an_overlong_list_is_named_and_affects_no_other_entity() {
     .unwrap();
 }
 
-/// Tests that a burst writes at most one second's allowance of entities, even if a page contains more.
+/// Tests that a burst writes at most one second's allowance of entities, even if a page contains more entities.
 #[test]
 fn a_rate_bounds_the_writes_between_two_waits() {
     block_on(async {

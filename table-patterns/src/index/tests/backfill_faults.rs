@@ -1,4 +1,5 @@
-//! Tests of backfills whose process dies at any submit or that run with concurrent writers. Later runs continue them, and the result must agree with the model.
+//! Tests of backfills whose process dies at any submit, or that run with concurrent writers. Later runs continue these backfills, and the result must agree
+//! with the model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -22,7 +23,7 @@ use crate::index::{IndexReport, IndexState};
 /// The number of entities per page; the backfill writes each page in several transactions.
 const PAGE: usize = 25;
 
-/// Runs a backfill, and stores the number of processed entities reported last in `scanned`.
+/// Runs a backfill, and stores in `scanned` the last number of processed entities that was reported.
 async fn told<I: Index, O: StepRecorder>(
     table: &Entities<I::Entity, Disturbed, O>,
     scanned: &mut u64,
@@ -49,7 +50,7 @@ async fn dies_and_goes_on<I: Index, O: StepRecorder>(
     let has_died = told::<I, O>(table, &mut before).await.is_err();
     store.live();
     told::<I, O>(table, &mut after).await?;
-    // At most one page, reported but not yet recorded, is processed again.
+    // At most one page was reported but not yet recorded. Only this page is processed again.
     let rest = entities - before;
     let page = u64::try_from(PAGE).unwrap();
     assert!((rest..=rest + page).contains(&after), "{at} {fault:?}: {before} and {after} of {entities}");
@@ -133,7 +134,7 @@ fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() 
     }
 }
 
-/// Tests that a repair restores the index rows after all of them were lost. The repair works like a backfill, and dies at each submit in turn.
+/// Tests that repairs restore the index rows after all of them were lost. A repair works like a backfill. The first repair dies at each submit in turn.
 #[test]
 fn pat_intra_4_a_repair_that_crashes_at_any_submit_is_completed_by_the_next() {
     let entities: Vec<_> = (0..30).map(staff).collect();
@@ -218,7 +219,7 @@ fn live() -> impl Strategy<Value = Live> {
     })
 }
 
-/// Returns `true` for backfill errors that the generated entities can cause, even temporarily.
+/// Returns `true` for backfill errors that the generated entities can cause, even if only temporarily.
 fn is_of_the_data(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }
@@ -243,7 +244,7 @@ async fn all<S: table_core::TableStore + Clone>(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Tests that no write by another writer between any two requests of a backfill is lost, and that every ready index is complete.
+    /// Tests that no concurrent write is lost, whichever two requests of a backfill it falls between, and that every ready index is complete.
     #[test]
     fn con_3_a_backfill_with_concurrent_writers_agrees_with_the_model(
         old in prop::collection::vec(some_staff(), 0..24),
@@ -276,7 +277,7 @@ proptest! {
                 let model = model.lock().unwrap().clone();
                 assert_eq!(stored(&store.engine, &["Company"]).await?, expected(model.values()));
             }
-            // Without other writers, the outcome of the backfill depends only on the stored entities.
+            // If there are no concurrent writers, the outcome of the backfill depends only on the stored entities.
             let second = all(&store.engine.entities::<Staff>().create_if_missing().await?, page).await;
             let model = model.lock().unwrap().clone();
             let (mut emails, mut names) = (BTreeMap::<_, usize>::new(), BTreeMap::<_, usize>::new());
@@ -301,7 +302,7 @@ proptest! {
     }
 }
 
-/// Returns the rows of the entities, which must exist even if lists are full or unique values are duplicated.
+/// Returns the entities' own rows. They must exist even if lists are full or unique values are duplicated.
 fn expected_parts(model: &BTreeMap<EntityKey, Staff>) -> super::kit::Rows {
     let is_entity = |(_, key): &(String, EntityKey)| key.row_key.as_str().starts_with("empid_");
     let mut rows = super::kit::Rows::new();

@@ -1,4 +1,4 @@
-//! Tests that a backfill does not take over a pass begun by another release, with or without waiting for older programs.
+//! Tests that a backfill does not take over a pass that another release has begun, whether or not the backfill waits for older programs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -87,7 +87,7 @@ async fn begin_second(engine: Engine, has_identity: bool) -> Result<()> {
 }
 
 /// Runs the first release's backfill, and lets the second release begin a backfill before each request in turn. If `is_indexed` is `true`, the first release's
-/// index is complete, so its backfill writes nothing, and the second release's schema does not refuse it.
+/// index is complete. Its backfill then writes nothing, so the second release's schema does not refuse it.
 fn races(has_older: bool, has_identity: bool, is_indexed: bool) {
     for number in 0.. {
         let count = block_on(async {
@@ -140,8 +140,8 @@ fn races(has_older: bool, has_identity: bool, is_indexed: bool) {
     }
 }
 
-/// Tests that a backfill's first run does not record its time under a schema concurrently stored by another release. That release's waiting period must start
-/// at its first run.
+/// Tests that a backfill's first run does not record its time if another release has just stored its schema. The waiting period of that release must start at
+/// that release's own first run.
 #[test]
 fn a_first_run_starts_no_wait_of_another_release() {
     for number in 0.. {
@@ -176,8 +176,8 @@ fn a_first_run_starts_no_wait_of_another_release() {
     }
 }
 
-/// Before each request of a run of the first release, stores the second release's schema and then the first release's again. The schema read by the run is then
-/// stored, but programs of the second release may have requests in flight, which only a later wait can exclude.
+/// Before each request of a run of the first release, stores the second release's schema, and then the first release's schema again. The stored schema is then
+/// the one that the run has read. However, programs of the second release may have requests in flight, so the run must wait again.
 fn returns(has_waited: bool) {
     for number in 0.. {
         let count = block_on(async {

@@ -1,4 +1,5 @@
-//! Tests that a release with different indexes can continue a backfill. The entities' key ranges depend on all indexes with partitions in the table.
+//! Tests that a release with different indexes can continue a backfill. The indexes matter because the entities' key ranges depend on all indexes with
+//! partitions in the table.
 
 mod reads;
 
@@ -121,7 +122,7 @@ async fn backfill<I: Index, S: TableStore>(people: &Entities<I::Entity, S, NoOut
         .map(|report| report.retry_after.is_none())
 }
 
-/// Runs one release's backfill after or while another release declares the index differently.
+/// Runs one release's backfill while another release declares the index differently, or after it has done so.
 macro_rules! redeclares {
     ($first:ident, $then:ident) => {
         for number in 0.. {
@@ -184,7 +185,7 @@ fn a_backfill_without_a_property_does_not_complete_the_index_that_includes_it() 
     redeclares!(narrow, wider);
 }
 
-/// Tests that a run neither records a position nor completes the index after another run has completed the pass and the index is being rebuilt.
+/// Tests a run during which another run completes the pass and the index is then rebuilt. The run must neither record a position nor complete the index.
 #[test]
 fn a_backfill_that_was_restarted_begins_again() {
     for number in 0.. {
@@ -214,7 +215,7 @@ fn a_backfill_that_was_restarted_begins_again() {
             let calls = store.calls();
             let count = calls.len();
             store.heal();
-            // Before its first page, the run may read the restarted pass, and then continues it.
+            // If the pass is restarted before the run's first page, the run may read the restarted pass, and then continues it.
             let begins = calls.iter().position(|call| *call == Call::Query);
             if first.is_err() {
                 assert_eq!(state(&people).await?, IndexState::Building, "request {number}");
@@ -248,7 +249,7 @@ mod renamed {
     }
 }
 
-/// Tests that a release completes another release's index if both declare the same rows, although a key field has a different name.
+/// Tests that a release completes another release's index if both store the same rows, even if the names of a key field differ.
 #[test]
 fn a_backfill_completes_the_index_of_a_release_with_the_same_rows() {
     block_on(async {
@@ -264,8 +265,8 @@ fn a_backfill_completes_the_index_of_a_release_with_the_same_rows() {
     .unwrap();
 }
 
-/// Tests that a release does not complete another release's index whose copies contain fewer properties, although that release would require no backfill
-/// afterwards.
+/// Tests that a release does not complete another release's index whose copies contain fewer properties, even though that other release could then use the
+/// index without another backfill.
 #[test]
 fn a_backfill_with_a_property_does_not_complete_the_index_without_it() {
     block_on(async {
@@ -305,7 +306,7 @@ macro_rules! levels {
 levels!(small: i32);
 levels!(large: i64);
 
-/// Tests that a release does not complete an index with entities it cannot read, because a property has a different type in the stored schema.
+/// Tests that a release does not complete an index if a property has a different type in the stored schema, because it cannot read all entities.
 #[test]
 fn a_backfill_does_not_complete_the_index_of_a_release_with_a_widened_property() {
     block_on(async {
@@ -313,7 +314,7 @@ fn a_backfill_does_not_complete_the_index_of_a_release_with_a_widened_property()
         let clerks = opened::<small::Clerk, _>(&store).await?;
         let later = opened::<large::Clerk, _>(&store).await?;
         let clerk = table_core::TableEntity::new("s_sales", "no_0001")?.with("Age", i32::from(AGE));
-        // A tool that does not know the index writes an entity.
+        // A tool that is unaware of the index writes an entity.
         store.untyped("Clerks")?.insert(&clerk.with("Level", i64::MAX)).await?;
         later.rebuild::<large::ClerkByAge>().await?;
         let error = backfill::<small::ClerkByAge, _>(&clerks).await.unwrap_err();

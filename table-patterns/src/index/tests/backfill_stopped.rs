@@ -1,4 +1,4 @@
-//! Tests of backfills of which every run is stopped before the end, over entities that cannot be indexed.
+//! Tests of backfills over entities that cannot be indexed. Every run of these backfills is stopped before its end.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use crate::EntityStore;
 use crate::entities::Entities;
 use crate::index::{IndexReport, IndexState};
 
-/// Polls a run of a backfill until it has processed `pages` pages, and cancels it then. Returns the result if the run ends before that.
+/// Polls a run of a backfill until the run has processed `pages` pages, and then cancels it. Returns the result if the run ends earlier.
 fn stopped_after<I: Index<Entity = Staff>>(
     table: &Entities<Staff, Disturbed>,
     pages: usize,
@@ -68,7 +68,7 @@ proptest! {
         block_on(async {
             let mut entities: Vec<_> = (0..60).map(staff).collect();
             for id in &failing {
-                // An entity with the same e-mail address, and an entity too many in the list of the name.
+                // One entity has an e-mail address that is already used, and another does not fit into the list of its name.
                 let Staff { department, last_name, email, .. } = staff(*id);
                 for (id, email) in [(100 + id, email), (200 + id, None), (300 + id, None)] {
                     let (department, last_name) = (department.clone(), last_name.clone());

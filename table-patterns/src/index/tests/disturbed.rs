@@ -25,13 +25,13 @@ pub(super) enum Fault {
 
 type Hook = Box<dyn Fn(&Engine) + Send>;
 
-/// A wrapper around an engine. Counts requests, fails all submits from a given one onwards, and runs test functions before submits and gets.
+/// A wrapper around an engine. It counts requests, makes all submits from a given one onwards fail, and runs test functions before submits and gets.
 #[derive(Clone)]
 pub(super) struct Disturbed {
     pub(super) engine: Engine,
     pub(super) submits: Arc<AtomicUsize>,
     pub(super) gets: Arc<AtomicUsize>,
-    /// The last submitted transaction, applied or not.
+    /// The last submitted transaction, whether or not it was applied.
     pub(super) last: Arc<Mutex<Option<Transaction>>>,
     fault: Arc<Mutex<Option<(usize, Fault)>>>,
     hooks: Arc<Mutex<Vec<Hook>>>,
@@ -56,7 +56,7 @@ impl Disturbed {
         }
     }
 
-    /// Makes a submit and all later submits fail. `submit` is its number, counted from 0 at the time of this call.
+    /// Makes a submit and all later submits fail. `submit` is the number of submits that still succeed after this call.
     pub(super) fn die_at(&self, submit: usize, fault: Fault) {
         *self.fault.lock().unwrap() = Some((self.submits.load(Ordering::Relaxed) + submit, fault));
     }
@@ -65,17 +65,17 @@ impl Disturbed {
         *self.fault.lock().unwrap() = None;
     }
 
-    /// Runs a function before the next submit. Each of several functions runs before one submit, in the order set.
+    /// Runs a function before the next submit. If several functions are set, each runs before one submit, in the order in which they were set.
     pub(super) fn before_submit(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// Runs a function before the next get. Each of several functions runs before one get, in the order set.
+    /// Runs a function before the next get. If several functions are set, each runs before one get, in the order in which they were set.
     pub(super) fn before_get(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.get_hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// Awaits `work`. Returns its result and the numbers of gets and submits sent.
+    /// Awaits `work`. Returns its result, and how many gets and submits it sent.
     pub(super) async fn count<T>(&self, work: impl Future<Output = T>) -> (T, usize, usize) {
         let (gets, submits) = (self.gets.load(Ordering::Relaxed), self.submits.load(Ordering::Relaxed));
         let done = work.await;

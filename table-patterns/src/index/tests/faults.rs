@@ -55,7 +55,8 @@ fn pat_intra_4_a_crash_at_any_submit_leaves_all_or_nothing() {
     }
 }
 
-/// Tests that a write detects another writer's changes between its read and its commit. The other writer changes rows directly in the engine.
+/// Tests that a write detects changes that a concurrent writer makes between the write's read and its commit. The concurrent writer changes rows directly in
+/// the engine.
 #[test]
 fn con_3_changes_between_the_read_and_the_write_are_detected() {
     block_on(async {
@@ -90,7 +91,7 @@ fn con_3_changes_between_the_read_and_the_write_are_detected() {
         );
         assert_eq!(stored(&store, &["Company"]).await?, expected([&after, &other]));
 
-        // A caller's conditions are not retried: a retry would hide a lost update.
+        // If a caller's condition fails, the write is not retried, because a retry would hide a lost update.
         let read = table.get(Staff::key("Sales", 2)).await?.unwrap();
         store.before_submit(|engine| {
             let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();

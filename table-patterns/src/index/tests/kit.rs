@@ -48,7 +48,7 @@ pub(super) struct Staff {
 }
 
 impl Staff {
-    /// Returns `true` if the entity belongs in the index `ByAge`. Reads the note, which can change without the index's key, unlike the age.
+    /// Returns `true` if the entity belongs in the index `ByAge`. Unlike the age, the note can change without changing the index's key.
     fn is_grown(&self) -> bool {
         self.age >= 18 && self.note != Some(0)
     }
@@ -91,7 +91,7 @@ fn text(row: &Row) -> String {
     row.view().properties().map(shown).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the expected rows for entities, computed only from the definition of each index.
+/// Returns the rows that must exist for the given entities, computed only from the definition of each index.
 pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>) -> Rows {
     let mut rows = Rows::new();
     let mut lists: BTreeMap<_, (ListForm, Members)> = BTreeMap::new();
@@ -118,7 +118,7 @@ pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>)
     rows
 }
 
-/// Returns the rows stored in `tables`, without recorded changes.
+/// Returns the rows stored in `tables`, except the records of changes.
 pub(super) async fn stored<S: TableStore + Clone>(store: &S, tables: &[&str]) -> Result<Rows> {
     let mut rows = Rows::new();
     for table in tables {
@@ -138,7 +138,7 @@ pub(super) async fn stored<S: TableStore + Clone>(store: &S, tables: &[&str]) ->
 
 const RECORD: &str = "~record_";
 
-/// An outbox for tests. It stores records as rows in the partition, and has no messages and no workers.
+/// An outbox for tests. It stores records as rows in the partition, but has neither messages nor workers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records(Arc<AtomicUsize>);
 
@@ -169,7 +169,7 @@ impl StepRecorder for Records {
     async fn recorded(&self, _: &TableName, _: &PartitionKey) {}
 }
 
-/// Returns the text of a recorded change, without the hash of its entry.
+/// Returns the text of a recorded change, without the hash of the index entry.
 fn change_text(step: &Step) -> String {
     let Step::Call { payload, .. } = step else { panic!("{step:?}") };
     let mut items: Vec<serde_json::Value> = serde_json::from_str(payload).unwrap();

@@ -137,7 +137,7 @@ fn pat_inter_the_rows_of_a_settled_insert() {
             employees.query_eventual(Employee::by_email_rows("Sales").email("a".."b")).collect().await?;
         assert_eq!((ids.len(), emails.len()), (1, 0));
 
-        // The copy in `empid_Sales` could be read as an entity of that department: scans and checks skip it.
+        // The copy in `empid_Sales` could be read as an entity of that department. Scans and checks must skip it.
         let all: Vec<_> = employees.scan("to see them").max_rows(10).stream().try_collect().await?;
         assert_eq!(all.iter().map(Versioned::value).collect::<Vec<_>>(), [&jones]);
         assert!(employees.check().run().await?.is_clean());

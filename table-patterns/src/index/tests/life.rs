@@ -1,4 +1,5 @@
-//! Tests of an index's life cycle: a resumable, rate-limited build over existing rows while other programs write, then disabling and re-enabling.
+//! Tests of an index's life cycle. The index is built over existing rows while other programs write, and is then disabled and re-enabled. The build is
+//! resumable and rate-limited.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use super::old::{ALL_READY, build, old_rows, staff};
 use crate::EntityStore;
 use crate::index::{IndexState, Phase};
 
-/// Tests that a change to the schema (DQ-1) requires only a backfill, and that no query uses the new index before it is complete.
+/// Tests that adding an index (DQ-1) requires only a backfill, and that no query uses the index before it is complete.
 #[test]
 fn a_new_index_supports_queries_only_once_it_is_built() {
     block_on(async {
@@ -36,11 +37,12 @@ fn a_new_index_supports_queries_only_once_it_is_built() {
         assert!(not_ready(table.get_by_index(Staff::by_last_name("Sales", "Name1")).await.unwrap_err()));
         assert_eq!(table.query(Staff::partition("Sales")).collect().await?.len(), 15, "the entities answer");
 
-        // Writers find no copies of old rows, but maintain copies of the rows they write.
+        // Old rows have no copies yet, but writers maintain copies of the rows that they write.
         let elder = |staff: &mut Staff| (staff.age, staff.email) = (20, Some("new".to_owned()));
         table.update(Staff::key("Marketing", 1), elder).await?;
         table.delete(Staff::key("Sales", 2), IfMatch::Any).await?;
-        // Handles that do not know the index as ready reread its state, including handles opened before the backfill and handles never opened.
+        // A handle that has not found the index ready rereads the index's state. This applies to handles opened before the backfill, and to handles that were
+        // never opened.
         let (early, unopened) =
             (engine.entities::<Staff>().create_if_missing().await?, engine.entities::<Staff>());
         let by_email =
@@ -153,7 +155,7 @@ fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
         let error = table.backfill::<StaffByEmail>().assume_no_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
-        // Both entities remain writable: writes that keep the value succeed, and an entity that releases the value leaves the other entity's copy.
+        // Both entities remain writable. Writes that keep the value succeed. If an entity releases the value, the other entity's copy remains.
         table.update(Staff::key("Sales", 2), |staff| staff.age += 1).await?;
         table.update(Staff::key("Sales", 2), |staff| staff.email = Some("two".to_owned())).await?;
         let copy = engine.untyped("Company")?.get(&EntityKey::new("Sales", "email_ada")?).await?;
@@ -215,7 +217,7 @@ fn a_disabled_index_refuses_queries_until_a_backfill() {
     .unwrap();
 }
 
-/// Tests that `enable` takes no index out of use, that `rebuild` restarts every begun pass, and that neither refuses older programs.
+/// Tests that `enable` does not disturb an index in use, that `rebuild` restarts every pass that has begun, and that neither refuses older programs.
 #[test]
 fn enable_changes_only_a_disabled_index() {
     block_on(async {

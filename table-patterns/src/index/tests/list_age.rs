@@ -1,4 +1,4 @@
-//! Tests the age of the blobs to which writers of lists refer. A collector may delete a blob without a reference after the grace period.
+//! Tests that writers do not refer to list blobs that are too old, because a collector may delete an unreferenced blob after the grace period.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ enum Writer {
 }
 
 impl Writer {
-    /// Creates lists of two entities, and the work of this writer.
+    /// Creates two entities with their lists, and a change to settle if this writer needs one.
     async fn scene(self) -> Result<Scene> {
         let scene = scene(0).await?;
         scene.people.insert(&jones(1)).await?;

@@ -1,4 +1,4 @@
-//! Tests of list blobs with faults at each request to the table or the blob store, and with conflicts at each step: no list is ever lost or incomplete.
+//! Tests of list blobs with faults at each request to the table or the blob store, and with conflicts at each step. No list must ever be lost or incomplete.
 
 use pollster::block_on;
 use table_core::etag::IfMatch;
@@ -26,11 +26,11 @@ async fn program(people: &People) {
     let _ = settle_all(people).await;
 }
 
-/// Settles the pending records. Asserts that the lists then agree with the entities, and that exactly the referenced blobs exist.
+/// Settles the pending changes. Asserts that the lists then agree with the entities, and that exactly the referenced blobs exist.
 async fn recovered(scene: &Scene, what: &str) -> Result<()> {
     scene.store.live();
     scene.blobs.heal();
-    // Lists in the entities' partition need no recovery, because each is written in its entity's transaction.
+    // Lists in the entities' partition need no recovery, because each list is written in its entity's transaction.
     let mut model = Model::new();
     for department in DEPARTMENTS {
         let left = scene.people.query(Employee::partition(department)).collect().await?;
@@ -96,7 +96,7 @@ fn pat_ix_4_a_crash_at_any_table_write_loses_nothing() {
     }
 }
 
-/// Tests that a writer detects a list being moved to a blob, changed or removed by another writer between its read and its write.
+/// Tests that a writer detects if, between its read and its write, a concurrent writer moves the list to a blob, changes it or removes it.
 #[test]
 fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {
@@ -106,7 +106,7 @@ fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
                 scene.people.insert(&jones(1)).await?;
                 let other = scene.other(theirs).await?;
                 scene.store.before_submit(move |_| {
-                    // Both writers record in one partition, so their records need different numbers.
+                    // Both writers record changes in one partition, so their records need different numbers.
                     for _ in 0..100 {
                         other.outbox.record_number();
                     }
@@ -126,7 +126,7 @@ fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     }
 }
 
-/// Tests that a settlement overtaken by a later one does not undo it, even if the list is in a blob.
+/// Tests that a settlement does not undo a later one that has overtaken it, even if the list is in a blob.
 #[test]
 fn pat_ix_4_an_overtaken_settlement_starts_again() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of lists that store whole keys because the entities' key parts have several possible orders or are not strings.
+//! Tests of lists that store whole keys, because the order of the entities' key parts is ambiguous or the parts are not strings.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use pollster::block_on;
@@ -202,7 +202,7 @@ fn pat_ix_4_a_list_of_an_older_release_keeps_its_form_if_keys_do_not_fit() {
     let form = ListForm::new(Member::SCHEMA, &Member::SCHEMA.indexes[0]);
     let key = table_core::key::EntityKey::new("Sales", "tag_new").unwrap();
     let parts = [vec!["r".to_owned(), "a".to_owned()], vec!["r".to_owned(), "b".to_owned()]];
-    // One property has room for the parts of both members, but not for both keys.
+    // In this store, a property has room for the parts of both members, but not for their whole keys.
     let mut limits = Limits::PORTABLE;
     (limits.string_units, limits.properties) = (22, 1);
     let row = form.write_parts(&key, &parts.into(), &limits).unwrap();

@@ -1,5 +1,5 @@
-//! Compares lists with a simple map from values to keys after random writes. Changes are settled in any order, some of them twice. Lists are in entities, in
-//! blobs, or move between them.
+//! Compares lists with a simple map from values to keys after random writes. Changes are settled in any order, some of them twice. Lists are stored in entities
+//! or in blobs, or move between the two.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ const NAMES: [&str; 3] = ["Jones", "jones", "O'Neil/Ab"];
 enum Verb {
     Put(Employee),
     Delete(Employee),
-    /// Settles any earlier change in the remote lists, for the first time or again.
+    /// Settles an earlier change in the remote lists, either for the first time or again.
     Settle(prop::sample::Index),
     /// Advances the clock, and collects unreferenced blobs.
     Collect,

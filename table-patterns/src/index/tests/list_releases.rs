@@ -1,4 +1,4 @@
-//! Tests of lists used by two releases at the same time. The releases declare the key fields in different orders, which does not change the schema.
+//! Tests of lists that two releases use at the same time. The releases declare the key fields in different orders, which does not change the schema.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ trait Release {
     fn inside(&self, country: &str, city: &str, tag: &str) -> Vec<EntityKey>;
     /// Returns the keys in the list of a tag in another table.
     fn outside(&self, tag: &str) -> Vec<EntityKey>;
-    /// Checks the lists and returns the findings. Repairs the damage if `repair` is `true`.
+    /// Checks the lists and returns the findings. Repairs the lists if `repair` is `true`.
     fn findings(&self, repair: bool) -> Vec<FindingKind>;
 }
 

@@ -17,7 +17,8 @@ use crate::EntityStore;
 use crate::faults::{Fault, FaultyStore};
 use crate::index::FindingKind;
 
-/// Tests that a repair of a remote list with a malformed member keeps a member that returns to the list before any request of the repair.
+/// Tests repairs of a remote list with a malformed member. If another member returns to the list before any request of the repair, the repair must keep that
+/// member.
 #[test]
 fn a_repair_of_a_malformed_remote_list_removes_no_member_that_has_just_joined() {
     let list = EntityKey::new("Jones", "all").unwrap();
@@ -85,7 +86,7 @@ async fn garble(engine: &Engine, table: &str, key: (&str, &str)) -> Result<()> {
     engine.untyped(table)?.insert_or_merge(&malformed).await.map(drop)
 }
 
-/// Tests that a list large enough for a blob stays in its entity while it has a malformed member, and that a repair removes this member.
+/// Tests that a list that is large enough for a blob stays in its entity while it has a malformed member, and that a repair removes this member.
 #[test]
 fn a_malformed_list_is_written_and_repaired_also_if_it_belongs_in_a_blob() {
     for is_deleted in [false, true] {
@@ -122,7 +123,7 @@ fn a_malformed_list_is_written_and_repaired_also_if_it_belongs_in_a_blob() {
     }
 }
 
-/// Tests that a lookup omits a member whose value no key can contain, like an entity that has lost the value.
+/// Tests that a lookup omits a member whose value no key can contain, just like an entity that no longer has the looked-up value.
 #[test]
 fn a_member_whose_value_no_key_can_contain_is_omitted() {
     block_on(async {

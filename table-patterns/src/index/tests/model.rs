@@ -1,4 +1,4 @@
-//! Compares indexed entities with a simple map after random writes: results must be equal, and index rows must match the index definitions.
+//! Compares indexed entities with a simple map after random writes. The results must be equal, and the index rows must match the index definitions.
 
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ use crate::EntityStore;
 use crate::entities::Entities;
 use crate::index::FindingKind;
 
-/// The program as of an earlier release, before the indexes were added.
+/// An earlier release of the program, from before the indexes were added.
 mod before {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Desk", crate = table_core)]
@@ -171,7 +171,7 @@ fn pat_het_2_settling_a_change_replaces_no_entity_in_the_table_of_the_index() {
             }
         }
         assert_eq!(all(&engine).await?, before);
-        // Deleting the ticket also keeps the foreign row.
+        // The other row remains even if the ticket is deleted.
         tickets.delete(Ticket::key("contoso", 1), IfMatch::Any).await?;
         for (_, changes) in records::<Ticket, _>(&engine, "contoso").await? {
             for change in changes {
@@ -185,7 +185,7 @@ fn pat_het_2_settling_a_change_replaces_no_entity_in_the_table_of_the_index() {
     .unwrap();
 }
 
-/// Tests that a backfill keeps an entity stored by an older release in a partition of an index under a key with the format of a copy's key.
+/// Tests that a backfill keeps an entity that an older release has stored in a partition of an index, even if its key has the format of a copy's key.
 #[test]
 fn pat_het_2_a_backfill_removes_no_entity_from_the_partitions_of_its_index() {
     block_on(async {

@@ -7,7 +7,7 @@ use super::kit::{Staff, StaffByAge, StaffByEmail, StaffByLastName, ada};
 use crate::entities::{Entities, NoOutbox};
 use crate::index::IndexState;
 
-/// The program as of an earlier release, when `Staff` had no indexes.
+/// An earlier release of the program, in which `Staff` had no indexes.
 mod before {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Company", crate = table_core)]
@@ -35,7 +35,7 @@ pub(super) fn staff(id: u32) -> Staff {
     }
 }
 
-/// Writes entities with the earlier release of the program.
+/// Writes entities as the earlier release of the program did.
 pub(super) async fn old_rows<S: TableStore + Clone>(store: &S, entities: &[Staff]) -> table_core::Result<()> {
     let old = store.table::<before::Staff>().create_if_missing().await?;
     for Staff { department, id, last_name, age, email, note } in entities.iter().cloned() {

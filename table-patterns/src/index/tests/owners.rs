@@ -41,7 +41,7 @@ struct Supplier {
     email: String,
 }
 
-/// A partner. Its index entries are in the same table as those of customers, but their keys begin with a different literal.
+/// A partner. Its index entries are in the same table as the index entries of customers, but their keys begin with a different literal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Partners")]
 #[partition_key(tenant)]
@@ -54,7 +54,8 @@ struct Partner {
     email: String,
 }
 
-/// A visitor, in the same table as customers. Its index is a list in the table of e-mail addresses, under a `PartitionKey` that does not begin with a literal.
+/// A visitor, in the same table as customers. Its index entries are in the table of e-mail addresses, under a `PartitionKey` that does not begin with a
+/// literal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
 #[partition_key(tenant)]
@@ -68,7 +69,7 @@ struct Visitor {
     email: String,
 }
 
-/// A shop with two indexes. The keys of the second one, in the order of the tables' names, belong to customers.
+/// A shop with two indexes. In the order of the tables' names, the keys of the second index belong to customers.
 #[expect(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Shops")]
@@ -85,7 +86,8 @@ struct Shop {
 }
 
 mod branch {
-    /// A customer of a branch. This type and its index have the same names as those of the other `Customer` type, but its keys begin with a different literal.
+    /// A customer of a branch. This type and its index have the same names as the other `Customer` type and its index, but the index keys begin with a
+    /// different literal.
     #[derive(table_core::Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Branches")]
     #[partition_key(tenant)]
@@ -116,7 +118,7 @@ fn open<E: Entity + Send + Sync>(engine: &Engine) -> table_core::Result<Entities
     block_on(engine.entities_with_outbox::<E, _>(Records::default()).create_if_missing())
 }
 
-/// Returns the error of a type that is refused. The refusal must not create a table.
+/// Opens the tables of a type that must be refused, and returns the error. No table must be created.
 fn refused<E: Entity + Send + Sync>(engine: &Engine) -> table_core::Error {
     let tables = || block_on(engine.list_tables("", None, 100)).unwrap().names;
     let before = tables();
@@ -225,7 +227,7 @@ fn pat_inter_3_a_deleted_index_table_is_free_whichever_request_of_its_new_owner_
     }
 }
 
-/// Opens the tables of a type through a store with a fault in the request with the given number. Returns `true` if this succeeds.
+/// Opens the tables of a type through a store in which the request with the given number fails. Returns `true` if the type was opened.
 fn opens_with_fault<E: Entity + Send + Sync>(engine: &Engine, number: usize, is_lost: bool) -> bool {
     let store = FaultyStore::new(engine.clone());
     store.script(move |_, at| match is_lost {
@@ -237,7 +239,7 @@ fn opens_with_fault<E: Entity + Send + Sync>(engine: &Engine, number: usize, is_
     block_on(entities.create_if_missing()).is_ok()
 }
 
-/// Tests the claims to a table that a program has deleted without `Table::delete_table`, which deletes them.
+/// Tests claims to a table that was deleted without `Table::delete_table`, which would have deleted the claims too.
 #[test]
 fn pat_inter_3_claims_to_an_earlier_table_refuse_no_program_whichever_request_fails() {
     for is_lost in [false, true] {
@@ -256,7 +258,7 @@ fn pat_inter_3_claims_to_an_earlier_table_refuse_no_program_whichever_request_fa
     }
 }
 
-/// Tests that the claims to an earlier table are void for all types, although the first type that opens its successor claims other keys.
+/// Tests that claims to a deleted table are void for all types, even if the first type that opens the table's successor claims other keys.
 #[test]
 fn pat_inter_3_claims_to_an_earlier_table_end_with_the_first_opening_of_its_successor() {
     for is_lost in [false, true] {
@@ -288,7 +290,7 @@ fn pat_inter_3_two_programs_open_the_successor_of_a_deleted_table_at_once() {
     }
 }
 
-/// Tests every order of the requests of two programs that open the successor of a deleted table, which one of them or a third program creates.
+/// Tests two programs that open the successor of a deleted table, in every order of their requests. One of them or a third program creates the table.
 #[test]
 fn pat_inter_3_one_of_two_types_that_open_the_successor_of_a_deleted_table_is_refused() {
     for (number, is_created) in (0..20).flat_map(|number| [(number, false), (number, true)]) {

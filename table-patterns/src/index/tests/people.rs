@@ -19,7 +19,7 @@ use crate::entities::Entities;
 use crate::faults::FaultyBlobs;
 use crate::index::{ListBlobs, RemoteChange};
 
-/// `ByLastName` is PAT-IX option 2, and `Namesakes` is option 3; both are option 1 if their lists are in blobs.
+/// `ByLastName` is PAT-IX option 2, and `Namesakes` is option 3. If their lists are in blobs, both are option 1.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -58,7 +58,7 @@ pub(super) fn jones(id: u32) -> Employee {
 
 pub(super) type People<S = Disturbed> = Entities<Employee, S, Records>;
 
-/// A table with a table store and a blob store that can fail, and a clock set by the test.
+/// A table with a table store and a blob store that can fail, and a clock that the test controls.
 pub(super) struct Scene {
     pub(super) store: Disturbed,
     pub(super) blobs: FaultyBlobs,
@@ -126,7 +126,7 @@ impl Scene {
     }
 }
 
-/// Brings the remote lists up to date with all recorded changes, and deletes the records of these changes.
+/// Settles all recorded changes in the remote lists, and deletes their records.
 pub(super) async fn settle_all<S: TableStore + Clone + 'static>(people: &People<S>) -> Result<()> {
     for department in DEPARTMENTS {
         let store = people.table().store();
@@ -140,7 +140,7 @@ pub(super) async fn settle_all<S: TableStore + Clone + 'static>(people: &People<
     Ok(())
 }
 
-/// Returns the recorded, not yet settled changes.
+/// Returns the recorded changes that have not been settled yet.
 pub(super) async fn recorded<S: TableStore + Clone>(people: &People<S>) -> Result<Vec<RemoteChange>> {
     let mut changes = Vec::new();
     for department in DEPARTMENTS {

@@ -1,4 +1,5 @@
-//! Tests of remote indexes with an outbox, workers and sweeps: after a crash at any request, the indexes eventually agree with their entities (PAT-INTER-3).
+//! Tests of remote indexes with an outbox, workers and sweeps. After a crash at any request, the indexes must eventually agree with their entities
+//! (PAT-INTER-3).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,8 +40,8 @@ async fn opened(passed: &Arc<AtomicU64>) -> Result<(Disturbed, Outbox<Disturbed,
     Ok((store, outbox, table))
 }
 
-/// Runs a new process that finds and settles the recorded changes. It starts an hour later, after the dead process's claims have expired and the queue has lost
-/// all messages.
+/// Runs a new process that finds and settles the recorded changes. The process starts an hour later, when the dead process's claims have expired. The queue has
+/// lost all messages.
 async fn recovered(
     store: &Disturbed,
     outbox: &Outbox<Disturbed, Engine>,

@@ -73,7 +73,7 @@ proptest! {
                     let recorded = records::<Employee, _>(&engine, partition).await?;
                     seen.extend(recorded.into_iter().flat_map(|(_, changes)| changes));
                 }
-                // Earlier changes are delivered again, because a queue delivers each message at least once, in any order.
+                // Earlier changes are delivered again, as a queue may deliver each message several times, in any order.
                 for index in settled {
                     if !seen.is_empty() {
                         table.settle(index.get(&seen)).await?;
@@ -82,7 +82,7 @@ proptest! {
             }
             settle_all(&table).await?;
             assert_eq!(stored(&engine, &TABLES).await?, expected(model.values()));
-            // Rows already consistent are not written.
+            // Rows that are already consistent are not written.
             for change in &seen {
                 assert_eq!(table.settle(change).await?, 0);
             }
@@ -123,8 +123,8 @@ fn pat_inter_3_a_crash_at_any_submit_of_a_settlement_is_recovered() {
     }
 }
 
-/// Tests a worker suspended before one of its requests. It resumes after all other work is done, sends this request and dies. No other process repairs its
-/// writes.
+/// Tests a worker that is suspended before one of its requests. It resumes after all other work is done, sends this request, and dies. No other process repairs
+/// its writes.
 #[test]
 fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     type Act = fn(&Entities<Employee, Engine, Records>);
@@ -135,7 +135,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
         block_on(table.update(Employee::key("Sales", 223), change)).map(drop).unwrap();
     };
     let gone: Act = |table| block_on(table.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap();
-    // The suspended worker settles an inserted or a moved entity.
+    // The suspended worker settles a change that inserted or moved an entity.
     for (was_there, act) in [(false, moved), (false, gone), (true, moved), (true, gone)] {
         for index in 0..3 {
             for asleep_at in 0.. {
@@ -190,7 +190,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     }
 }
 
-/// Tests that a worker does not undo a later change settled by another worker between its reads and its write.
+/// Tests that a worker does not undo a later change that another worker settles between the first worker's reads and its write.
 #[test]
 fn an_older_settlement_does_not_undo_a_newer_one() {
     block_on(async {
@@ -200,7 +200,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
         table.insert(&jones).await?;
         let changes = records::<Employee, _>(&store, "Sales").await?.remove(0).1;
         let badge = changes.iter().find(|change| change.of.name() == "ByBadge").unwrap().clone();
-        // The worker has read that the copy is missing and should exist. Before the worker writes, the change is settled and undone.
+        // The worker has found that the copy is missing and should exist. Before the worker writes the copy, the change is settled and then undone.
         store.before_submit(move |engine| {
             let table = engine.entities_with_outbox::<Employee, _>(Records::default());
             block_on(async {
@@ -225,7 +225,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
     .unwrap();
 }
 
-/// Tests a value that returns to its earlier owner after the worker has read its new owner, but before the worker reads the stored entry's owner.
+/// Tests a value that returns to its earlier owner. The worker has already read the new owner, but not yet the owner of the stored entry.
 #[test]
 fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
     block_on(async {
@@ -338,7 +338,7 @@ fn pat_ec_4_duplicates_in_different_partitions_are_reported_when_settled() {
         table.insert(&other).await?;
         let error = settle_all(&table).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
-        // After the first entity releases the value, the second entity gets it: nothing was lost.
+        // Once the first entity releases the value, the second entity gets it, so its change was not lost.
         table.update(Employee::key("Sales", 223), |now| now.badge = None).await?;
         settle_all(&table).await?;
         let found = table.get_eventual(Employee::by_badge(7)).await?.unwrap();
@@ -369,12 +369,12 @@ impl Any {
         Self { department: "Sales".to_owned(), id, badge: id, rest: rest.collect() }
     }
 
-    /// Creates an entity of the maximum size accepted by a store.
+    /// Creates an entity of the maximum size that a store accepts.
     fn largest(id: u32) -> Result<Self> {
         let mut any = Self::new(id, 17, 32_600);
         let key = any.key_of()?;
         let used = entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&any.to_row()?));
-        // The name and the header of the property take 14 bytes. Each character takes two.
+        // The name and the header of the property take 14 bytes. Each character takes two bytes.
         let rest = (ENTITY_BYTES - ENTITY_RESERVE - used - 14) / 2;
         any.rest.insert("Z".to_owned(), Value::String("x".repeat(rest)));
         Ok(any)
@@ -396,7 +396,7 @@ fn pat_inter_3_an_entity_whose_remote_entry_no_store_accepts_is_refused() {
     block_on(async {
         let engine = Engine::in_memory();
         let table = engine.entities_with_outbox::<Any, _>(Records::default()).create_if_missing().await?;
-        // The entry stores the department and the number instead of the badge, which is its key.
+        // The entry stores the department and the number as properties, but not the badge, which is its key.
         for (entity, code) in [
             (Any::new(1, 252, 1), ErrorCode::TooManyProperties),
             (Any::largest(2)?, ErrorCode::EntityTooLarge),
@@ -406,7 +406,7 @@ fn pat_inter_3_an_entity_whose_remote_entry_no_store_accepts_is_refused() {
             assert_eq!(error.code(), code, "{error}");
             assert!(error.to_string().contains("`AnyBadges`") && error.key().is_some(), "{error}");
             assert_eq!(records::<Any, _>(&engine, "Sales").await?.len(), recorded, "nothing for a worker");
-            // Another program writes the entity, which is small enough without its entry. The entity can be made smaller or deleted.
+            // Another program writes the entity, which is small enough without its index entry. The entity can still be deleted or made smaller.
             engine.untyped("Company")?.insert(&entity.untyped()?).await?;
             let key = || Any::key("Sales", entity.id);
             assert_eq!(table.get(key()).await?.as_deref(), Some(&entity));

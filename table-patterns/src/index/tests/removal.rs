@@ -1,4 +1,4 @@
-//! Tests that a tenant's entries, and no others, are removed from remote indexes, and that each page is removed before the next one is read.
+//! Tests that only one tenant's entries are removed from remote indexes, and that each page of entries is removed before the next page is read.
 
 use pollster::block_on;
 use proptest::prelude::*;

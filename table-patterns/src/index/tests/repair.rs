@@ -1,4 +1,4 @@
-//! Tests that a check finds exactly the damage present, and that a repair corrects it, even with concurrent writers.
+//! Tests that a check finds exactly the inconsistencies that exist, and that a repair corrects them, even with concurrent writers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -241,7 +241,7 @@ fn with_concurrent_writers_a_check_finds_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// Tests that a repair keeps a list member that is dangling when read, but gains an entity before the repair writes the list.
+/// Tests a list member that is dangling when it is read, but whose entity is inserted before the repair writes the list. The repair must keep the member.
 #[test]
 fn a_repair_removes_no_member_that_has_just_joined() {
     block_on(async {
@@ -267,7 +267,7 @@ fn a_repair_removes_no_member_that_has_just_joined() {
     .unwrap();
 }
 
-/// Tests a value that moves to a different entity between the check's reads of the copy, of its owner, and of the copy again.
+/// Tests a check that reads a copy, its owner, and the copy again. Between these reads, the value moves to a different entity.
 #[test]
 fn a_check_reports_no_row_whose_owner_has_just_changed() {
     block_on(async {

@@ -19,7 +19,7 @@ use crate::EntityStore;
 use crate::entities::Entities;
 use crate::index::{ChangeKind, Finding, FindingKind, changes};
 
-/// The program as of an earlier release, before the indexes were added.
+/// An earlier release of the program, from before the indexes were added.
 mod before {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Desk", crate = table_core)]
@@ -73,7 +73,7 @@ fn desk() -> (Engine, Entities<Ticket, Engine, Records>) {
     (engine, tickets.unwrap())
 }
 
-/// Stores a ticket without its index rows.
+/// Stores a ticket as the earlier release did, without its index rows.
 async fn store_as_before(engine: &Engine, ticket: &Ticket) -> table_core::Result<()> {
     let Ticket { tenant, number, mail, area, place, tag } = ticket.clone();
     engine
@@ -115,7 +115,7 @@ fn pat_ec_8_a_value_that_would_begin_a_reserved_index_key_is_refused_and_named()
         })
         .unwrap();
     }
-    // After a literal, the character is part of a value.
+    // After a literal, the character is allowed, because it is then part of a value.
     let inside = Ticket { mail: "a\u{FFFC}".into(), place: reserved(), ..ticket() };
     assert!(changes(None, Some(&inside)).is_ok());
 }

@@ -8,7 +8,7 @@ use table_core::testing::LimitedStore;
 use super::*;
 use crate::faults::{Fault, FaultyStore};
 
-/// A change by a source, which either claims the target with a value or releases it.
+/// A change by a source, which either claims the target with a value or releases the target.
 #[derive(Clone, Debug)]
 struct Change {
     origin: Origin,
@@ -199,7 +199,7 @@ proptest! {
             .map(|(at, _)| format!("{GUARD_PREFIX}entry_{at:05}"))
             .collect();
         prop_assert_eq!(&after, &expected);
-        // The guard of the late entry may have been collected before the entry was written.
+        // The guard of the entry that was written late may already have been collected.
         let gone = before.len() - after.len();
         prop_assert!((gone..=gone + 1).contains(&usize::try_from(collected).unwrap()));
     }

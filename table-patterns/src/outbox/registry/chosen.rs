@@ -1,4 +1,4 @@
-//! The registered partitions read by a sweep: all active partitions, and a random sample of the quiet ones.
+//! Chooses the registered partitions that a sweep reads: all active partitions, and a random sample of the quiet partitions.
 
 use table_core::name::TableName;
 use table_core::query::KeyRange;
@@ -21,7 +21,7 @@ impl<T> Sample<T> {
         Self { items: Vec::new(), most, offered: 0 }
     }
 
-    /// Offers an item: adds it, replaces a random item with it, or discards it. Each item offered so far is in the sample with the same probability.
+    /// Offers an item, which is added, replaces a random item, or is discarded. All items offered so far are in the sample with the same probability.
     fn offer(&mut self, item: T, random: impl FnOnce() -> u64) {
         self.offered += 1;
         if self.items.len() < self.most {
@@ -35,8 +35,8 @@ impl<T> Sample<T> {
     }
 }
 
-/// Returns all active partitions, including those kept active by grants, without duplicates, and at most `most` quiet partitions, chosen at random. Calls
-/// `fail` with an error for each invalid registry row. Holds only the returned partitions in memory.
+/// Returns all active partitions, including partitions that grants keep active, and at most `most` quiet partitions, chosen at random. The result contains no
+/// duplicates. Calls `fail` with an error for each invalid registry row. Holds only the returned partitions in memory.
 pub(crate) async fn chosen<S: TableStore>(
     store: &S,
     registry: &str,
@@ -54,7 +54,7 @@ pub(crate) async fn chosen<S: TableStore>(
             None if entry.is_quiet => quiet.offer(entry, &mut random),
             None => chosen.push(entry),
         },
-        // The rows in the partitions `KEYS` and `SWEEPS` are not registrations.
+        // Rows in the partitions `KEYS` and `SWEEPS` are not registrations.
         Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
         Err(error) => fail(error.with_table(name.as_str()).with_key(row.partition_key, row.row_key)),
     })

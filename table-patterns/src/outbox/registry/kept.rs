@@ -1,8 +1,8 @@
-//! Partitions that sweeps read until a given day even if no writer registers them again. The bearer of a [grant](crate::grant) may write to such a
-//! partition, and its credential does not permit writes to the registry.
+//! Partitions that sweeps read until a given day, even if no writer registers them again. This is needed for [grants](crate::grant): a grant's bearer may write
+//! to the partition, but its credential does not permit registering the partition.
 //!
-//! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`, where the day is the first day (counted from the year
-//! 1) on which no bearer may write. Grants that expire on the same day share a row, and a shorter grant does not change the row of an earlier grant.
+//! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`. The day, counted from the year 1, is the first day on
+//! which no bearer may write. Grants that expire on the same day share a row. A shorter grant does not change the row of an earlier grant.
 //!
 //! A sweep of an earlier release treats such a row as a registration, and may mark it as quiet. This release ignores the mark on these rows.
 
@@ -32,7 +32,7 @@ pub(super) struct KeptRow {
     until: u64,
 }
 
-/// Ensures that sweeps keep reading a partition until at least the given time, in ticks, even if the partition is marked as quiet.
+/// Ensures that sweeps continue to read a partition until at least the given time, in ticks, even if the partition is marked as quiet.
 pub(crate) async fn keep<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -64,7 +64,7 @@ pub(super) fn partition_of(entry: &Entry) -> Partition {
     (entry.table.folded().to_owned(), entry.partition_key.clone())
 }
 
-/// Returns the rows that keep partitions active, grouped by partition; one row of each group is also returned as an entry. Skips invalid rows.
+/// Returns the rows that keep partitions active, grouped by partition. One row of each group is also returned as an entry. Skips invalid rows.
 pub(super) async fn by_partition<S: TableStore>(
     store: &S,
     registry: &TableName,
@@ -86,8 +86,8 @@ impl Entry {
         !self.kept.is_empty()
     }
 
-    /// Returns `true` if, at the given time, at least one of the rows that keep the partition active has expired. A row expires two hours after the last grant
-    /// recorded in it.
+    /// Returns `true` if at least one of the rows that keep the partition active has expired at the given time. A row expires two hours after the last grant
+    /// that it records.
     pub(crate) fn has_expired(&self, now: u64) -> bool {
         self.kept.iter().any(|row| row.has_expired(now))
     }

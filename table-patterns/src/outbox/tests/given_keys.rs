@@ -1,4 +1,4 @@
-//! Tests the seal keys passed to `sealed_by`, such as the parts of a configuration value.
+//! Tests the seal keys that are passed to `sealed_by`, for example as parts of a configuration value.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -19,7 +19,7 @@ use crate::outbox::seal::Place;
 use crate::outbox::{Intent, Outbox, Step};
 use crate::work::Worker;
 
-/// Returns the seal that anyone with the key can make.
+/// Returns the seal that anyone who knows the key can compute.
 fn forged(key: &[u8], place: Place<'_>, text: &[u8]) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
     for part in [place.table.folded(), place.partition_key.as_str(), place.row_key] {

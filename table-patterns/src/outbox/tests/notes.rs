@@ -1,4 +1,4 @@
-//! Tests the notes written by workers and sweeps into the row of a pending intent.
+//! Tests the notes that workers and sweeps write to the row of a pending intent.
 
 use table_core::etag::ETag;
 use table_core::key::PartitionKey;

@@ -1,4 +1,4 @@
-//! Tests that costs are bounded for an entity that moves repeatedly between partitions, and for a rebuild with concurrent writers.
+//! Tests that costs are bounded if an entity moves repeatedly between partitions, and during a rebuild with concurrent writers.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -45,8 +45,8 @@ fn imp_6_an_entity_moved_a_thousand_times_costs_no_more_than_after_a_few() {
     company.assert_right("moved");
 }
 
-/// Runs a rebuild of a view in which one sum is wrong by `drift`. Before each of the rebuild's first `changes` queries, an employee is changed and another
-/// follower applies the change. Returns the numbers of requests and of corrected rows.
+/// Runs a rebuild of a view in which one sum is wrong by `drift`. Before each of the rebuild's first `changes` queries, an employee changes and another
+/// follower applies the change. Returns the number of requests and the number of corrected rows.
 fn rebuild_during(changes: usize, drift: i64) -> (usize, u64) {
     let company = Company::on(table_core::Engine::in_memory(), |store| store.pages_of(5));
     for id in 0..60 {
@@ -74,7 +74,7 @@ fn rebuild_during(changes: usize, drift: i64) -> (usize, u64) {
     let progress = block_on(company.view.rebuild().page(10).run()).unwrap();
     let calls = company.store.calls().len();
     company.assert_right("rebuilt");
-    // No row has a mark of a recount.
+    // No row is still marked by a recount.
     let query = Query::new(KeyRange::rows("London", TextRange::ALL));
     let page = block_on(company.engine.query(company.view.rows.name().unwrap(), &query, None)).unwrap();
     for row in page.rows.iter().filter(|row| !row.row_key.starts_with(BY)) {
@@ -113,7 +113,7 @@ proptest! {
         block_on(rows.update(Headcount::key("London", "all"), |row| row.years += drift)).unwrap();
         company.store.heal();
         let others = company.again();
-        // Applying a change never completes if other changes overtake every attempt, so the other changes eventually stop.
+        // Applying a change would never complete if other changes overtook every attempt. The other changes therefore stop eventually.
         let mut left = 50;
         company.store.script(move |_, call| {
             let (others, moves) = (others.clone(), moves.clone());

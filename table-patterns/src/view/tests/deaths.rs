@@ -1,5 +1,5 @@
-//! Tests that views stay correct if a process dies before or after any request, or is suspended at any request while other processes
-//! complete all pending work.
+//! Tests that views stay consistent if a process dies before or after any request, or is suspended at any request while other processes complete all pending
+//! work.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -9,7 +9,7 @@ use table_core::store::TableStore;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Creates a company with three employees. The view contains two of them, one in a stale state. Then creates `more` employees missing from the view.
+/// Creates a company with three employees. The view contains two of them, one in a stale state. Then creates `more` employees that the view lacks.
 fn company_of(more: u32) -> Company {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);
@@ -42,7 +42,7 @@ const SCENES: [(&str, u32, Scene); 3] = [
     ("rebuilds", 0, |company| {
         let _ = block_on(company.view.rebuild().page(2).run());
     }),
-    // With eight additional employees, the rebuild has enough keys to read them in pages instead of by point queries.
+    // With eight additional employees, there are enough adjacent keys for the rebuild to read them in pages instead of with point queries.
     ("rebuilds many", 8, |company| {
         let _ = block_on(company.view.rebuild().run());
     }),
@@ -198,7 +198,7 @@ fn imp_6_a_delayed_process_that_crashes_undoes_nothing() {
     }
 }
 
-/// Tests that a follower whose cursor another follower moves to an earlier position, before any of its requests, reads the partition again.
+/// Tests a follower before one of whose requests another follower moves the cursor to an earlier position. The first follower must read the partition again.
 #[test]
 fn imp_6_a_delayed_follower_skips_no_partition_with_pending_changes() {
     let scene: Scene = |company| {

@@ -1,4 +1,4 @@
-//! Tests a source table that also contains rows of types outside the entity set: parts of entities, and entities with a feed.
+//! Tests a source table that also contains rows of other types: parts of entities, and entities with a feed.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -32,7 +32,7 @@ struct Line {
     number: u16,
 }
 
-/// An entity in the orders' table. Its type declares a feed.
+/// An entity of another type in the orders' table. Its type declares a feed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", feed)]
 #[partition_key(customer)]
@@ -113,7 +113,7 @@ fn imp_6_parts_of_an_entity_are_ignored_by_its_view() {
     world.order(3, 3);
     world.catch_up();
     assert_eq!(world.sum(), 3);
-    // The feed of the orders records that the parts are deleted.
+    // The orders' feed also records that the parts are deleted.
     block_on(world.orders.delete_with_parts(Order::key("ada", 1))).unwrap();
     world.catch_up();
     assert_eq!(world.sum(), 2);

@@ -85,7 +85,7 @@ impl View for Headcounts {
 pub(super) type Store = FaultyStore<Engine>;
 pub(super) type Rows = BTreeMap<(String, String), (i64, i64)>;
 
-/// The company, accessed through one process's handles.
+/// The company, as accessed through one process's handles.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,

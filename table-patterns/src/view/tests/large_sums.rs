@@ -47,7 +47,7 @@ fn amount() -> impl Strategy<Value = i64> {
     prop_oneof![any::<i64>(), Just(i64::MAX), Just(i64::MIN), Just(6 << 60), Just(-(6 << 60)), -3_i64..3]
 }
 
-/// Applies successive changes to one posting's amount; `None` deletes the posting. Each amount is a possible sum.
+/// Applies successive changes to one posting's amount. `None` deletes the posting. Each amount is within the range of a sum.
 async fn apply_each(amounts: &[Option<i64>]) {
     let store = Engine::in_memory();
     let postings = store.entities::<Posting>().create_if_missing().await.unwrap();
@@ -76,7 +76,7 @@ fn imp_6_an_amount_changes_to_any_other_amount() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Tests postings applied in an order in which no sum overflows, although a partial sum may overflow in the order read by a recount.
+    /// Tests postings that are applied in an order in which no sum overflows. A partial sum may overflow in the order in which a recount reads them.
     #[test]
     fn imp_6_a_rebuild_recounts_sums_whose_parts_exceed_their_type(
         amounts in prop::collection::vec(amount(), 1..12),

@@ -1,5 +1,4 @@
-//! Tests a source with indexes in its own table, whose rows have `RowKey`s in the same format as the entities. The view must ignore these
-//! rows.
+//! Tests a source with indexes in its own table. The index rows have `RowKey`s in the same format as the entities, and the view must ignore them.
 
 use std::collections::BTreeMap;
 
@@ -172,7 +171,7 @@ proptest! {
     }
 }
 
-/// An employee, as declared by a program that does not know the indexes.
+/// An employee, as declared by a program that is unaware of the indexes.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Staff")]
 #[partition_key(department)]
@@ -184,7 +183,7 @@ struct Unindexed {
     age: Option<i32>,
 }
 
-/// The view of a program that does not know the indexes. It counts index rows as employees.
+/// The view of a program that is unaware of the indexes. It counts index rows as employees.
 struct WithIndexRows;
 
 impl View for WithIndexRows {

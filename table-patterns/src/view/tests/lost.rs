@@ -34,8 +34,7 @@ fn imp_6_a_view_that_has_missed_changes_says_so_until_it_is_rebuilt() {
             let end = block_on(company.view.feed().end(&table, &sales)).unwrap();
             block_on(company.view.feed().trim(&table, &sales, &end)).unwrap();
         },
-        // The table is restored from a backup, and its partition is registered, as in a migration. The feed then ends before the
-        // cursor.
+        // The table is restored from a backup, and its partition is registered, as in a migration. The feed then ends before the view's cursor.
         &|| {
             let backup = company.backup();
             for id in 20..24 {
@@ -168,7 +167,7 @@ enum Order {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Tests a table that was restored from a backup. Its feed therefore ends before the view's cursor or at the cursor.
+    /// Tests a table that was restored from a backup, so that its feed ends before or at the view's cursor.
     #[test]
     fn imp_6_a_view_of_a_restored_table_is_right_after_a_rebuild_or_reported(
         order in prop_oneof![Just(Order::Rebuild), Just(Order::FollowAndRebuild), Just(Order::Follow)],
@@ -233,7 +232,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Tests a table that is restored during a rebuild, before the view's cursors are moved. A follower may read the restored feed before the rebuild continues.
+    /// Tests a table that is restored during a rebuild but before the view's cursors are moved. A follower may read the restored feed before the rebuild
+    /// continues.
     #[test]
     fn imp_6_a_restore_during_a_rebuild_hides_no_missed_change(
         (lost, changes) in (0..4_u32, (0..6_u32, 0..6_u32)),
@@ -277,7 +277,7 @@ proptest! {
     }
 }
 
-/// Tests more partitions than the 1,000 feed ends stored in a rebuild's position.
+/// Tests a source with more partitions than the 1,000 whose feed ends a rebuild's position can store.
 #[test]
 fn imp_6_one_rebuild_repairs_the_missed_changes_of_more_than_a_thousand_partitions() {
     let company = Company::new();

@@ -13,10 +13,10 @@ use table_core::{Result, TableStoreExt};
 use super::kit::{Company, Headcount};
 use crate::faults::Fault;
 
-/// An upper bound on the number of requests in a recount. In each test, an entity moves before some of these requests.
+/// An upper bound on the number of requests in a recount. In each test, an entity moves before some of the requests.
 const REQUESTS: usize = 14;
 
-/// The damage that the recount must repair.
+/// The error that the recount must correct.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     None,
@@ -58,8 +58,7 @@ fn properties(company: &Company) -> BTreeMap<String, BTreeSet<String>> {
     names.collect()
 }
 
-/// Recounts London, while Ada moves to or from London before each of the requests listed in `moves`. Then checks the
-/// view.
+/// Recounts London. Before each request listed in `moves`, Ada moves to or from London. Then checks the view.
 fn recount_among(damage: Damage, starts_here: bool, moves: [usize; 3]) {
     let company = company(damage, starts_here);
     let (other, mut is_here) = (company.again(), starts_here);

@@ -1,4 +1,4 @@
-//! Tests entities with undecodable properties, and bookkeeping rows written by another program. Each may affect only one entity.
+//! Tests entities with properties that cannot be decoded, and bookkeeping rows that another program has written. Each of these may affect only one entity.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -1,4 +1,4 @@
-//! Tests the number of requests, total and concurrent, for a source with many partitions.
+//! Tests the total number of requests, and the number of concurrent requests, for a source with many partitions.
 
 use pollster::block_on;
 use table_core::TableStoreExt;
@@ -42,7 +42,7 @@ fn imp_6_each_step_of_a_rebuild_reads_the_ends_of_at_most_one_page_of_feeds() {
     let company = company(25);
     let (mut position, mut ends) = (RebuildPosition::default(), 0);
     for step in 0.. {
-        // Each step is made by another process, at the second attempt.
+        // Each step runs in a new process, and succeeds at the second attempt.
         let process = company.again();
         process.store.fail_at(5);
         let mut rebuild = process.view.rebuild().page(10).resume(position.clone());

@@ -1,4 +1,4 @@
-//! Tests rebuilds: the damage they repair, the changes they leave to the feeds, and resumption by another process.
+//! Tests rebuilds: the errors that they correct, the changes that they leave to the feeds, and resumption by another process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,7 +85,7 @@ fn imp_6_a_new_view_over_old_rows_refuses_queries_until_it_is_built() {
     let error = block_on(company.view.table()).unwrap_err();
     assert_eq!((error.code(), error.table()), (ErrorCode::IndexNotReady, Some("Headcounts")));
 
-    // Each step runs in a new process, which only knows the stored position.
+    // Each step runs in a new process, which has only the stored position.
     let (mut stored, mut steps) = (serde_json::to_string(&RebuildPosition::default()).unwrap(), 0);
     loop {
         let other = company.again();
@@ -112,8 +112,8 @@ fn imp_6_a_rebuild_repairs_errors_left_by_others() {
         company.hire("Sales", id, "Ada", "London", 36);
     }
     company.catch_up();
-    // The damage is a sum that was set manually, entities that were inserted and deleted without a feed entry, and an entity whose change was trimmed from the
-    // feed.
+    // The rebuild must correct a sum that was set manually, entities that were inserted and deleted without a feed entry, and an entity whose change was
+    // trimmed from the feed.
     block_on(
         company.engine.table::<Headcount>().update(Headcount::key("London", "all"), |row| row.years = 7),
     )
@@ -167,13 +167,13 @@ fn imp_6_a_rebuild_counts_partitions_once_and_clears_unexplained_sums() {
     company.store.heal();
     let progress = block_on(rebuild.run()).unwrap();
     assert_eq!((progress.applied, progress.corrected), (60, 1), "{progress:?}");
-    // The queries read six pages each of entities, of their sources, of records and of their lists, the rows and the records of the only partition twice, and
-    // the registry.
+    // The queries read six pages each of entities, sources, records and lists. They also read the rows and the records of the only partition twice, and the
+    // registry.
     let calls = company.store.calls();
     let queries = calls.iter().filter(|call| **call == Call::Query).count();
     assert_eq!(queries, 29);
-    // The point queries read the wrong row at the start and at the end of its recount, the cursor in the feed, the head, the state, and the lists that the pages
-    // do not contain.
+    // The point queries read the wrong row at the start and at the end of its recount. They also read the cursor, the head, the state, and the lists that the
+    // pages do not contain.
     let gets = calls.iter().filter(|call| **call == Call::Get).count();
     assert!((5..=65).contains(&gets), "{gets} gets");
     assert!(!company.stored().contains_key(&("ages".to_owned(), "stray".to_owned())));

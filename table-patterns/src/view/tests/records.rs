@@ -1,4 +1,4 @@
-//! Tests that entities' records are read as written, including records written by an earlier release.
+//! Tests that entities' records are read as they were written, including records from an earlier release.
 
 use std::collections::BTreeMap;
 

@@ -7,8 +7,8 @@ use table_core::store::TableStore;
 use super::kit::{Company, Employee};
 use crate::faults::Fault;
 
-/// Suspends a process before request `number`. Meanwhile, its entity is deleted, and other processes replace the view and apply all changes. Returns `None` if
-/// the process sent fewer requests, and otherwise `true` if it left rows of the deleted entity.
+/// Suspends a process before request `number`. Meanwhile, the entity that it applies is deleted, and other processes replace the view and apply all changes.
+/// Returns `None` if the process sent fewer requests. Otherwise, returns `true` if the process left rows of the deleted entity.
 fn is_wrong_after(number: usize, city: &'static str) -> Option<bool> {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);

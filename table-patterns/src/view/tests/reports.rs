@@ -1,4 +1,4 @@
-//! Tests reports made obsolete by a rebuild: their number, later reports, and concurrent rebuilds.
+//! Tests reports that a rebuild makes obsolete: many of them, later reports, and concurrent rebuilds.
 
 use pollster::block_on;
 use table_core::key::{EntityKey, PartitionKey};
@@ -94,7 +94,7 @@ fn imp_6_a_report_that_is_written_again_while_reports_are_marked_or_deleted_rema
             assert!(remaining.is_empty() && number > 8, "{number} requests: {remaining:?}");
             break;
         }
-        // Before the reports are marked, the report is one of the earlier ones.
+        // If the report is written before the marks, it counts as an earlier report.
         let is_earlier = remaining.is_empty() && number < requests;
         assert!(is_earlier || remaining == [gap("d3")], "request {number} of {all}: {remaining:?}");
     }
@@ -115,7 +115,7 @@ fn imp_6_each_of_several_concurrent_rebuilds_ends_the_reports_from_before_its_st
     assert_eq!(reported(&company), [entity("Sales", 3), gap("d2")]);
     block_on(last.run()).unwrap();
     assert_eq!(reported(&company), [entity("Sales", 3)]);
-    // The marks in one row are limited. The report then remains until another rebuild ends.
+    // The number of marks in one row is limited. A report whose mark was pushed out remains until another rebuild ends.
     let mut first = company.view.rebuild();
     block_on(first.step()).unwrap();
     begin_rebuilds(&company, 100);

@@ -1,4 +1,4 @@
-//! Tests views in a store restored from a backup that captured each table at a different time.
+//! Tests views in a store that was restored from a backup, in which each table was captured at a different time.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -94,7 +94,7 @@ fn hire(company: &Company, next: &mut u32, count: u32) {
     }
 }
 
-/// Applies all pending changes, at most `most` per call. Another process hires an employee at the request with the number `at`.
+/// Applies all pending changes, at most `most` per call. Before the request with the number `at`, another process hires an employee.
 fn catch_up(company: &mut Company, next: &mut u32, (most, at, follower): (usize, usize, Follower)) {
     *next += 1;
     let (id, other) = (*next, company.again());
@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-/// Tests a table restored with a head from before the feed was marked as quiet, while the registry keeps the mark. The follower keeps running.
+/// Tests a table that was restored with a head from before the feed was marked as quiet, while the registry still has the mark. The follower runs throughout.
 #[test]
 fn imp_6_a_rebuild_lists_a_partition_whose_quiet_mark_does_not_match_its_head() {
     let company = Company::new();

@@ -1,4 +1,4 @@
-//! Tests entities that cannot be applied to a view, views with the same row type, view versions, and followers that share work.
+//! Tests entities that cannot be applied to a view, views with the same row type, view versions, and followers that share the work.
 
 mod followers;
 mod poison;
@@ -111,7 +111,7 @@ impl World {
         Self { engine, members, time: Arc::new(AtomicU64::new(639_307_584_000_000_000)) }
     }
 
-    /// Returns the same world, accessed through another process's handles.
+    /// Returns the same world, as accessed through another process's handles.
     fn again(&self) -> Self {
         Self { time: Arc::clone(&self.time), ..Self::over(self.engine.clone()) }
     }
@@ -184,7 +184,7 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
     assert_eq!((progress.failed, block_on(view.state()).unwrap()), (2, ViewState::Ready));
     assert_eq!(members(&view, "C"), (20, 600));
 
-    // An entity that was set aside is applied by its next change, or by a retry on request.
+    // An entity that was set aside is applied after its next change, or by an explicit retry.
     block_on(world.members.update(Member::key("B", 3), |member| member.age = 40)).unwrap();
     block_on(view.catch_up(1_000)).unwrap();
     assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 610), 1));

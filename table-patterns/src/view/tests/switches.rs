@@ -19,7 +19,7 @@ struct Order {
     customer: String,
     #[digits(6)]
     number: u32,
-    /// The order is in the view as a row if the price is odd, and as a sum otherwise.
+    /// If the price is odd, the view contains the order as a put row, otherwise as a row of sums.
     price: i64,
 }
 

@@ -55,8 +55,8 @@ fn imp_6_a_rebuild_without_key_order_recounts_each_partition_once() {
         }
         assert_eq!(rebuild.position().progress().corrected, 4);
         let queries = store.calls().iter().filter(|call| **call == Call::Query).count();
-        // Each of the four partitions is read four times: its sums twice, and its records for the comparison and for the recount. Each employee has two
-        // records.
+        // Each of the four partitions is read four times: its sums twice, and its records once for the comparison and once for the recount. Each employee has
+        // two records.
         let pages = 600_usize.div_ceil(page);
         assert!(queries <= pages + 4 * 4, "{queries} queries with {pages} pages of records");
     }

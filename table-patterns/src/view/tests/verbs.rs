@@ -126,7 +126,7 @@ fn imp_6_the_lag_of_a_view_can_be_read() {
     assert_eq!(block_on(company.view.freshness()).unwrap(), crate::view::Freshness::default());
 }
 
-/// A view with a sum for each age. If an employee's age changes, the employee moves to another row in the same partition.
+/// A view with a sum for each age. If an employee's age changes, the employee is counted in another row of the same partition.
 pub(super) struct Ages;
 
 impl View for Ages {
@@ -236,7 +236,7 @@ fn imp_6_an_entity_keeps_records_only_of_its_current_sums() {
     let company = Company::new();
     let view = ViewTable::<Ages, _>::new(company.engine.clone());
     company.hire("Sales", 1, "Ada", "London", 0);
-    // One property could not hold nearly as many zeros.
+    // A single property would be far too small for this many zeros.
     for age in 1..=1_700 {
         company.change("Sales", 1, |ada| ada.age = age);
         block_on(view.apply(&EntityKey::new("Sales", "empid_000001").unwrap())).unwrap();
@@ -368,8 +368,8 @@ fn imp_6_entities_that_changed_together_share_transactions() {
     company.store.heal();
     assert_eq!(block_on(company.view.catch_up(100)).unwrap().applied, 100);
     let submits = company.store.calls().into_iter().filter(|call| *call == Call::Submit).count();
-    // One transaction writes the lists of partitions. The city and the department need two transactions each, because one holds at most 99
-    // records and the sum. Three writes are for the lease, the cursor, and the release of the lease, and two for the marks of the quiet feed.
+    // One transaction writes the lists of partitions. The city and the department need two transactions each, because a transaction holds at most 99 records
+    // and the sum. Three writes are for the lease, the cursor, and the release of the lease. Two writes mark the feed as quiet.
     assert_eq!(submits, 1 + 2 * 2 + 3 + 2);
     company.assert_right("caught up");
     let before = company.stored();

@@ -17,7 +17,7 @@ const HOUR: u64 = 3_600 * SECOND;
 #[derive(Clone, Default)]
 struct Webhooks {
     are_down: Arc<AtomicBool>,
-    /// `true` to yield at the start of each call, so that all concurrent calls have begun before the first call ends.
+    /// If `true`, each call yields at its start, so that all concurrent calls have begun before the first call ends.
     is_slow: bool,
     error: Option<Error>,
     sent: Arc<Mutex<BTreeSet<String>>>,

@@ -10,7 +10,7 @@ use crate::outbox::notes::Note;
 use crate::outbox::rows::Pending;
 
 const SECOND: u64 = 10_000_000;
-/// The seconds by which a clock is ahead.
+/// How far a clock is ahead, in seconds.
 const AHEAD: [u64; 4] = [0, 20, 60 * 60, 9 * 24 * 60 * 60];
 
 /// Returns an outbox whose process has a clock that is ahead.
@@ -53,7 +53,7 @@ fn pat_ec_7_a_row_waits_for_its_next_attempt_with_any_clock_of_the_worker() {
     }
 }
 
-/// A handler during whose call a sweep and another worker run.
+/// A handler that runs a sweep and another worker during its call.
 struct Beside {
     world: (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>),
     table: TableName,
@@ -84,8 +84,8 @@ impl Handler<Mail> for Beside {
     }
 }
 
-/// Processes rows while a sweep and another worker run. Returns the number of rows that the other worker processed, and the metrics of the worker, and then the
-/// number of pending rows.
+/// Processes rows while a sweep and another worker run. Returns the number of rows that the other worker processed, the metrics of the worker, and the number
+/// of rows that are still pending.
 fn process(
     (worker_ahead, other_ahead, sweep_ahead): (u64, u64, u64),
     lease: Duration,
@@ -159,7 +159,7 @@ fn pat_ec_8_a_note_during_an_attempt_loses_no_outcome() {
     }
 }
 
-/// A handler during whose call the row receives the note of a sweep, as by a store whose clock is ahead of the queue's clock.
+/// A handler that adds a sweep's note to the row during its call, as if the store's clock were ahead of the queue's clock.
 struct Noted {
     engine: Engine,
     time: Arc<AtomicU64>,

@@ -1,4 +1,4 @@
-//! Tests errors returned by handlers: outages never turn a message into poison, but repeated failures do.
+//! Tests the errors that handlers return: outages never turn a message into poison, but repeated failures do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use super::{Mail, Nothing, outbox, record};
 use crate::outbox::Outbox;
 use crate::work::{self, Handler, PoisonEntry, Runtime, WorkMetrics, Worker};
 
-/// The codes listed as outages in the `Handler` documentation.
+/// The error codes that the `Handler` documentation lists as outages.
 const OUTAGES: [ErrorCode; 21] = [
     ErrorCode::ServerBusy,
     ErrorCode::OperationTimedOut,
@@ -38,7 +38,7 @@ const OUTAGES: [ErrorCode; 21] = [
     ErrorCode::PopReceiptMismatch,
 ];
 
-/// Some of the codes listed as failures in the `Handler` documentation.
+/// Some of the error codes that the `Handler` documentation lists as failures.
 const FAILURES: [ErrorCode; 9] = [
     ErrorCode::InvalidInput,
     ErrorCode::ResourceNotFound,
@@ -71,7 +71,7 @@ impl Handler<Mail> for Panicking {
     }
 }
 
-/// Runs a worker every 20 minutes for a day, with one message and a handler that always fails with `error`.
+/// For a day, runs a worker every 20 minutes with one message and a handler that always fails with `error`.
 fn fail_for_a_day(error: Error) -> (WorkMetrics, Vec<PoisonEntry>) {
     let (outbox, engine, time) = outbox();
     let table = TableName::new("Company").unwrap();

@@ -51,7 +51,7 @@ fn pat_ec_4_a_message_with_an_unknown_key_does_not_make_a_program_forget_its_key
     block_on(engine.create_table(&table)).unwrap();
     let (program, store) = faulty(&outbox);
     submit(&program, &table).unwrap();
-    // An intent with an unknown key is checked while the store denies access to the keys.
+    // An intent sealed with an unknown key is checked while the store denies access to the keys.
     let sales = PartitionKey::new("Sales").unwrap();
     store.script(|_, _| Fault::Before(ErrorCode::AuthenticationFailed));
     let is_genuine = block_on(program.is_genuine(&table, &sales, "{}", Some("00000000.AAAA")));

@@ -16,7 +16,7 @@ impl Handler<Mail> for Refusing {
     }
 }
 
-/// Generates strings that repeat one character fewer than `most` times. Most of these characters must be escaped.
+/// Generates strings in which one character is repeated fewer than `most` times. Most of the possible characters must be escaped.
 fn text(most: usize) -> impl Strategy<Value = String> {
     let letter = prop_oneof![Just('"'), Just('\\'), Just('\u{1}'), Just('\u{FFFE}'), Just('é'), Just('a')];
     (letter, 0..most).prop_map(|(letter, count)| letter.to_string().repeat(count))
@@ -105,7 +105,7 @@ fn pat_ec_4_requeueing_and_discarding_in_bulk_end_despite_entries_that_return() 
     assert_eq!(block_on(outbox.requeue_poison_if(|entry| late(entry.work == "7"))).unwrap(), 1);
     assert_eq!(asked.swap(0, Ordering::SeqCst), 70);
     time.fetch_add(61 * 10_000_000, Ordering::SeqCst);
-    // A worker immediately sets the requeued messages aside again.
+    // A worker immediately moves the requeued messages back to the poison queue.
     let worker = Worker::new(outbox.clone());
     let again = |_: &work::PoisonEntry| {
         block_on(worker.run_until_idle()).unwrap();

@@ -1,4 +1,4 @@
-//! Tests workers on stores that count the whole updated row towards a transaction's size, so a transaction can claim only a few large rows.
+//! Tests workers on stores that count the whole updated row towards a transaction's size. On such a store, a transaction can claim only a few large rows.
 
 use std::fmt;
 use std::sync::atomic::AtomicUsize;
@@ -10,7 +10,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 
 use super::*;
 
-/// A store that refuses transactions of several operations if the changed rows are too large in total, like Cosmos DB.
+/// A store that, like Cosmos DB, refuses a transaction of several operations if the total size of the changed rows is too large.
 #[derive(Clone)]
 struct Whole {
     engine: Engine,
@@ -25,7 +25,7 @@ impl Whole {
         Self { engine: engine.clone(), most: Arc::new(AtomicUsize::new(most)), refused: Arc::default() }
     }
 
-    /// Returns the total size of the rows changed by a transaction.
+    /// Returns the total size of the rows that a transaction changes.
     async fn bytes(&self, table: &TableName, transaction: &Transaction) -> Result<usize> {
         let partition_key = transaction.partition_key();
         let mut bytes = 0;
@@ -127,7 +127,7 @@ fn egt_3_a_page_of_rows_that_are_too_large_for_one_claim_is_claimed_in_parts() {
     }
 }
 
-/// A handler that takes more than half of the lease, and then extends it. Meanwhile, the store has begun to refuse large transactions.
+/// A handler that runs for more than half of the lease, and then extends the lease. Meanwhile, the store has begun to refuse large transactions.
 struct Slow {
     store: Whole,
     time: Arc<AtomicU64>,

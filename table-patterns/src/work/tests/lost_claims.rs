@@ -20,7 +20,7 @@ impl Handler<Mail> for Seen {
 
 #[test]
 fn con_11_no_lost_response_makes_work_poison_that_was_never_tried() {
-    // If the request before the lost response is slow, half of the lease passes, so the claims are extended before the first step.
+    // If the request before the lost response is slow, half of the lease passes. The claims are then extended before the first step.
     for (poison_after, is_slow) in [1, 2, 3].into_iter().flat_map(|most| [(most, false), (most, true)]) {
         for lost in 0..20 {
             let at = format!("poison after {poison_after}, request {lost}, slow: {is_slow}");

@@ -1,4 +1,4 @@
-//! Tests records written by a foreign writer that contain many index keys.
+//! Tests records with many index keys that another program has written.
 
 use std::fmt::Write;
 
@@ -56,7 +56,7 @@ fn pat_ec_4_a_record_with_many_index_keys_costs_few_requests() {
         }
         assert!(store.calls().len() < 200, "{change}: {} requests", store.calls().len());
         let backlog = block_on(outbox.backlog()).unwrap();
-        // A change to a relation not declared in the stored schema is complete.
+        // A change to a relation that the stored schema does not declare counts as done.
         let poison = u64::from(change == "Everywhere");
         assert_eq!((backlog.waiting, backlog.poison), (0, poison), "{change}");
     }

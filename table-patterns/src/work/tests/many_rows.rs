@@ -1,4 +1,4 @@
-//! Tests deliveries of messages for partitions with many rows, and for partitions into which a foreign writer inserts rows continuously.
+//! Tests deliveries of messages for partitions with many rows, and for partitions into which another program continuously inserts rows.
 
 use proptest::prelude::*;
 use table_core::ValueRef;
@@ -11,7 +11,7 @@ use super::*;
 
 const SECOND: u64 = 10_000_000;
 
-/// Returns a row claimed by another worker, or waiting for its next attempt.
+/// Returns a row that cannot be processed yet, because another worker has claimed it or it waits for its next attempt.
 fn waiting(now: u64, wait: u64) -> Row {
     let (until, wait) = (i64::try_from(now + wait).unwrap(), i64::try_from(wait).unwrap());
     let mut writer = RowWriter::new();
@@ -20,7 +20,7 @@ fn waiting(now: u64, wait: u64) -> Row {
     writer.finish()
 }
 
-/// A handler that records the number of requests the worker has sent to the store so far.
+/// A handler that records the number of requests that the worker has sent to the store so far.
 struct After(FaultyStore<Engine>, Arc<AtomicU64>);
 
 impl Handler<Mail> for After {
@@ -32,7 +32,7 @@ impl Handler<Mail> for After {
 
 #[test]
 fn pat_ec_7_rows_that_are_inserted_during_a_delivery_delay_no_other_message_for_long() {
-    /// The number of times that the foreign writer inserts a page of rows.
+    /// How often the other program inserts a page of rows.
     const PAGES: usize = 1_500;
     for is_waiting in [false, true] {
         let (outbox, engine, time) = outbox();
@@ -74,7 +74,8 @@ fn pat_ec_7_rows_that_are_inserted_during_a_delivery_delay_no_other_message_for_
         block_on(worker.run_once()).unwrap();
         let (asked, metrics) = (asked.load(Ordering::SeqCst), worker.metrics());
         assert!(metrics.done == 1 && asked < 1_200, "{asked} requests, waiting: {is_waiting}, {metrics:?}");
-        // Rows that wait are read faster than they are inserted, and have messages of their own.
+        // Rows that are not due are read faster than they are inserted, so the delivery reaches the last row and deletes its message. Other messages cover
+        // these rows.
         let remaining = u64::from(!is_waiting);
         assert_eq!(block_on(outbox.backlog()).unwrap().waiting, remaining, "waiting: {is_waiting}");
     }
@@ -93,7 +94,7 @@ fn pat_ec_7_one_message_suffices_for_any_number_of_rows() {
     assert_eq!((worker.metrics().done, worker.metrics().received), (1_500, 2));
 }
 
-/// A partition with one row that can be processed, and many waiting rows.
+/// A partition with one row that can be processed, and many rows that are not due yet.
 struct Backlog {
     outbox: Outbox<FaultyStore<Engine>, Engine>,
     store: FaultyStore<Engine>,
@@ -101,7 +102,7 @@ struct Backlog {
 }
 
 impl Backlog {
-    /// Creates a backlog whose waiting rows have the given numbers. Each page contains one row.
+    /// Creates a backlog in which the rows that are not due have the given numbers. Each page contains one row.
     fn new(rows: impl Iterator<Item = usize>, wait: u64) -> Self {
         let (plain, engine, time) = outbox();
         let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
@@ -153,7 +154,7 @@ fn pat_ec_7_a_row_that_failed_before_a_long_backlog_is_tried_again_in_time() {
             if is_first { Err(work::failure("not at first")) } else { Ok(()) }
         }
     }
-    // The waiting rows follow the row that fails.
+    // The rows that are not due follow the row that fails.
     let backlog = Backlog::new((0..1_500).map(|number| usize::MAX - number), 86_400 * SECOND);
     let worker = backlog.worker().handler(Once(AtomicU64::default()));
     block_on(worker.run_until_idle()).unwrap();
@@ -238,7 +239,7 @@ fn pending(engine: &Engine, table: &TableName) -> Vec<String> {
     }
 }
 
-/// Inserts rows that wait for a day.
+/// Inserts rows that are not due for a day.
 fn insert_waiting((engine, table): (&Engine, &TableName), now: u64, numbers: impl Iterator<Item = usize>) {
     let row = waiting(now, 86_400 * SECOND);
     let rows: Vec<_> = numbers.map(|number| inserted(number, row.clone())).collect();
@@ -304,7 +305,7 @@ fn pat_ec_7_a_message_for_waiting_rows_reads_them_in_large_pages() {
         let (outbox, store) = limited((&plain, &engine), (usize::MAX, true));
         let worker = Worker::new(outbox).handler(Nothing);
         block_on(worker.run_until_idle()).unwrap();
-        // The first page has 32 rows, each other page up to 1,000.
+        // The first page has 32 rows. Each other page has up to 1,000 rows.
         assert_eq!(store.calls(), vec![Call::Query; pages], "{count} rows");
         assert_eq!(block_on(plain.backlog()).unwrap().waiting, 0);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// The number of failed receive requests in the first outage.
+/// The number of receive requests that fail in the first outage.
 const FAILURES: usize = 12;
 
 #[test]
@@ -31,7 +31,7 @@ fn pat_ec_5_the_delay_after_a_failed_receive_restarts_once_the_queue_has_respond
         }
     };
     let runtime = Runtime::new().sleep_by(sleep);
-    // A delay is one sleep, because it is not longer than the poll interval.
+    // Each delay is a single sleep, because it is not longer than the poll interval.
     let options = WorkerOptions { poll_interval: Duration::from_secs(3_600), ..WorkerOptions::default() };
     let outbox = Outbox::with_runtime(engine.clone(), engine, queue, runtime);
     let worker = Worker::with_options(outbox, options);
@@ -42,8 +42,8 @@ fn pat_ec_5_the_delay_after_a_failed_receive_restarts_once_the_queue_has_respond
     assert!(sleeps[FAILURES + 1] <= options.redelivery.initial, "{sleeps:?}");
 }
 
-/// Returns the number of failed receive requests of a worker whose queue is missing, and the sleeps between them. The worker is stopped during the sleep that
-/// ends after `stop_after`.
+/// Runs a worker whose queue is missing. Returns the number of failed receive requests, and the sleeps between them. The worker is stopped during the sleep
+/// that ends after `stop_after`.
 fn outage(poll_interval: Duration, stop_after: Duration) -> (u64, Vec<Duration>) {
     let (engine, queue) = (Engine::in_memory(), QueueName::new("work").unwrap());
     let (sleeps, is_over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));

@@ -15,7 +15,7 @@ mod timers;
 const SECOND: u64 = 10_000_000;
 const HOUR: u64 = 3_600 * SECOND;
 
-/// A clock that advances only while a test runs. Requests and sleeps wait for it.
+/// A clock that advances only while a test runs. Requests and sleeps take time on this clock.
 #[derive(Clone)]
 struct Time(Arc<AtomicU64>);
 
@@ -47,7 +47,7 @@ impl Time {
     }
 }
 
-/// A handler whose target responds after `length`, 40 seconds by default. While `is_down` is `true`, its requests time out.
+/// A handler whose target responds after `length`, which is 40 seconds by default. While `is_down` is `true`, requests to the target time out.
 #[derive(Clone)]
 struct Slow {
     time: Time,
@@ -83,7 +83,7 @@ impl World {
         Self::with_sleeps(|_, sleep| sleep)
     }
 
-    /// Creates a world in which `change` may replace each sleep that is started. It is called with the length of the sleep.
+    /// Creates a world in which `change` may replace each sleep that is started. `change` receives the length of the sleep.
     fn with_sleeps(change: impl Fn(Duration, Sleep) -> Sleep + Send + Sync + 'static) -> Self {
         let (plain, engine, time) = outbox();
         let (table, time) = (TableName::new("Company").unwrap(), Time(time));
@@ -99,7 +99,7 @@ impl World {
         Self { outbox, table, slow }
     }
 
-    /// Runs two workers on four slow rows. Asserts that neither loses a lease, and that each row is processed once.
+    /// Runs two workers on four slow rows. Asserts that neither worker loses a lease, and that each row is processed once.
     fn assert_no_lease_is_lost(&self, name: &str) {
         for partition in ["p1", "p2", "p3", "p4"] {
             record(&self.outbox, &self.table, partition);
@@ -188,7 +188,7 @@ fn pat_ec_3_the_hour_of_a_renewal_begins_with_each_step() {
     assert_eq!(all, (10, 10, 0), "{:?} {:?}", one.metrics(), two.metrics());
 }
 
-/// A handler that completes after it has been polled several times.
+/// A handler that completes only after several polls.
 struct Polled;
 
 impl Handler<Mail> for Polled {

@@ -1,4 +1,4 @@
-//! Tests workers on stores that allow only a few operations in a transaction.
+//! Tests workers on stores that allow only a few operations per transaction.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn egt_2_workers_claim_no_more_rows_than_fit_into_a_transaction() {
                 outbox.record(&mut transaction, &intent).unwrap();
                 block_on(outbox.submit(&table, transaction)).unwrap();
             }
-            // One message for all rows is enough.
+            // A single message for all rows is sufficient.
             block_on(engine.clear(outbox.queue())).unwrap();
             block_on(outbox.notify(&table, &sales)).unwrap();
             let options = WorkerOptions { poison_after: 1, ..WorkerOptions::default() };
@@ -64,7 +64,7 @@ proptest! {
         for (number, size) in sizes.iter().enumerate() {
             let limits = outbox.store().capabilities().limits;
             let mut transaction = Transaction::new(sales.clone(), limits).unwrap();
-            // The handler cannot decode the payload, so the first attempt is final.
+            // The handler cannot decode the payload, so the work becomes poison after the first attempt.
             let payload = format!("[\"{}\"]", "x".repeat(*size));
             let step = Step::Call { name: Mail::NAME.to_owned(), version: Mail::VERSION, payload };
             let intent = Intent::of(RowKey::new(number.to_string()).unwrap()).step(step);

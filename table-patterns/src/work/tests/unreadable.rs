@@ -1,4 +1,4 @@
-//! Tests messages with one changed value in a genuine intent.
+//! Tests messages in whose genuine intent one value has been changed.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use table_core::queue::check::TEXT_BYTES;
 use super::*;
 use crate::outbox::work::portable;
 
-/// Adds the JSON pointers of all values in `value` that contain no other values.
+/// Adds the JSON pointers of all leaf values in `value`.
 fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
@@ -72,7 +72,7 @@ fn pat_ec_4_a_message_with_any_invalid_value_does_not_stay_in_the_queue() {
         message["Intent"] = json!(intent);
         texts.push(portable(&message.to_string()));
     }
-    // No attempt can be counted in a message of the maximum length.
+    // A message of the maximum length has no space to count an attempt.
     let front = r#"{"Version":1,"Table":"Company","PartitionKey":"Sales","Intent":"{\"Version\":1,\"Source\":\"1\",\"Steps\":[{\"Do\":\"Call\",\"Name\":\"mail\",\"Version\":1,\"Payload\":\"[0,"#;
     let end = r#"]\"}]}"}"#;
     texts.push([front, &"1".repeat(TEXT_BYTES - front.len() - end.len()), end].concat());
@@ -90,7 +90,7 @@ fn pat_ec_4_a_message_with_any_invalid_value_does_not_stay_in_the_queue() {
         let ended = (worker.metrics().done > 0, backlog.poison > 0);
         let shown = text.chars().take(2_000).collect::<String>();
         assert_eq!(backlog.waiting, 0, "{shown}");
-        // Without an intent, the message refers to the rows of its partition, which has none.
+        // Without an intent, the message refers to the rows of its partition, which contains no rows.
         let has_intent = |message: Value| message["Intent"] != Value::Null;
         let is_tried = serde_json::from_str(&text).is_ok_and(has_intent);
         assert!(!is_tried || ended.0 || ended.1, "the message was lost: {shown}");

@@ -1,5 +1,5 @@
-//! Tests a foreign writer that can change a program's records in one partition, except for their text and seal. The versions it assigns must not disable later
-//! changes by the program.
+//! Tests an attacker who can change a program's records in one partition, except for their text and seal. Versions that the attacker assigns must not disable
+//! later changes by the program.
 
 use table_core::ValueRef;
 use table_core::etag::IfMatch;
@@ -12,7 +12,7 @@ use crate::outbox::OUTBOX_PREFIX;
 
 const HOUR: u64 = 36_000_000_000;
 
-/// The program, and the partition in which both it and the foreign writer may write.
+/// The program, and the partition in which both the program and the attacker may write.
 struct Scene {
     outbox: Outbox<Engine, Engine>,
     engine: Engine,

@@ -9,7 +9,7 @@ use futures_channel::oneshot;
 use super::super::group::{CommitGroup, GroupOutcome};
 use super::*;
 
-/// A task that counts its wakes, and is polled only after a wake.
+/// A task that counts its wake-ups, and is polled only after a wake-up.
 #[derive(Default)]
 struct Task {
     wakes: AtomicUsize,
@@ -56,7 +56,7 @@ impl Slow {
         Self::with(steps, Box::new(commit), is_admitted)
     }
 
-    /// Opens a group with one operation, the given commit, and the senders that complete the commit's steps.
+    /// Opens a group with one operation and the given commit. `steps` contains the senders that complete the commit's steps.
     fn with(steps: Vec<oneshot::Sender<()>>, commit: CommitGroup, is_admitted: bool) -> Self {
         let store = Store::new();
         let alarms = Arc::<Mutex<Vec<oneshot::Sender<()>>>>::default();
@@ -75,7 +75,7 @@ impl Slow {
 
     fn ring(&self) {
         let alarms = std::mem::take(&mut *self.alarms.lock().unwrap());
-        // The members that have set the alarm may have been dropped.
+        // The members that set the alarm may have been dropped.
         for alarm in alarms {
             alarm.send(()).unwrap_or_default();
         }
@@ -104,7 +104,7 @@ fn run(waiting: &mut Vec<Waiting>) {
     }
 }
 
-/// Runs a group's members during a slow commit, and cancels some of them. Returns the number of wakes.
+/// Runs a group's members during a slow commit, and cancels some of them. Returns the number of wake-ups.
 fn wakes_of_members(members: usize, cancelled: usize) -> usize {
     let mut slow = Slow::new(1, true);
     let mut waiting: Vec<_> = (0..members).map(|_| slow.member()).collect();
@@ -112,7 +112,7 @@ fn wakes_of_members(members: usize, cancelled: usize) -> usize {
     slow.group.seal(None);
     let tasks: Vec<_> = waiting.iter().map(|(task, _)| Arc::clone(task)).collect();
     run(&mut waiting);
-    // Members that have been woken drive the commit, so they are the first to be cancelled.
+    // Members that have been woken drive the commit. These members are cancelled first.
     waiting.sort_by_key(|(task, _)| usize::MAX - task.wakes.load(Ordering::Relaxed));
     for _ in 0..cancelled {
         drop(waiting.remove(0));
@@ -133,7 +133,7 @@ fn one_member_of_a_group_is_woken_for_the_commit_and_all_at_its_end() {
     }
 }
 
-/// An event in the life of a group.
+/// An event in a group's life cycle.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// Another member waits.

@@ -1,4 +1,4 @@
-//! Tests a row's queue: writers wait in order, and writers that give up leave nothing behind.
+//! Tests a row's queue: writers wait in arrival order, and writers that give up leave nothing behind.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -13,9 +13,9 @@ enum Event {
     Enter(usize),
     /// Some writers enter the queue and immediately give up.
     Pass(usize),
-    /// The waiting writer at a random position gives up.
+    /// A waiting writer at a random position gives up.
     Leave(prop::sample::Index),
-    /// The writer with the turn ends.
+    /// The writer with the turn ends its turn.
     End,
 }
 
@@ -29,7 +29,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event, 1..60)
 }
 
-/// Writers of one row. The first one has the turn.
+/// Writers that queue for one row. The first writer has the turn.
 struct Row {
     turns: Turns,
     table: TableName,

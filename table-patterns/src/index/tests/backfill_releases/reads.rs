@@ -1,4 +1,4 @@
-//! Tests reads through an index declared differently by the stored schema. Its rows belong to another release.
+//! Tests reads through an index that the stored schema declares differently. Its rows belong to another release.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -28,7 +28,7 @@ fn evo_22_an_index_of_another_release_is_not_read() {
             assert_eq!(error.code(), ErrorCode::IndexNotReady, "after its states were read");
         }
         assert_eq!(other.query(later::Person::by_age("sales", AGE)).collect().await?.len(), 1);
-        // A backfill of the release is refused, although its index is not pending.
+        // This release's backfill is refused, although its index is not pending.
         let error = backfill::<one::PersonByAge, _>(&people).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);
 

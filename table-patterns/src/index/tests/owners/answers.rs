@@ -1,4 +1,4 @@
-//! Tests every answer of a store to the query that finds out whether the table of an index exists.
+//! Tests every possible response to the query that determines whether an index's table exists.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -11,10 +11,10 @@ use crate::EntityStore;
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::tests::kit::Records;
 
-/// The codes of a table that does not exist.
+/// The error codes of a query if the table does not exist.
 const ABSENT: [ErrorCode; 2] = [ErrorCode::TableNotFound, ErrorCode::TableBeingDeleted];
 
-/// The codes after which the existence of the table is unknown.
+/// The error codes of a query after which the existence of the table remains unknown.
 const UNKNOWN: [ErrorCode; 23] = [
     ErrorCode::ServerBusy,
     ErrorCode::OperationTimedOut,
@@ -41,7 +41,7 @@ const UNKNOWN: [ErrorCode; 23] = [
     ErrorCode::IndexNotReady,
 ];
 
-/// The codes with which a store answers only if the table exists, such as that of a damaged row, and codes with which no store answers a query.
+/// Error codes that a store returns only if the table exists, for example because a row is corrupted, and codes that no store returns for a query.
 const PRESENT: [ErrorCode; 33] = [
     ErrorCode::TableAlreadyExists,
     ErrorCode::EntityAlreadyExists,
@@ -78,8 +78,7 @@ const PRESENT: [ErrorCode; 33] = [
     ErrorCode::FormatTooOld,
 ];
 
-/// Opens the tables of a type through a store whose first query fails with `code`, and whose request to create the table of the index fails with `created`, if
-/// given.
+/// Opens the tables of a type through a store whose first query fails with `code`. If `created` is given, creating the index's table fails with this code.
 fn open_after<E: Entity + Send + Sync>(
     engine: &Engine,
     code: ErrorCode,
@@ -91,7 +90,7 @@ fn open_after<E: Entity + Send + Sync>(
         creations += usize::from(call == Call::Create);
         let code = match call {
             Call::Query => queried.take(),
-            // The first one is the request for the table of the entities.
+            // The first create request is for the entities' table.
             Call::Create if creations == 2 => created,
             _ => None,
         };
@@ -131,7 +130,7 @@ fn pat_inter_3_only_an_unknown_existence_of_the_index_table_stops_an_opening() {
 
 #[test]
 fn pat_inter_3_claims_to_a_table_that_is_being_deleted_are_void() {
-    /// Tests a type that opens the index's table while it is being deleted. The store waits for the deletion, and gives up if `created` is given.
+    /// Tests a type that opens the index's table while the table is being deleted. The store waits for the deletion. If `created` is given, it gives up.
     fn check<E: Entity + Send + Sync>(absent: ErrorCode, created: Option<ErrorCode>) -> (bool, bool) {
         let engine = of_customers();
         block_on(engine.delete_table(&TableName::new("Emails").unwrap())).unwrap();
@@ -147,7 +146,7 @@ fn pat_inter_3_claims_to_a_table_that_is_being_deleted_are_void() {
     }
 }
 
-/// Returns the number of requests that open a type whose tables exist, after each of its queries has failed once because of a damaged row.
+/// Opens a type whose tables exist, and lets each of its queries fail once because of a corrupted row. Returns the number of requests.
 fn open_with_damage<E: Entity + Send + Sync>(engine: &Engine) -> usize {
     open::<E>(engine).unwrap();
     let mut number = 0;

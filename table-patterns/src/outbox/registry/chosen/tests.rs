@@ -1,4 +1,4 @@
-//! Tests which registered partitions a sweep reads, and how many of them it holds in memory.
+//! Tests which registered partitions a sweep reads, and how many partitions it holds in memory.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ enum State {
     Erased,
     /// A quiet partition that a grant keeps active.
     QuietKept,
-    /// A partition with a grant, whose registration was removed.
+    /// A partition with a grant, but without a registration, which was removed.
     OnlyKept,
 }
 
@@ -99,7 +99,7 @@ proptest! {
     }
 }
 
-/// Tests that a sample has the same distribution for any number of items, with about six standard deviations of tolerance.
+/// Tests that a sample is uniform for any number of items, with a tolerance of about six standard deviations.
 #[test]
 fn each_item_is_in_the_sample_equally_often_and_the_sample_stays_small() {
     let runtime = Runtime::new();

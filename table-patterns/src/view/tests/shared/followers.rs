@@ -70,7 +70,7 @@ fn imp_6_programs_that_call_once_replace_a_crashed_follower() {
         if writes < 2 { Fault::None } else { Fault::Before(ErrorCode::EngineClosed) }
     });
     block_on(dead.catch_up(100)).unwrap_err();
-    // Each call uses a new follower, which remembers nothing and whose own clock is stopped.
+    // Each call uses a new follower. It remembers nothing, and its own clock is stopped.
     let once = || block_on(world.follower::<ByDepartment>().0.catch_up(100)).unwrap();
     for seconds in [0, 29, 2] {
         store_time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
@@ -79,7 +79,7 @@ fn imp_6_programs_that_call_once_replace_a_crashed_follower() {
     assert_eq!((once().changes, members(&world.follower::<ByDepartment>().0, "A").0), (50, 50));
 }
 
-/// Tests followers that call ten times during each commit of a writer. Each commit is made by a new process, which remembers no heads.
+/// Tests followers that make ten calls during each of a writer's commits. Each commit is made by a new process, which remembers no heads.
 #[test]
 fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     let world = World::new();
@@ -107,7 +107,8 @@ fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     assert_eq!(members(&view, "A").0, 30);
 }
 
-/// Tests that, after a follower died while it marked a feed as quiet, or a writer died before its commit, each call sends three more requests for a while.
+/// Tests a follower that dies while it marks a feed as quiet, and a writer that dies before its commit. For a while afterwards, each call sends three more
+/// requests.
 #[test]
 fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
     let world = World::new();
@@ -130,7 +131,7 @@ fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
         }
         store.calls().len()
     };
-    // For a hundred calls, each call reads the list of partitions, the entities that are set aside, the cursor, and the head.
+    // The next hundred calls each read the list of partitions, the entities that are set aside, the cursor, and the head.
     assert_eq!((calls(1), calls(200), calls(1)), (4, 99 * 4 + 6 + 100, 1));
 }
 
@@ -147,7 +148,8 @@ impl View for Everyone {
     }
 }
 
-/// Returns the number of requests sent by followers to apply 8,000 changes in several departments. The followers are processes, or clones of one handle.
+/// Returns the number of requests that followers send to apply 8,000 changes in several departments. The followers are separate processes, or clones of one
+/// handle.
 fn requests_of<V: View<Row = Years>>(followers: usize, departments: u32, are_clones: bool) -> usize {
     let world = World::new();
     let (first, store) = world.follower::<V>();
@@ -227,7 +229,7 @@ fn imp_6_a_follower_remembers_each_listed_partition_and_no_other() {
     assert!(!is_remembered(1));
 }
 
-/// Creates a view with 50 unapplied changes, whose lease is held by a dead follower.
+/// Creates a view with 50 unapplied changes. A dead follower holds the view's lease.
 fn with_dead_follower() -> World {
     let world = World::new();
     let (dead, store) = world.follower::<ByDepartment>();

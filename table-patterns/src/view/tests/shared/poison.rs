@@ -1,4 +1,4 @@
-//! Tests entities that are corrected, retried and damaged again while a follower works.
+//! Tests entities that are corrected, retried and corrupted again while a follower works.
 
 use pollster::block_on;
 use table_core::etag::IfMatch;
@@ -24,7 +24,7 @@ fn correct(world: &World) {
     block_on(world.members.insert_or_replace(&member)).unwrap();
 }
 
-/// Runs a new follower after `prepare`. Other processes run `meanwhile` before the follower's request `number`, and leave the member damaged. Returns `false`
+/// Runs a new follower after `prepare`. Other processes run `meanwhile` before the follower's request `number`, and leave the member corrupted. Returns `false`
 /// if the follower sent fewer requests.
 fn is_interrupted(number: usize, prepare: fn(&World), meanwhile: fn(&World), retries: bool) -> bool {
     let world = world();

@@ -21,7 +21,7 @@ fn neighbours(world: &World) -> (String, String) {
     (partitions[10].as_str().to_owned(), partitions[11].as_str().to_owned())
 }
 
-/// Returns the number of calls until a change is applied. In the preceding partition, each call finds as many changes as it applies.
+/// Returns the number of calls until a change is applied. The preceding partition is busy: in it, each call finds as many changes as it can apply.
 fn calls_next_to_a_busy_partition(are_processes: bool) -> usize {
     let world = World::new();
     let (busy, other) = neighbours(&world);
@@ -41,12 +41,12 @@ fn calls_next_to_a_busy_partition(are_processes: bool) -> usize {
 #[test]
 fn imp_6_a_busy_partition_delays_its_neighbour_by_one_call_despite_quiet_partitions() {
     assert!(calls_next_to_a_busy_partition(false) <= 2);
-    // Each process begins with a random partition.
+    // Each process begins with a partition chosen at random.
     assert!(calls_next_to_a_busy_partition(true) <= 60);
 }
 
-/// Returns the number of calls until a change is applied. In the preceding partition, each call finds as many changes as it applies. A different call is made
-/// between every two of these calls.
+/// Returns the number of calls until a change is applied. The preceding partition is busy: in it, each call finds as many changes as it can apply. A different
+/// call is made between every two of these calls.
 fn calls_between_others(
     first: usize,
     other_call: fn(&ViewTable<ByDepartment, Store>, &PartitionKey),
@@ -71,7 +71,7 @@ fn calls_between_others(
 
 #[test]
 fn imp_6_a_busy_partition_delays_its_neighbour_by_one_call_despite_other_calls() {
-    // The number of earlier calls determines the partition with which the first call begins.
+    // The number of earlier calls determines which partition the first call processes first.
     for first in 0..2 {
         let calls = calls_between_others(first, |view, busy| {
             block_on(view.catch_up_partition(busy, 10)).unwrap();

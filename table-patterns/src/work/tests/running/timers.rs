@@ -1,4 +1,4 @@
-//! Tests workers whose sleep function ends its sleeps too early, never, or with a panic.
+//! Tests workers with sleep functions whose sleeps end too early, never end, or panic.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -6,7 +6,7 @@ use futures_util::future::ready;
 
 use super::*;
 
-/// Tests threads that are suspended for longer than a sleep between its start and its first poll.
+/// Tests threads that are suspended between the start of a sleep and its first poll, for longer than the sleep.
 #[test]
 fn pat_ec_3_a_sleep_that_has_ended_at_its_first_poll_ends_no_renewal() {
     for suspended in [1, 3] {
@@ -31,7 +31,7 @@ fn pat_ec_3_a_sleep_function_that_was_unusable_is_tried_again_later() {
     let (counted, can_start) = (Arc::clone(&started), Arc::clone(&has_threads));
     let world = World::with_sleeps(move |_, sleep| {
         counted.fetch_add(1, Ordering::SeqCst);
-        // A process that can start no threads sleeps in the calling thread.
+        // A process that cannot start threads sleeps in the calling thread.
         if can_start.load(Ordering::SeqCst) { sleep } else { Box::pin(ready(())) }
     });
     let worker = Worker::new(world.outbox.clone()).handler(Polled);
@@ -90,7 +90,7 @@ fn pat_ec_3_a_sleep_function_that_always_panics_fails_no_step() {
     }
 }
 
-/// Tests a sleep function that advances a simulated clock while letting other tasks run.
+/// Tests a sleep function that advances a simulated clock and lets other tasks run.
 #[test]
 fn pat_ec_3_a_sleep_that_ends_with_its_second_poll_lets_the_step_proceed() {
     let world = World::with_sleeps(|_, _| {

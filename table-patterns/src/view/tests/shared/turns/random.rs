@@ -1,4 +1,4 @@
-//! Tests random calls of several followers that take the view's lease from each other, and calls that are cancelled.
+//! Tests random calls by several followers that take the view's lease from each other, and calls that are cancelled.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::view::{ViewTable, record};
 const FOLLOWERS: usize = 3;
 const PARTITIONS: usize = 5;
 
-/// A call of a follower, and the moment at which another follower takes the lease.
+/// A follower's call, and the time at which another follower takes the lease.
 #[derive(Clone, Debug)]
 struct Turn {
     follower: usize,
@@ -159,7 +159,7 @@ fn polls_of(call: impl Future, most: usize) -> Option<usize> {
     (1..=most).find(|_| call.as_mut().poll(&mut context).is_ready())
 }
 
-/// Tests calls with a time limit sufficient for only one of two partitions.
+/// Tests calls with a time limit that is sufficient for only one of two partitions.
 #[test]
 fn imp_6_a_call_that_is_cancelled_in_a_busy_partition_ends_its_turn() {
     for _ in 0..6 {
@@ -187,7 +187,7 @@ fn imp_6_a_call_that_is_cancelled_in_a_busy_partition_ends_its_turn() {
     }
 }
 
-/// Tests calls that the caller cancels because a read of one of two partitions does not end.
+/// Tests calls that the caller cancels because a read in one of two partitions never completes.
 #[test]
 fn imp_6_a_call_that_is_cancelled_in_the_reads_of_a_partition_ends_its_turn() {
     type IsOfSlow = fn(&EntityKey) -> bool;
