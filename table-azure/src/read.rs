@@ -89,7 +89,9 @@ impl AzureTables {
             }
         }
         let answer = self.pipeline().send(&request).await.map_err(|failure| failure.into_error(true))?;
+        let mut skipped = 0;
         let skip = |error: Error| {
+            skipped += 1;
             let error = error.with_table(table.as_str());
             tracing::warn!(target: "table_azure", %error, "an entity was skipped");
         };
@@ -108,7 +110,7 @@ impl AzureTables {
             rows_returned = rows.len(),
             more = continuation.is_some(),
         );
-        Ok(Page { rows, continuation, rows_read: None })
+        Ok(Page { rows, continuation, rows_read: None, skipped })
     }
 }
 

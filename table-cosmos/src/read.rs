@@ -175,11 +175,7 @@ impl CosmosTables {
                 Err(_) => None,
             };
             self.add_page(table, Form::of(""));
-            return Ok(Page {
-                rows: wanted.rows(found.into_iter().collect())?,
-                continuation: None,
-                rows_read: None,
-            });
+            return Ok(Page { rows: wanted.rows(found.into_iter().collect())?, ..Page::default() });
         }
         let sql = Sql::of(query, &scope, &container.mapping);
         // Within one partition key, the SQL text of a later page has an additional condition. The page's charge is nevertheless recorded under the first page's
@@ -195,7 +191,9 @@ impl CosmosTables {
         }
         self.add_page(table, form);
         let read = items.len();
-        let rows = wanted.rows(self.entities(table, &items, &container.mapping)?)?;
+        let entities = self.entities(table, &items, &container.mapping)?;
+        let skipped = u64::try_from(read - entities.len()).unwrap_or(u64::MAX);
+        let rows = wanted.rows(entities)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
         // The Azure SDK's token identifies the container. An id within a partition key does not, so the container's number is added to the continuation.
         let continuation = match (continuation, incarnation) {
@@ -211,7 +209,7 @@ impl CosmosTables {
             rows_returned = rows.len(),
             more = continuation.is_some(),
         );
-        Ok(Page { rows, continuation, rows_read: u64::try_from(read).ok() })
+        Ok(Page { rows, continuation, rows_read: u64::try_from(read).ok(), skipped })
     }
 
     /// Returns the entities in `items`. Items that are not entities are skipped and reported, unless the options reject them (WIRE-6).

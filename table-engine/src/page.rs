@@ -127,7 +127,7 @@ pub(crate) fn empty_page(
     let continuation =
         from.cloned().unwrap_or_else(|| Continuation::new(name, query, beginning()).in_incarnation(id));
     continuation.check(name, query).ok()?;
-    Some(Page { rows: Rows::default(), continuation: Some(continuation), rows_read: Some(0) })
+    Some(Page { continuation: Some(continuation), rows_read: Some(0), ..Page::default() })
 }
 
 /// Returns the number of bytes that the names in `$select` can add to each entity of a response. A server writes a selected property that the entity lacks as

@@ -71,6 +71,8 @@ pub(crate) struct FaultyStore<S> {
     script: Arc<Mutex<Script>>,
     /// Returns `true` for the rows whose reads hang.
     hangs: Arc<Mutex<Option<Hangs>>>,
+    /// Returns `true` for the rows that the store cannot represent.
+    strange: Arc<Mutex<Option<Hangs>>>,
     calls: Arc<Mutex<Vec<Call>>>,
     /// The number of rows returned by queries since the script was last set or removed.
     rows: Arc<AtomicUsize>,
@@ -91,6 +93,7 @@ impl<S: TableStore> FaultyStore<S> {
             inner,
             script: Arc::new(Mutex::new(script)),
             hangs: Arc::default(),
+            strange: Arc::default(),
             calls: Arc::default(),
             rows: Arc::default(),
             waiting: Arc::default(),
@@ -153,9 +156,20 @@ impl<S: TableStore> FaultyStore<S> {
         *self.hangs.lock().unwrap() = Some(Box::new(hangs));
     }
 
+    /// Makes rows invalid for the store if `is_strange` returns `true`, like rows that Azurite or Cosmos DB accepted from another program. Reads of such a row
+    /// fail, and pages omit it.
+    pub(crate) fn misread(&self, is_strange: impl Fn(&TableName, &EntityKey) -> bool + Send + 'static) {
+        *self.strange.lock().unwrap() = Some(Box::new(is_strange));
+    }
+
+    fn is_strange(&self, table: &TableName, key: &EntityKey) -> bool {
+        self.strange.lock().unwrap().as_ref().is_some_and(|is_strange| is_strange(table, key))
+    }
+
     /// Removes the script, stops reads from hanging, and resets the counters.
     pub(crate) fn heal(&self) {
         *self.hangs.lock().unwrap() = None;
+        *self.strange.lock().unwrap() = None;
         self.script(|_, _| Fault::None);
     }
 
@@ -264,6 +278,9 @@ impl<S: TableStore> TableStore for FaultyStore<S> {
             pending::<()>().await;
         }
         let found = self.run(Call::Get, self.inner.get(table, key, select)).await?;
+        if found.is_some() && self.is_strange(table, key) {
+            return Err(Error::new(ErrorCode::EntityMismatch, "the stored row is not a valid entity"));
+        }
         let returned =
             |found: StoredRow| Ok::<_, Error>(StoredRow { row: self.returned(found.row.view())?, ..found });
         found.map(returned).transpose()
@@ -274,15 +291,19 @@ impl<S: TableStore> TableStore for FaultyStore<S> {
         let query = Query { top: (top != usize::MAX).then_some(top), ..query.clone() };
         let page = self.run(Call::Query, self.inner.query(table, &query, from)).await?;
         self.rows.fetch_add(page.rows.len(), Ordering::SeqCst);
-        if !self.sorts_properties {
+        if !self.sorts_properties && self.strange.lock().unwrap().is_none() {
             return Ok(page);
         }
-        let mut rows = Rows::default();
+        let (mut rows, mut skipped) = (Rows::default(), page.skipped);
         for found in page.rows.iter() {
+            if self.is_strange(table, &EntityKey::new(found.partition_key, found.row_key)?) {
+                skipped += 1;
+                continue;
+            }
             let row = self.returned(found.row)?;
             rows.push(found.partition_key, found.row_key, row.view(), Some(found.etag()));
         }
-        Ok(Page { rows, ..page })
+        Ok(Page { rows, skipped, ..page })
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {

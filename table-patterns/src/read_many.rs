@@ -29,6 +29,8 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
 }
 
 /// Reads the rows with the given keys, as [`rows`] does. A row that the store cannot represent does not block the others: `unreadable` converts its error.
+///
+/// Pages omit such rows. If a page omits rows, the requested keys that the page does not contain are read one by one.
 pub(crate) async fn rows_or<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],
@@ -44,22 +46,27 @@ pub(crate) async fn rows_or<S: TableStore, T: Send>(
     };
     let is_ordered = store.capabilities().ordered;
     let is_run = |run: &&[_]| is_ordered && run.len() >= SOME;
-    let (runs, mut alone): (Vec<_>, Vec<_>) = numbered.chunk_by(follows).partition(is_run);
+    let (runs, alone): (Vec<_>, Vec<_>) = numbered.chunk_by(follows).partition(is_run);
+    let mut gets: Vec<_> = alone.into_iter().flatten().map(|(at, key)| (*at, *key, false)).collect();
     let found_of = runs.into_iter().map(|run| pages((store, table), run, select, &read));
-    for (rows, rest) in requests::in_order(found_of, CONCURRENCY).await? {
+    for Pages { found: rows, omitted, rest } in requests::in_order(found_of, CONCURRENCY).await? {
         for (at, row) in rows {
             if let Some(place) = found.get_mut(at) {
                 *place = Some(row);
             }
         }
-        alone.push(rest);
+        gets.extend(rest.iter().map(|(at, key)| (*at, *key, false)));
+        gets.extend(omitted.into_iter().map(|(at, key)| (at, key, true)));
     }
-    let alone = alone.into_iter().flatten().copied();
-    let gets = alone.map(|(at, key)| {
+    let gets = gets.into_iter().map(|(at, key, is_omitted)| {
         let (read, unreadable) = (&read, &unreadable);
         async move {
             let stored = match store.get(table, key, select).await {
-                Err(error) if error.code() == ErrorCode::EntityMismatch => {
+                // Cosmos DB reports an item that another program has written as corrupted.
+                Err(error)
+                    if error.code() == ErrorCode::EntityMismatch
+                        || (is_omitted && error.code() == ErrorCode::Corrupted) =>
+                {
                     return Ok((at, Some(unreadable(error)?)));
                 }
                 stored => stored?,
@@ -77,15 +84,25 @@ pub(crate) async fn rows_or<S: TableStore, T: Send>(
     Ok(found)
 }
 
-/// Reads ascending keys in one partition in pages. Returns the rows found, and the keys not reached by the pages.
+/// The result of reading ascending keys in pages.
+struct Pages<'k, 'a, T> {
+    /// The rows found.
+    found: Vec<(usize, T)>,
+    /// The keys without a row in pages that omit rows.
+    omitted: Vec<(usize, &'a EntityKey)>,
+    /// The keys that the pages have not reached.
+    rest: &'k [(usize, &'a EntityKey)],
+}
+
+/// Reads ascending keys in one partition in pages.
 async fn pages<'k, 'a, S: TableStore, T>(
     (store, table): (&S, &TableName),
     run: &'k [(usize, &'a EntityKey)],
     select: &Select,
     read: impl Fn(EntityRef<'_>) -> Result<T>,
-) -> Result<(Vec<(usize, T)>, &'k [(usize, &'a EntityKey)])> {
+) -> Result<Pages<'k, 'a, T>> {
     let end = |key: &EntityKey| Bound::Included(key.row_key.as_str().to_owned());
-    let (mut found, mut rest) = (Vec::with_capacity(run.len()), run);
+    let (mut found, mut omitted, mut rest) = (Vec::with_capacity(run.len()), Vec::new(), run);
     while rest.len() >= SOME
         && let [(_, first), .., (_, last)] = rest
     {
@@ -95,6 +112,7 @@ async fn pages<'k, 'a, S: TableStore, T>(
         let query = Query { select: select.clone(), top, ..Query::new(range) };
         let page = store.query(table, &query, None).await?;
         let before = found.len();
+        let mut absent = Vec::new();
         for row in page.rows.iter() {
             while let Some(((at, key), behind)) = rest.split_first() {
                 let order = order::compare(key.row_key.as_str(), row.row_key);
@@ -106,16 +124,20 @@ async fn pages<'k, 'a, S: TableStore, T>(
                     found.push((*at, read(row)?));
                     break;
                 }
+                absent.push((*at, *key));
             }
         }
         if page.continuation.is_none() {
-            return Ok((found, &[]));
+            absent.extend(std::mem::take(&mut rest));
+        }
+        if page.skipped > 0 {
+            omitted.append(&mut absent);
         }
         if page.rows.is_empty() || (found.len() - before) * AROUND < page.rows.len() {
             break;
         }
     }
-    Ok((found, rest))
+    Ok(Pages { found, omitted, rest })
 }
 
 #[cfg(test)]

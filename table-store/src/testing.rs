@@ -60,10 +60,11 @@ impl<S: TableStore> LimitedStore<S> {
             None => None,
         };
         let unlimited = Query { top: None, ..query.clone() };
-        let (mut pages, mut next) = (Vec::new(), None);
+        let (mut pages, mut next, mut skipped) = (Vec::new(), None, 0);
         loop {
             let page = self.store.query(table, &unlimited, next.as_ref()).await?;
             next.clone_from(&page.continuation);
+            skipped += page.skipped;
             pages.push(page);
             if next.is_none() {
                 break;
@@ -83,7 +84,7 @@ impl<S: TableStore> LimitedStore<S> {
         let continuation = position.map(|partition_key| {
             Continuation::of_service(table, query, Position { partition_key, row_key: None })
         });
-        Ok(Page { rows, continuation, rows_read: None })
+        Ok(Page { rows, continuation, rows_read: None, skipped })
     }
 }
 

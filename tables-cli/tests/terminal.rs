@@ -65,3 +65,22 @@ fn texts_of_rows_and_files_have_no_effect_on_the_terminal() {
         assert_eq!(controls.count(), 0, "{words:?}: {json:?}");
     }
 }
+
+/// Tests CSV, in which only the filter of the program replaces control characters. `script` connects the program to a pseudo-terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_receives_no_control_characters_as_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), &["put", "Things", "p", "1", &format!("Name={HOSTILE}")]);
+    let query = ["query", "Things", "--partition", "p", "--output", "csv"];
+    assert!(run(folder.path(), &query).0.contains(HOSTILE), "a file receives the text unchanged");
+    let command = format!("{} {} --store s", env!("CARGO_BIN_EXE_tables"), query.join(" "));
+    let mut script = Command::new("script");
+    let shown =
+        script.current_dir(folder.path()).args(["-qec", &command, "/dev/null"]).output().unwrap().stdout;
+    // The terminal translates line ends.
+    let shown = String::from_utf8(shown).unwrap().replace("\r\n", "\n");
+    assert!(shown.contains("red"), "{shown:?}");
+    let controls = shown.chars().filter(|character| character.is_control() && *character != '\n');
+    assert_eq!(controls.count(), 0, "{shown:?}");
+}

@@ -84,7 +84,7 @@ mod tests {
         for row_key in ["1", "2"] {
             rows.push_selected(EntityRef::new("p", row_key, row.view()), &Select::All).unwrap();
         }
-        Page { rows, continuation: None, rows_read: Some(number) }
+        Page { rows, rows_read: Some(number), ..Page::default() }
     }
 
     /// Returns a stream of the pages 1 to `last`. Each request for a page increments `asked`.

@@ -72,4 +72,8 @@ impl DiskFile for GatedFile {
     fn sync_data(&self) -> io::Result<()> {
         Ok(())
     }
+
+    fn has_other_names(&self) -> io::Result<bool> {
+        self.1.has_other_names()
+    }
 }

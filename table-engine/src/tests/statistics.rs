@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Mutex;
 
+use table_store::queue::{PutMessage, QueueName, QueueStore};
 use tracing::field::{Field, Visit};
 
 use super::callbacks::AtEvents;
@@ -38,6 +39,16 @@ fn rows_and_bytes_are_counted_by_table_and_partition_in_every_layer() {
         assert!(after.largest_group >= 1 && after.largest_group <= after.grouped_writes, "{after:?}");
         let missing = engine.table_statistics(&name("Missing")).unwrap_err();
         assert_eq!(missing.code(), ErrorCode::TableNotFound);
+    });
+}
+
+#[test]
+fn the_internal_tables_of_queues_are_not_counted() {
+    everywhere(|engine, _| {
+        let queue = QueueName::new("work").unwrap();
+        wait(engine.create_queue(&queue)).unwrap();
+        wait(engine.put(&queue, PutMessage::new("x"))).unwrap();
+        assert_eq!(engine.statistics().unwrap().tables, 1, "the table of the employees");
     });
 }
 

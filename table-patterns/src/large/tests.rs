@@ -345,6 +345,29 @@ fn pat_large_2_an_entity_with_the_blob_of_another_is_refused_by_each_verb() {
     assert_eq!(scene.read(1).unwrap(), Some(vec![3; 20]));
 }
 
+/// Tests writes of an entity that was read before it was deleted and its blob was removed.
+#[test]
+fn pat_large_2_the_address_of_a_removed_blob_is_refused_by_each_verb() {
+    let scene = scene();
+    let written = block_on(scene.employees.insert(ada(1), [PHOTO.content(content(3, 20))])).unwrap();
+    let stale = written.into_value();
+    let handle = scene.employees.entities();
+    block_on(handle.delete(Employee::key("Sales", 1), IfMatch::Any)).unwrap();
+    scene.collect_all();
+    let mut unit = handle.unit(Employee::partition("Sales")).unwrap();
+    let by_unit = unit.insert(&stale).map(drop).and_then(|()| block_on(unit.commit()).map(drop));
+    for (verb, written) in [
+        ("insert", block_on(handle.insert(&stale)).map(drop)),
+        ("insert_or_replace", block_on(handle.insert_or_replace(&stale)).map(drop)),
+        ("insert_or_merge", block_on(handle.insert_or_merge(&stale)).map(drop)),
+        ("unit", by_unit),
+    ] {
+        let error = written.expect_err(verb);
+        assert!(error.to_string().contains("may have been removed"), "{verb}: {error}");
+    }
+    assert_eq!(block_on(handle.get(Employee::key("Sales", 1))).unwrap(), None);
+}
+
 /// Tests an update of an entity through the underlying handle long after the uploads, when the stored version still has the addresses.
 #[test]
 fn pat_large_2_writes_that_leave_the_blobs_unchanged_need_no_new_upload() {

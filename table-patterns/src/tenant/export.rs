@@ -199,6 +199,7 @@ impl Export<'_> {
             let blobs = self.parts((place, table), row, &mut parts)?;
             (next.end.rows, next.end.blobs) = (next.end.rows + 1, next.end.blobs + blobs);
         }
+        next.end.skipped += page.as_ref().map_or(0, |page| page.skipped);
         next.from = page.and_then(|page| page.continuation);
         if next.from.is_none() {
             next.range += 1;

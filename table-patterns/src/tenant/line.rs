@@ -76,7 +76,7 @@ pub(super) struct BlobLine {
     pub(super) last: bool,
 }
 
-/// The last line: the numbers of exported rows, exported blobs and missing blobs.
+/// The last line: the numbers of exported rows, exported blobs, missing blobs and omitted rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct End {
@@ -84,6 +84,14 @@ pub(super) struct End {
     pub(super) blobs: u64,
     #[serde(default)]
     pub(super) missing: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) skipped: u64,
+}
+
+/// Returns `true` if no rows are omitted. The line then has the format of earlier releases.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl HeaderPlace {

@@ -99,6 +99,13 @@ impl ExportPosition {
         self.end.rows
     }
 
+    /// Returns the number of stored rows that the export omits because the store cannot represent them as entities; see
+    /// [`Page::skipped`](table_core::query::Page::skipped).
+    #[must_use]
+    pub const fn skipped_rows(&self) -> u64 {
+        self.end.skipped
+    }
+
     /// Returns the number of exported blobs.
     #[must_use]
     pub const fn blobs(&self) -> u64 {

@@ -64,7 +64,8 @@ pub struct RebuildProgress {
     pub removed: u64,
     /// The number of rows whose sums were corrected.
     pub corrected: u64,
-    /// The number of entities set aside because they cannot be applied; see [`ViewTable::poison`](crate::view::ViewTable::poison).
+    /// The number of entities that cannot be applied. They are set aside; see [`ViewTable::poison`](crate::view::ViewTable::poison). The number includes rows
+    /// that pages of the store [omit](table_core::query::Page::skipped). The view then keeps the state of their last valid version, if it had one.
     #[serde(default)]
     pub failed: u64,
 }

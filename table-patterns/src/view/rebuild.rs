@@ -127,7 +127,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                     found.push(Applied { source, places });
                 }
                 position.progress.applied += u64::try_from(found.len()).unwrap_or(u64::MAX);
-                position.progress.failed += self.apply(found).await?;
+                position.progress.failed += self.apply(found).await? + page.skipped;
                 (page.continuation, Phase::Gone)
             }
             Phase::Gone => {

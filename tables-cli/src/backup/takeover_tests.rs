@@ -224,13 +224,14 @@ fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
     let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
     let engine = Engine::in_memory();
     let store = DynTableStore::new(engine.clone());
-    let put = |row: &str| {
+    let put_value = |row: &str, value: &str| {
         for table in TABLES {
             let table = block_on(store.untyped(table).unwrap().create_if_missing()).unwrap();
-            let entity = TableEntity::new("p", row).unwrap().with("A", row.to_owned());
+            let entity = TableEntity::new("p", row).unwrap().with("A", value.to_owned());
             block_on(table.insert_or_replace(&entity)).unwrap();
         }
     };
+    let put = |row: &str| put_value(row, row);
     put("1");
     back_up(objects.clone(), &store, false).unwrap();
     put("2");
@@ -253,6 +254,8 @@ fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
                 // The backup succeeds if no table is left to read.
                 let _ = back_up(objects.clone(), &failing, false);
             }
+            // The other command then writes different bytes.
+            put_value("3", "changed");
             let other = repository(objects.clone()).unwrap();
             if take_over.forgets_work {
                 // As after a backup in the `files` format, no recorded progress remains.
@@ -308,7 +311,8 @@ fn a_command_that_pauses_at_any_request_damages_no_generation_of_its_successor()
 /// Opens a repository whose files have an object for each MiB.
 fn files_repository(store: Arc<dyn ObjectStore>) -> crate::failure::Result<Repository> {
     let objects = Objects::new(store, ObjectPath::from("prefix"), "the store")?;
-    let objects = objects.with_timeout(Duration::ZERO).with_segment(1);
+    // Without a renewal interval, a command is refused at its first request after it has lost the lock.
+    let objects = objects.with_timeout(Duration::ZERO).with_renewal(Duration::ZERO).with_segment(1);
     Repository::create_in(Arc::new(objects), "a store")
 }
 

@@ -30,7 +30,7 @@ fn imp_6_a_missing_source_table_is_an_error_and_sets_no_partition_aside() {
     let company = company();
     let table = company.employees.table().name().unwrap().clone();
     let (backup, other) = (company.backup(), company.again());
-    let view = other.view.clone().with_poison_limit(2);
+    let view = other.view.clone().with_poison_limit(1);
     block_on(company.engine.delete_table(&table)).unwrap();
     for _ in 0..2 {
         let error = block_on(view.catch_up(100)).unwrap_err();

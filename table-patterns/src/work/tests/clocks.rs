@@ -69,7 +69,8 @@ struct Beside {
 impl Handler<Mail> for Beside {
     async fn handle(&self, _: &Mail, delivery: work::Delivery<'_>) -> Result<()> {
         let (outbox, _, time) = &self.world;
-        Sweep::new(self.swept.clone()).sweep_registered().await?;
+        let swept = Sweep::new(self.swept.clone()).sweep_registered().await?;
+        assert_eq!((swept.pending, swept.prompted), (1, 0), "the row is claimed");
         outbox.notify(&self.table, &PartitionKey::new("Sales")?).await?;
         self.other.run_until_idle().await?;
         if let Some(seconds) = self.keeps_after {
@@ -191,5 +192,26 @@ impl Handler<Mail> for Noted {
         } else {
             Ok(())
         }
+    }
+}
+
+#[test]
+fn pat_ec_8_a_sweep_sends_a_message_for_a_row_at_least_once_a_day() {
+    for hours in [1, 6, 20] {
+        let (outbox, engine, time) = outbox();
+        let table = TableName::new("Company").unwrap();
+        block_on(engine.create_table(&table)).unwrap();
+        record(&outbox, &table, "Sales");
+        let min_age = Duration::from_secs(hours * 60 * 60);
+        let mut sent = vec![0];
+        for hour in 1..=10 * 24 {
+            time.fetch_add(60 * 60 * SECOND, Ordering::SeqCst);
+            if block_on(Sweep::new(outbox.clone()).min_age(min_age).sweep_registered()).unwrap().prompted > 0
+            {
+                sent.push(hour);
+            }
+        }
+        let gaps: Vec<_> = sent.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.len() >= 9 && gaps.iter().all(|gap| (hours..=24).contains(gap)), "{hours}: {gaps:?}");
     }
 }

@@ -97,6 +97,33 @@ fn pat_ec_4_a_message_with_any_invalid_value_does_not_stay_in_the_queue() {
     }
 }
 
+#[test]
+fn pat_ec_4_a_message_with_an_invalid_intent_becomes_poison_at_once() {
+    let whole: Value = serde_json::from_str(&genuine()).unwrap();
+    let intent: Value = serde_json::from_str(whole["Intent"].as_str().unwrap()).unwrap();
+    let with = |path: &str, value: &str| {
+        let mut intent = intent.clone();
+        *intent.pointer_mut(path).unwrap() = json!(value);
+        intent.to_string()
+    };
+    for intent in [
+        "no JSON".to_owned(),
+        "{}".to_owned(),
+        with("/Steps/1/Table", "!"),
+        with("/Steps/1/Row", "!"),
+        with("/Steps/2/Do", "Unknown"),
+    ] {
+        let (outbox, engine, _) = outbox();
+        block_on(engine.create_table(&TableName::new("Company").unwrap())).unwrap();
+        let mut message = whole.clone();
+        message["Intent"] = json!(intent);
+        block_on(engine.put(outbox.queue(), PutMessage::new(portable(&message.to_string())))).unwrap();
+        block_on(Worker::new(outbox.clone()).handler(Nothing).run_until_idle()).unwrap();
+        let backlog = block_on(outbox.backlog()).unwrap();
+        assert_eq!((backlog.waiting, backlog.poison), (0, 1), "{intent}");
+    }
+}
+
 /// A message whose own decoder refuses every text.
 #[derive(Serialize, Deserialize)]
 struct Letter(String);

@@ -3,7 +3,7 @@
 use crate::files::{below, prose};
 
 /// Words to avoid, each with a plainer replacement.
-const WORDS: [(&str, &str); 15] = [
+const WORDS: [(&str, &str); 14] = [
     ("nobody", "no caller, no writer, no entity"),
     ("whoever", "the caller, a reader, the owner"),
     ("somebody", "another writer, another worker"),
@@ -15,7 +15,6 @@ const WORDS: [(&str, &str); 15] = [
     ("was told", "received, was given"),
     ("unless told", "by default"),
     ("this number of", "the name of the parameter, such as `count`"),
-    ("this many", "the name of the parameter, such as `count`"),
     ("these many", "the name of the parameter, such as `count`"),
     ("about this time", "the name of the parameter, such as `time`"),
     ("took a time", "the name of the parameter, such as `time`"),
